@@ -1,10 +1,11 @@
-"""`python -m benchmarks.strength [--games N] [--write]`: the strength of the house's levels.
+"""`python -m benchmarks.strength [--games N] [--only LEVEL] [--write]`: strength of the levels.
 
 Each level solves random boxes, and boxes as the stronger levels hide them. The turns that it needs
 tell how often it beats each other level, and that gives the ratings (`anchors`). Layouts that fit
 the results come from a table of all layouts (`Table`), which is faster than the server's search and
 finds the same; a few games are played with the search to time a turn. It needs numba (the extra
-`house`) and some minutes. --write stores the figures where the server reads them.
+`house`) and some minutes. --write stores the figures where the server reads them. --only measures a
+new level against the others, which play a third as many games and keep their stored figures.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pbmserv.engine.ratings import NEWCOMER, anchor, chances
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import kernels, levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
-from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, anywhere
+from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, random_layout
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT
@@ -63,10 +64,12 @@ def main() -> int:
     """Let all levels play, and print or write the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.strength", description=__doc__)
     parser.add_argument("--games", type=int, default=GAMES, help="of each level (2000)")
+    parser.add_argument("--only", choices=LEVELS, help="the one level whose figures are new")
     parser.add_argument("--write", action="store_true", help=f"write {STRENGTH}")
     asked = parser.parse_args()
-    hidings = list(dict.fromkeys([anywhere, *(level.hide for level in LEVELS.values())]))
-    times = {userid: timed(userid) for userid in LEVELS}
+    hidings = list(dict.fromkeys([random_layout, *(level.hide for level in LEVELS.values())]))
+    new = [asked.only] if asked.only else list(LEVELS)
+    times = {userid: timed(userid) for userid in new}
     played: dict[tuple[str, Hiding], list[Played]] = {}
     levels.candidates = Table(MEASURED).candidates
     with ProcessPoolExecutor(2) as pool:
@@ -74,7 +77,8 @@ def main() -> int:
             for userid in LEVELS:
                 work = partial(play, userid, hiding)
                 # Well hidden boxes are needed only to compare levels: half as many are enough.
-                count = asked.games if hiding is anywhere else asked.games // 2
+                count = asked.games if userid in new else asked.games // 3
+                count = count if hiding is random_layout else count // 2
                 found = list(pool.map(work, range(count), chunksize=20))
                 played[userid, hiding] = found
                 line = " ".join(f"{key} {value}" for key, value in figures(found).items())
@@ -85,16 +89,18 @@ def main() -> int:
     }
     for (one, other), share in wins.items():
         print(f"{one} beats {other}: {share:.3f}")
-    about = {
-        userid: {
-            "mu": mu,
-            "rating": anchor(mu).shown,
-            "games": asked.games,
-            **figures(played[userid, anywhere]),
-            "turn_ms": times[userid],
-        }
-        for userid, mu in anchors(list(LEVELS), wins).items()
-    }
+    mus = {name: row["mu"] for name, row in levels.measured().items() if name not in new}
+    about = dict(levels.measured()) if asked.only else {}
+    for userid, mu in anchors(list(LEVELS), wins, mus).items():
+        if userid in new:
+            about[userid] = {
+                "mu": mu,
+                "rating": anchor(mu).shown,
+                "games": asked.games,
+                **figures(played[userid, random_layout]),
+                "turn_ms": times[userid],
+            }
+    about = {userid: about[userid] for userid in LEVELS}
     content = json.dumps({"levels": about}, indent=2) + "\n"
     print(content, end="")
     if asked.write:
@@ -125,7 +131,7 @@ def play(userid: str, hiding: Hiding, number: int) -> Played:
 def timed(userid: str) -> float:
     """Return the processor time of a turn on a server, in milliseconds."""
     begun = process_time()
-    turns = sum(play(userid, anywhere, number).turns for number in range(TIMED))
+    turns = sum(play(userid, random_layout, number).turns for number in range(TIMED))
     return round(1e3 * (process_time() - begun) / turns, 1)
 
 
@@ -137,7 +143,7 @@ class Table:
         cells = options.board.cells
         self._layouts = list(map(frozenset, combinations(cells, options.least)))
 
-    def candidates(self, view: View, rng: Rng) -> Candidates:
+    def candidates(self, view: View, rng: Rng, crowd: int = ALL) -> Candidates:
         """Return what `candidates.candidates` returns, for boards without options."""
         own = view.own
         assert own is not None
@@ -145,9 +151,9 @@ class Table:
         for port, out in own.results:
             fits &= self._results[:, port] == out + 1
         rows = np.flatnonzero(fits)
-        complete = len(rows) <= ALL
+        complete = len(rows) <= crowd
         if not complete:
-            rows = rows[sorted({rng.below(len(rows)) for _ in range(SAMPLE)})]
+            rows = rows[sorted({rng.below(len(rows)) for _ in range(min(crowd, SAMPLE))})]
         kept = [row for row in rows if self._layouts[row] not in own.guessed]
         layouts = [self._layouts[row] for row in kept]
         spectra = (self._results[kept].astype(int) - 1).tolist()
@@ -191,19 +197,27 @@ def _ends(games: Sequence[Played]) -> Mapping[tuple[int, bool], float]:
     return ends
 
 
-def anchors(names: Sequence[str], wins: Mapping[tuple[str, str], float]) -> dict[str, float]:
+def anchors(
+    names: Sequence[str], wins: Mapping[tuple[str, str], float], stored: Mapping[str, float]
+) -> dict[str, float]:
     """Return the mu of each level, which gives the measured shares of wins in a round robin.
 
-    The middle level has the mu of a newcomer.
+    Args:
+        names: the levels.
+        wins: how often the first of two levels wins.
+        stored: the mu of levels that are not measured. If there are none, the middle level gets the
+            mu of a newcomer.
     """
     measured = {
         name: sum(share for (one, _), share in wins.items() if one == name)
         + sum(1 - share for (_, other), share in wins.items() if other == name)
         for name in names
     }
-    mus = dict.fromkeys(names, NEWCOMER.mu)
+    mus = dict.fromkeys(names, NEWCOMER.mu) | dict(stored)
     for _ in range(30):
         for name in names:
+            if name in stored:
+                continue
             low, high = -100.0, 150.0
             while high - low > 1e-4:
                 middle = (low + high) / 2
@@ -212,7 +226,7 @@ def anchors(names: Sequence[str], wins: Mapping[tuple[str, str], float]) -> dict
                 else:
                     high = middle
             mus[name] = low
-        shift = NEWCOMER.mu - mus[MIDDLE]
+        shift = 0.0 if stored else NEWCOMER.mu - mus[MIDDLE]
         mus = {name: mu + shift for name, mu in mus.items()}
     return {name: round(mu, 2) for name, mu in mus.items()}
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "/": ("front",),
+    "/signup": ("signup",),
     "/help": ("help",),
-    "/help/{topic}": ("help-blackbox", "help-prefs"),
+    "/help/{topic}": ("help-tutorial", "help-blackbox", "help-prefs"),
     "/confirm/{token}": ("confirm", "confirm-expired"),
     "/unsubscribe/{token}": ("unsubscribe",),
     "/b/{token}": (
@@ -47,7 +48,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Names of pictures by route."""
 NO_PAGES = (
-    *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", "/news"),
+    *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", ".ics", "/news"),
     *("/healthz", "/healthz/ready", "/healthz/live", "/sign-out"),
 )
 """Ends of paths that lead to no page."""

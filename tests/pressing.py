@@ -13,6 +13,7 @@ from running import Letter
 
 _HIDDEN = re.compile(r'<input type="hidden" name="(turn|key)" value="([^"]*)">')
 _TOOL = re.compile(r'<input type="hidden" name="tool" value="([^"]*)">')
+_DRAWER = re.compile(r'<details class="drawer">.*?</details>', re.DOTALL)
 _DRAFT = re.compile(r'<input id="move" name="move" value="([^"]*)"')
 
 
@@ -39,7 +40,9 @@ class Tab:
     """A tab of a browser.
 
     Attributes:
+        html: the page without the drawers of signs and rules.
         link: the path in the letter, if it has led to the address of a visit.
+        whole: the page as it came.
     """
 
     port: int
@@ -48,6 +51,7 @@ class Tab:
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     link: str = ""
+    whole: str = ""
 
     def load(self, query: str = "") -> Tab:
         """Load the page; the link of a letter redirects to the address of a visit."""
@@ -118,7 +122,8 @@ class Tab:
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         connection.request(method, path, body or None, kind if body else {})
         answer = connection.getresponse()
-        self.html, self.status = answer.read().decode(), answer.status
+        self.whole, self.status = answer.read().decode(), answer.status
+        self.html = _DRAWER.sub("", self.whole)
         self.headers = {name.lower(): value for name, value in answer.getheaders()}
         connection.close()
         assert self.status < 500, self.html

@@ -25,7 +25,7 @@ STAFF = frozenset(
     ("admin", "admins", "administrator", "operator", "operators", "support", "staff", "team",
      "moderator", "sysop", "owner", "root", "system", "server", "service", "official", "bot",
      "gamemaster", "house", "pbm", "pbmserv", "nobody", "everybody", "anybody", "anonymous",
-     "yourname", "theirname")  # as in the examples on our pages
+     "yourname", "theirname", "usual")  # as in the examples on our pages
 ) | frozenset(
     # RFC 2142, and names that mail servers use for themselves
     ("postmaster", "hostmaster", "webmaster", "abuse", "security", "noc", "info", "sales",

@@ -99,6 +99,8 @@ class View:
     table: Table
     seat: Seat | None
     may_take_back: bool = False
+    _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """What the game has answered; letters ask the same several times."""
 
     @property
     def side(self) -> int | None:
@@ -140,9 +142,12 @@ class View:
     @property
     def parts(self) -> tuple[Part, ...]:
         """What the game shows to the reader."""
-        shown = self.rules.rules.show(self.table.state, self.side)
-        parts = (shown,) if isinstance(shown, Grid | Items | str) else tuple(shown)
-        return tuple(self._with_news(part) for part in parts)
+        if "parts" not in self._answers:
+            shown = self.rules.rules.show(self.table.state, self.side)
+            parts = (shown,) if isinstance(shown, Grid | Items | str) else tuple(shown)
+            self._answers["parts"] = tuple(self._with_news(part) for part in parts)
+        answer: tuple[Part, ...] = self._answers["parts"]
+        return answer
 
     def _with_news(self, part: Part) -> Part:
         """Return a grid with the cells of the last move, if its game does not say what is new."""
@@ -157,7 +162,11 @@ class View:
         """The moves that the game lists for the reader."""
         if self.seat is None or not self.may_act:
             return ()
-        return tuple(self.rules.rules.moves(self.table.state, self.table.sides[self.seat]))
+        if "moves" not in self._answers:
+            side = self.table.sides[self.seat]
+            self._answers["moves"] = tuple(self.rules.rules.moves(self.table.state, side))
+        answer: tuple[str, ...] = self._answers["moves"]
+        return answer
 
     @property
     def ask(self) -> str:
@@ -506,6 +515,22 @@ class AdaptedGame:
             return Preview(move, view, ())
         shown = self.view(step.state, view.seat)
         return Preview(move, replace(shown, may_take_back=False), step.notes)
+
+    def condition(self, view: View, text: str) -> str:  # noqa: ARG002 - a contract
+        """Read the condition that another player's last move was this one."""
+        move = " ".join(text.split())
+        if not matching.is_like(move, self.rules.words, freely=True):
+            raise NotUnderstood(
+                f"{self.info.key}.no-condition", part=move[:60], title=self.info.title
+            )
+        return move.upper() if _CELL.fullmatch(move) else move.lower()
+
+    def holds(self, view: View, condition: str) -> bool:
+        """Whether the last move was this one."""
+        last = view.table.last
+        return matching.tokens(last) == matching.tokens(condition) or bool(
+            condition and matching.spelt(condition, [last])
+        )
 
     facts_type = GameBoard
 

@@ -3,7 +3,7 @@
 ::
 
     plan      = move [";" ["then"] plan | choice] | choice | "(" plan ")"
-    choice    = "if" condition (":" | "then") plan ["else" plan]
+    choice    = "if" condition (":" | "then") plan ["else" plan] | move "if" condition ["else" plan]
     condition = all {"or" all}
     all       = one {"and" one}
     one       = "not" one | "(" condition ")" | fact
@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.protocol import Conditional, implements, only_meaning
+from pbmserv.engine.protocol import Answering, Conditional, implements, only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
@@ -144,9 +144,9 @@ def play_due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
     return plan
 
 
-def conditional(game: Any) -> Conditional[Any] | None:
-    """Return the game if it is `Conditional`, else `None`."""
-    return game if implements(game, Conditional) else None
+def conditional(game: Any) -> Answering[Any] | None:
+    """Return the game if its queued moves may depend on anything, else `None`."""
+    return game if implements(game, Answering) else None
 
 
 def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
@@ -159,6 +159,7 @@ def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
         NotUnderstood | Illegal | Ambiguous: a move or condition is wrong.
     """
     conditional_game = conditional(game)
+    foreseeing: Any = game if implements(game, Conditional) else None
     if isinstance(plan, Choice):
         if conditional_game is None:
             condition = _print_condition(plan.condition)
@@ -173,15 +174,15 @@ def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
     except MoveError as error:
         meaning = only_meaning(game, view, plan.move)
         if meaning is None:
-            if isinstance(error, NotUnderstood) or conditional_game is not None:
+            if isinstance(error, NotUnderstood) or foreseeing is not None:
                 raise
             return replace(plan, then=plan.then and checked_plan(game, view, plan.then))
         move = meaning
-    expected = view if conditional_game is None else conditional_game.expect(view, move)
+    expected = view if foreseeing is None else foreseeing.expect(view, move)
     return Play(move.text, plan.then and checked_plan(game, expected, plan.then))
 
 
-def _checked_condition(game: Conditional[Any], view: Any, condition: Condition) -> Condition:
+def _checked_condition(game: Answering[Any], view: Any, condition: Condition) -> Condition:
     if isinstance(condition, Fact):
         return Fact(game.condition(view, condition.text))
     if isinstance(condition, Not):
@@ -254,7 +255,7 @@ class _Reader:
         self._levels -= 1
         return plan
 
-    def _play(self, depth: int) -> Play:
+    def _play(self, depth: int) -> Plan:
         move = self._run(_WORDS - {"and"}).strip(", ")
         if not move:
             raise NotUnderstood("plan-move-missing", part=self._rest())
@@ -266,7 +267,14 @@ class _Reader:
         elif self._take(";"):
             self._take("then")
             return Play(move, self._plan(depth))
-        return Play(move, self._choice(depth) if self._take("if") else None)
+        if not self._take("if"):
+            return Play(move)
+        begin = self._at
+        condition = self._either()
+        if self._peek() not in {":", "then"}:  # "c3 if a1": the condition stands behind its move
+            return Choice(condition, Play(move), self._plan(depth) if self._take("else") else None)
+        self._at = begin
+        return Play(move, self._choice(depth))
 
     def _choice(self, depth: int) -> Choice:
         if depth == DEEPEST:

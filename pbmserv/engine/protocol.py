@@ -165,6 +165,23 @@ class Conditional(Protocol[V]):
 
 
 @runtime_checkable
+class Answering(Protocol[V_contra]):
+    """A game that can say whether a condition of a plan holds, such as another player's move."""
+
+    def condition(self, view: V_contra, text: str) -> str:
+        """Read one condition; its canonical text comes back.
+
+        Raises:
+            NotUnderstood | Illegal: naming the offending part.
+        """
+        ...
+
+    def holds(self, view: V_contra, condition: str) -> bool:
+        """Whether a canonical condition holds, as far as this view tells; unknown is no."""
+        ...
+
+
+@runtime_checkable
 class Forgiving(Protocol[V_contra]):
     """A game that understands moves in other forms."""
 
@@ -222,6 +239,15 @@ class Tappable(Protocol[V_contra]):
             draft: the text so far, ``""`` at first. It may be forged, as may *tap*.
             tap: the value of the page's button. A second tap on it takes the first one back.
         """
+        ...
+
+
+@runtime_checkable
+class Placing(Protocol[V_contra]):
+    """A game that begins with a secret placement, which the server can draw for a player."""
+
+    def placement(self, view: V_contra, rng: Rng) -> str:
+        """Return a random placement as a move; ``""`` if the player has nothing to place now."""
         ...
 
 

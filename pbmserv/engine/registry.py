@@ -88,12 +88,15 @@ class Registry:
             ServerFault: a game cannot be loaded.
         """
         all_games: list[AnyGame] = []
-        for entry in announced():
+        owners: dict[str, EntryPoint] = {}
+        for entry in sorted(announced(), key=_is_foreign):
             try:
                 loaded = entry.load()
                 games = loaded if isinstance(loaded, tuple | list) else [loaded]
                 games = [adapted(game) for game in games]
                 cls(games)  # check these games, so that the error names their entry
+                for game in games:
+                    _must_own(owners, game.info.key, entry)
             except (Exception, SystemExit) as error:
                 reason = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"
                 raise ServerFault(f"a game cannot be loaded, {reason}") from error
@@ -125,6 +128,29 @@ class Registry:
             return self._versions[key, rules_version]
         except KeyError:
             raise ServerFault(f"game {key!r} version {rules_version} is not installed") from None
+
+
+def _is_foreign(entry: EntryPoint) -> bool:
+    """Whether a game comes from a package of its own; our games keep their keys."""
+    return _package_of(entry) != "pbmserv"
+
+
+def _package_of(entry: EntryPoint) -> str:
+    return entry.module.partition(".")[0]
+
+
+def _must_own(owners: dict[str, EntryPoint], key: str, entry: EntryPoint) -> None:
+    """Refuse a key that belongs to another package.
+
+    Raises:
+        ServerFault: names both packages.
+    """
+    owner = owners.setdefault(key, entry)
+    if _package_of(owner) != _package_of(entry):
+        raise ServerFault(
+            f"the package {_package_of(owner)} has a game with the key {key!r} already; "
+            f"give the game of {_package_of(entry)} another one"
+        )
 
 
 @cache

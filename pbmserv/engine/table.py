@@ -29,6 +29,18 @@ RESIGNED = "resigned"
 _PLACE = re.compile(r"\{([0-9])('s)?\}")
 
 
+class BrokenRules(Exception):
+    """A game has said something that cannot be.
+
+    Attributes:
+        method: of the game.
+    """
+
+    def __init__(self, method: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.method = method
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A board with all that the server knows beside the state of the game.
@@ -244,9 +256,7 @@ class Keeper:
             if can:
                 keep = {one: turn for one, turn in earlier.items() if one != table.mover}
                 return passed, tuple((seat, keep.get(seat, number)) for seat in can)
-        raise RuntimeError(
-            f"{self.game.key}: no seat has a move, and `over` does not say that the board has ended"
-        )
+        raise BrokenRules("over", "no seat has a move, and yet the board has not ended")
 
     def _outcome(self, table: Table) -> Outcome | None:
         result = self.game.over(table.state)
@@ -334,7 +344,13 @@ class Keeper:
 
 
 def outcome_of(table: Table, result: Result) -> Outcome:
-    """Return the result of a game by seats; players who have resigned come last."""
+    """Return the result of a game by seats; players who have resigned come last.
+
+    Raises:
+        BrokenRules: it is not a result for so many seats.
+    """
+    if len(result.places) != table.seats or len(result.scores) not in {0, table.seats}:
+        raise BrokenRules("over", f"{result} does not fit {table.seats} players")
     places = [result.places[table.sides[seat]] for seat in range(table.seats)]
     stayed = [seat for seat in range(table.seats) if seat not in table.resigned]
     if table.resigned and stayed:
@@ -386,6 +402,8 @@ def _seated(table: Table, text: str) -> str:
     """Return a sentence with seats in place of sides."""
 
     def seat(match: re.Match[str]) -> str:
+        if int(match[1]) >= table.seats:
+            raise BrokenRules("play", f"tells of a seat that is not there: {text}")
         return f"{{{table.seat_of(int(match[1]))}{match[2] or ''}}}"
 
     return _PLACE.sub(seat, text)

@@ -14,7 +14,14 @@ T = TypeVar("T")
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
 
-BOT_USERIDS = ("house-beginner", "house-easy", "house", "house-hard", "house-best")
+BOT_USERIDS = (
+    "house-beginner",
+    "house-casual",
+    "house-easy",
+    "house",
+    "house-hard",
+    "house-best",
+)
 """Userids of the server's own players, the weakest first. A game has a bot for some of them."""
 
 Value = str | int | bool | tuple[str, ...]
@@ -43,7 +50,7 @@ class GameInfo:
     Attributes:
         key: the word in commands, the folder name and the entry point name.
         title: the name for people.
-        summary: one line for ``list``.
+        summary: what players do and how one wins, in a sentence without its capital and full stop.
         min_seats, max_seats: the range of the number of players (1 to 8).
         hidden: whether some facts are hidden from some seats.
         rules_version: increased whenever an old record would replay differently.
@@ -216,11 +223,12 @@ class Shape:
     """A part of a drawing.
 
     Attributes:
-        kind: ``box``, ``line``, ``dot`` or ``word``.
+        kind: ``box``, ``line``, ``dot``, ``diamond``, ``word`` or
+            ``name`` (a small word beside another one).
         role: its meaning, which determines its colour: ``field``, ``rule``, ``label``, ``atom``,
             ``mark``, ``hit``, ``turned``, ``passed`` or ``right``.
         at: left, top, width and height of a box; x and y of each point of a line; x, y and radius
-            of a dot; x and y of the centre of a word.
+            of a dot or diamond; x and y of the centre of a word or name.
         text: the word.
         is_new: the last turn caused it.
     """

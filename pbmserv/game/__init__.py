@@ -23,12 +23,13 @@ from pbmserv.game.api import (
     ranked,
     win,
 )
-from pbmserv.game.search import alpha_beta, ladder, monte_carlo
+from pbmserv.game.search import Effort, alpha_beta, ladder, monte_carlo
 
 __all__ = [
     "LETTERS",
     "X_AND_O",
     "After",
+    "Effort",
     "Game",
     "Grid",
     "Items",

@@ -192,7 +192,7 @@ def read_steps(text: str) -> Play:
 
 
 class Backgammon(Game[Board]):
-    """Race your fifteen men home, and hit the other player's on the way.
+    """Race your fifteen men home and off the board; the first to get them all off wins.
 
     Your men move from high points to low ones, as you see the board: from 24 to 1, and from your
     home (6 to 1) off the board, once all of them are there. Each die moves one man so many points;

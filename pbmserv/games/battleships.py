@@ -102,7 +102,7 @@ def spelt(ships: Sequence[Ship]) -> str:
 
 
 class Battleships(Game[State]):
-    """Find and sink the other player's ships.
+    """Sink the other player's ships; the first to sink them all wins.
 
     First both players hide a fleet in waters of 10 by 10 cells: a carrier (5 cells), a battleship
     (4), a cruiser (3), a submarine (3) and a destroyer (2), each in a row or a column. Write them

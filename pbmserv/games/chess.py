@@ -10,6 +10,7 @@ from typing import Any
 
 from pbmserv.game import (
     After,
+    Effort,
     Game,
     Grid,
     No,
@@ -21,7 +22,6 @@ from pbmserv.game import (
     draw,
     win,
 )
-from pbmserv.game.search import Effort
 
 FILES = "abcdefgh"
 SQUARES = tuple(f"{FILES[n % 8]}{8 - n // 8}" for n in range(64))

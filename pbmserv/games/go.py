@@ -12,6 +12,7 @@ from typing import Any
 
 from pbmserv.game import (
     After,
+    Effort,
     Game,
     Grid,
     No,
@@ -24,7 +25,6 @@ from pbmserv.game import (
     monte_carlo,
     win,
 )
-from pbmserv.game.search import Effort
 
 COLUMNS = "ABCDEFGHJKLMNOPQRST"
 STONES = {

@@ -7,8 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.game import LETTERS, After, Game, Grid, No, Option, Piece, Result, Rng, Seat, draw, win
-from pbmserv.game.search import Effort
+from pbmserv.game import (
+    LETTERS,
+    After,
+    Effort,
+    Game,
+    Grid,
+    No,
+    Option,
+    Piece,
+    Result,
+    Rng,
+    Seat,
+    draw,
+    win,
+)
 
 SIZE = 15
 CELLS = tuple(f"{LETTERS[n % SIZE]}{SIZE - n // SIZE}" for n in range(SIZE * SIZE))
@@ -229,7 +242,7 @@ def opening(rng: Rng) -> str:
     return rng.choice(choices)
 
 
-def value(board: str, stone: str, left: int, width: int) -> float:
+def value(board: str, stone: str, left: int, width: int, alpha: float, beta: float) -> float:
     """Return the worth for the colour to move, so many moves ahead, the best *width* of each."""
     other = "O" if stone == "X" else "X"
     if left == 0:
@@ -239,7 +252,9 @@ def value(board: str, stone: str, left: int, width: int) -> float:
         after = f"{board[:cell]}{stone}{board[cell + 1 :]}"
         if worth >= WORTH[5] - WORTH[4] and five(after, cell, exact=False):
             return 1e6 + left
-        best = max(best, -value(after, other, left - 1, width))
+        best = max(best, -value(after, other, left - 1, width, -beta, -max(alpha, best)))
+        if best >= beta:
+            break
     return best
 
 
@@ -266,14 +281,17 @@ def bot(width: int, depth: int) -> Any:
             near = [cell for worth, cell in candidates if worth >= 0.97 * candidates[0][0]]
             return CELLS[rng.choice(near)]
         worths: list[tuple[float, int, int]] = []
+        alpha = float("-inf")
         for _, cell in candidates[:width]:
             after = f"{board[:cell]}{stone}{board[cell + 1 :]}"
             if five(after, cell, exact=state.exact):
                 return CELLS[cell]
-            worths.append((-value(after, other, depth - 1, width), -len(worths), cell))
+            worth = -value(after, other, depth - 1, width, float("-inf"), -alpha)
+            worths.append((worth, -len(worths), cell))
+            alpha = max(alpha, worth)
         return CELLS[max(worths)[2]]
 
     return choose
 
 
-GAME.bots = {"house-easy": bot(1, 0), "house": bot(4, 2), "house-best": bot(6, 3)}
+GAME.bots = {"house-easy": bot(1, 0), "house": bot(5, 3), "house-best": bot(8, 5)}

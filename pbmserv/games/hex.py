@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pbmserv.game import LETTERS, Game, Grid, Option, Piece, Result, Rng, Seat, win
-from pbmserv.game.search import Effort
+from pbmserv.game import LETTERS, Effort, Game, Grid, Option, Piece, Result, Rng, Seat, win
 
 STONES = {
     "X": Piece("X", "X", 0, "\N{BLACK CIRCLE}"),
@@ -125,78 +125,76 @@ class Hex(Game[str]):
 
 GAME = Hex()
 
-# -- the bots. Resistance of a board as an electric circuit: how easily current still flows. ------
+# -- the bots -------------------------------------------------------------------------------------
 
 
-def potentials(board: str, seat: Seat, rounds: int) -> tuple[float, list[float]]:
-    """Return the current from edge to edge, and the current through each cell.
-
-    Stones of the player conduct well, free cells badly, the other player's stones not at all.
-    """
-    size, mine = side_of(board), "XO"[seat]
-    begin, end = edges(size, seat)
-    cells = range(size * size)
-    flow = [12.0 if board[n] == mine else 1.0 if board[n] == "." else 0.0 for n in cells]
-    around = [
-        [
-            (other, 2 / (1 / flow[n] + 1 / flow[other]))
-            for other in neighbours(size)[n]
-            if flow[other]
-        ]
-        if flow[n]
-        else []
-        for n in cells
-    ]
-    span = size - 1
-    level = [
-        1 - ((n // size) if seat == 0 else (n % size)) / span if flow[n] else 0.0 for n in cells
-    ]
-    total = [
-        sum(weight for _, weight in around[n]) + 2 * flow[n] * ((n in begin) + (n in end))
-        for n in cells
-    ]
-    order = [n for n in cells if total[n]]
-    for _ in range(rounds):
-        for n in order:
-            inflow = sum(weight * level[other] for other, weight in around[n])
-            if n in begin:
-                inflow += 2 * flow[n]
-            level[n] += 1.5 * (inflow / total[n] - level[n])
-    through = [
-        sum(weight * abs(level[n] - level[other]) for other, weight in around[n])
-        + (2 * flow[n] * (1 - level[n]) if n in begin else 0)
-        + (2 * flow[n] * level[n] if n in end else 0)
-        for n in cells
-    ]
-    current = sum(2 * flow[n] * (1 - level[n]) for n in begin)
-    return current, through
+def critical(board: str, seat: Seat, fills: int, draws: random.Random) -> list[float]:
+    """Return for each free cell how often the owner of the cell wins, if the rest is filled at
+    random."""
+    size = side_of(board)
+    beside = neighbours(size)
+    begin, end = edges(size, 0)
+    free = [n for n, stone in enumerate(board) if stone == "."]
+    taken = [stone == "X" for stone in board]
+    mine = (len(free) + 1) // 2
+    counts = [0] * len(board)
+    for _ in range(fills):
+        draws.shuffle(free)
+        owned = taken[:]
+        for n in free[:mine] if seat == 0 else free[mine:]:
+            owned[n] = True
+        waiting = [n for n in begin if owned[n]]
+        seen = set(waiting)
+        wins = False
+        while waiting:
+            cell = waiting.pop()
+            if cell in end:
+                wins = True
+                break
+            for other in beside[cell]:
+                if owned[other] and other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        for n in free:
+            counts[n] += owned[n] == wins
+    return [count / fills if board[n] == "." else -1.0 for n, count in enumerate(counts)]
 
 
-def circuit_bot(tried: int, rounds: int) -> Any:
-    """Return a bot that tries the cells with most current, and keeps the best for its circuit."""
+def broken_bridges(board: str, seat: Seat) -> set[int]:
+    """Return the cells that keep two stones of a player together, of which one way is blocked."""
+    size = side_of(board)
+    beside, mine, theirs = neighbours(size), "XO"[seat], "OX"[seat]
+    saving = set()
+    for cell, stone in enumerate(board):
+        if stone != theirs:
+            continue
+        for other in beside[cell]:
+            if board[other] != ".":
+                continue
+            ends = [n for n in beside[cell] if n in beside[other] and board[n] == mine]
+            if len(ends) == 2:
+                saving.add(other)
+    return saving
+
+
+def bot(fills: int) -> Any:
+    """Return a bot that fills the board at random so many times, and keeps its bridges."""
 
     def choose(state: str, seat: Seat, rng: Rng) -> str:
         size = side_of(state)
-        _, mine = potentials(state, seat, rounds)
-        _, theirs = potentials(state, 1 - seat, rounds)
-        free = rng.shuffled([n for n, stone in enumerate(state) if stone == "."])
-        free.sort(key=lambda n: -(mine[n] + theirs[n]))
-        best, best_worth = free[0], float("-inf")
-        for cell in free[: max(1, round(tried * Effort.share))]:
-            board = f"{state[:cell]}{'XO'[seat]}{state[cell + 1 :]}"
-            if chain(board, seat):
+        if set(state) == {"."}:
+            return names(size)[size * (size // 2) + size // 2]
+        draws = random.Random(rng.below(2**32))  # noqa: S311 - for playing only
+        worth = critical(state, seat, max(10, round(fills * Effort.share)), draws)
+        for cell in broken_bridges(state, seat):
+            worth[cell] += 0.1 if fills > 100 else 0.0
+        free = [n for n, stone in enumerate(state) if stone == "."]
+        for cell in free:
+            if chain(f"{state[:cell]}{'XO'[seat]}{state[cell + 1 :]}", seat):
                 return names(size)[cell]
-            gain, loss = potentials(board, seat, rounds)[0], potentials(board, 1 - seat, rounds)[0]
-            worth = gain / (loss + 1e-9)
-            if worth > best_worth:
-                best, best_worth = cell, worth
-        return names(size)[best]
+        return names(size)[max(free, key=lambda n: worth[n])]
 
     return choose
 
 
-GAME.bots = {
-    "house-easy": circuit_bot(1, 6),
-    "house": circuit_bot(6, 15),
-    "house-best": circuit_bot(60, 25),
-}
+GAME.bots = {"house-easy": bot(60), "house": bot(1_000), "house-best": bot(30_000)}

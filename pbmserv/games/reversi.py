@@ -38,9 +38,12 @@ def rays(size: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
     return tuple(found)
 
 
+SIDES = {side * side: side for side in range(1, 12)}
+
+
 def side_of(board: str) -> int:
     """Return the number of rows of a board."""
-    return int(len(board) ** 0.5)
+    return SIDES[len(board)]
 
 
 def turned(board: str, seat: Seat, cell: int) -> Iterator[int]:
@@ -88,7 +91,7 @@ class Reversi(Game[str]):
 
     key, title = "reversi", "Reversi"
     options = (Option("size", "rows and columns", (6, 8, 10), 8),)
-    bots = ladder(lambda: GAME, worth, nodes=(15, 500, 8_000))
+    bots = ladder(lambda: GAME, worth, nodes=(15, 500, 6_000))
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> str:
         size = options["size"]

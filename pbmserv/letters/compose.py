@@ -305,7 +305,7 @@ class Composer:
             values["example"] = next(iter(moves or ()), "")
         if letter == "refusal":
             values["why"] = refusal_sentence(Refusal(**words["refusal"]))
-        elif letter == "confirm":
+        elif letter in {"confirm", "stranger"}:
             token = self.mail_domain.ring.token(
                 ReplyAddress(Purpose.CONFIRM, about=words["signup"])
             )

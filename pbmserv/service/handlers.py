@@ -17,6 +17,7 @@ from pbmserv.commands.table.accounts import (
 )
 from pbmserv.commands.table.looking import (
     Follow,
+    Friends,
     Games,
     Help,
     History,
@@ -55,6 +56,7 @@ from pbmserv.service.boards import (
     followers,
     invitations,
     moves,
+    opponents,
     plies,
     queries,
     queued_moves,
@@ -110,6 +112,7 @@ HANDLERS: Handlers = {
     Ratings: rating_tables.explain,
     Scores: scores.show_scores,
     Week: daily_box.week,
+    Friends: opponents.friends,
     History: queries.history,
     Record: records.record,
     Report: reports.report,

@@ -39,8 +39,7 @@ def greeting(
     if "post" in stages:
         lines.append(f"  mail out   {text_of(settings.relay)}")
     if "web" in stages:
-        lines.append(f"  pages      {settings.web_url if settings.web else 'off'}")
-        lines += _operators(settings)
+        lines += _pages(settings, stages)
     lines += [
         f"  database   {text_of(settings.database)}",
         f"  address    {settings.address}",
@@ -55,21 +54,21 @@ def greeting(
             "",
         ]
     elif takes_players and settings.smtp is not None and settings.relay.startswith("maildir:"):
-        alice, bob = f"alice@{domain}", f"bob@{domain}"
+        ada, ben = f"ada@{domain}", f"ben@{domain}"
         run = program()
         lines += [
             "A first game, from a second terminal in this folder (paste it whole if you like):",
             "",
-            f'  {run} send --from {alice} --subject "signup alice wonder-land"',
-            f"  {run} read {alice}",
-            f"  {run} send --from {alice} --reply yes",
-            f'  {run} send --from {bob} --subject "signup bob the-builder"',
-            f"  {run} send --from {bob} --reply yes",
-            f'  {run} send --from {alice} --subject "blackbox challenge alice bob"',
-            f"  {run} read {bob}",
-            f'  {run} send --from {bob} --reply "b3,d3,f1,e6"',
-            f'  {run} send --from {alice} --reply "a1,c4,e5,g2"',
-            f"  {run} read {alice}",
+            f'  {run} send --from {ada} --subject "signup ada wonder-land"',
+            f"  {run} read {ada}",
+            f"  {run} send --from {ada} --reply yes",
+            f'  {run} send --from {ben} --subject "signup ben the-builder"',
+            f"  {run} send --from {ben} --reply yes",
+            f'  {run} send --from {ada} --subject "blackbox challenge ada ben"',
+            f"  {run} read {ben}",
+            f'  {run} send --from {ben} --reply "b3,d3,f1,e6"',
+            f'  {run} send --from {ada} --reply "a1,c4,e5,g2"',
+            f"  {run} read {ada}",
             "",
             "From then on each of them reads and replies in turn.",
         ]
@@ -77,6 +76,13 @@ def greeting(
             lines = [line for line in lines if not line.endswith("--reply yes")]
     lines += ["Ctrl-C stops the server; nothing is lost.", ""]
     return "\n".join(lines) + "\n"
+
+
+def _pages(settings: Settings, stages: Sequence[str]) -> list[str]:
+    lines = [f"  pages      {settings.web_url if settings.web else 'off'}"]
+    if "door" not in stages:
+        lines.append("  moves      need a door beside these pages: pbmserv serve --only door")
+    return lines + _operators(settings)
 
 
 def _operators(settings: Settings) -> list[str]:

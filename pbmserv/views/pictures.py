@@ -42,6 +42,7 @@ COLOURS: Mapping[tuple[str, str], Colours] = {
     ("word", "mark"): Colours("ink"),
     ("box", "mark"): Colours("sand"),
     ("dot", "atom"): Colours("name"),
+    ("diamond", "mark"): Colours("ink"),
     ("box", "wood"): Colours("wood", "grain"),
     ("box", "shade"): Colours("shade", "grain"),
     ("box", "strong"): Colours("on_right", "line"),
@@ -57,7 +58,7 @@ COLOURS: Mapping[tuple[str, str], Colours] = {
     ("word", "on-black"): Colours("chalk"),
     ("word", "on-white"): Colours("stone"),
     **{("box", role): Colours(f"on_{role}") for role in _USED},
-    **{("word", role): Colours(role) for role in _USED},
+    **{(kind, role): Colours(role) for kind in ("diamond", "word", "name") for role in _USED},
     **{("line", role): Colours("", role, 2.5) for role in _USED},
 }
 _OTHER = Colours("", "ink")
@@ -142,8 +143,13 @@ class Ink:
         elif shape.kind == "dot":
             radius = shape.at[2] * scale
             pen.ellipse((at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius), fill)
+        elif shape.kind == "diamond":
+            radius = shape.at[2] * scale
+            x, y = at[0], at[1]
+            pen.polygon([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)], fill)
         else:
-            pen.text((at[0], at[1]), shape.text, fill, _font(round(17 * scale)), anchor="mm")
+            font = _font(round((11 if shape.kind == "name" else 17) * scale))
+            pen.text((at[0], at[1]), shape.text, fill, font, anchor="mm")
 
 
 MOST_DRAWN = 4

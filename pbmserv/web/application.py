@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.errors import StillWorking
+from pbmserv.errors import DoorAway, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.api import build_api
 from pbmserv.web.board_pages import board_routes
+from pbmserv.web.front import front_routes
 from pbmserv.web.help import HelpPages
 from pbmserv.web.hot_seat import hot_seat_routes
 from pbmserv.web.letter_links import letter_link_routes
@@ -27,7 +28,7 @@ from pbmserv.web.personal_pages import personal_routes
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.public import public_routes
-from pbmserv.web.safe_responses import SafeResponses, fault_of, mount_below
+from pbmserv.web.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
 
 WITH_TOKEN = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
 """Beginnings of the paths of forms that need a token."""
@@ -52,11 +53,12 @@ def build(
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
     printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
-    site, errors = _Site(printer), _ErrorPages(printer)
+    help_pages = HelpPages(pages.games, templates, printer.shared)
+    site, errors = _Site(printer, help_pages), _ErrorPages(printer)
     application = Starlette(
         routes=[  # the first match counts
-            *board_routes(printer, web_requests),
-            Route("/", site.front),
+            *board_routes(printer, web_requests, help_pages),
+            *front_routes(printer, web_requests, allowance, help_pages),
             Route("/help", site.help),
             Route("/help/{topic}", site.help),
             *health_routes(health, numbers=False),
@@ -81,6 +83,7 @@ def build(
         exception_handlers={
             HTTPException: errors.refused,
             StillWorking: errors.working,
+            DoorAway: errors.no_door,
             TooMany: errors.too_many,
             Exhausted: errors.too_busy,
             TooMuch: errors.too_large,
@@ -93,13 +96,9 @@ def build(
 class _Site:
     """The handlers of pages that need no service."""
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self, printer: Printer, help_pages: HelpPages) -> None:
         self._printer = printer
-        self._front = printer.text("front")
-        self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
-
-    async def front(self, request: Request) -> Response:
-        return tagged(request, self._front, headers=SHARED)
+        self._help = help_pages
 
     async def help(self, request: Request) -> Response:
         """Show the table of contents, or a page of the help."""
@@ -136,6 +135,11 @@ class _ErrorPages:
     async def working(self, _request: Request, _error: Exception) -> Response:
         """Return 202: the form is stored and will be carried out."""
         return self._printer.failure(202, "working")
+
+    async def no_door(self, _request: Request, error: Exception) -> Response:
+        """Return 503: what the form asks for was not stored."""
+        log.warning("a form could not be taken", extra={"because": str(error)})
+        return self._printer.failure(503, "no-door", {"Retry-After": str(AGAIN_S)})
 
     async def too_many(self, _request: Request, error: Exception) -> Response:
         """Return 429: the player has sent as much as the server accepts."""

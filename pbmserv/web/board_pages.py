@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -10,22 +13,27 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
+from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import PRIVATE, Printer, html, read_form
 from pbmserv.web.public import is_number, step_of
 from pbmserv.web.visits import LONGEST_FORM, LONGEST_TOKEN, Visits
 
 
-def board_routes(printer: Printer, web_requests: WebRequests) -> list[Route]:
-    """Return the route of these pages."""
-    pages = _BoardPages(printer, web_requests)
+def board_routes(printer: Printer, web_requests: WebRequests, help_pages: HelpPages) -> list[Route]:
+    """Return the route of these pages, which show the rules of their games, too."""
+    rules = {game.key: help_pages.rules(game.key) for game in printer.pages.games}
+    pages = _BoardPages(printer, web_requests, rules)
     return [Route("/b/{token}", pages.board, methods=["GET", "POST"])]
 
 
 class _BoardPages:
     """The handlers of these pages."""
 
-    def __init__(self, printer: Printer, web_requests: WebRequests) -> None:
+    def __init__(
+        self, printer: Printer, web_requests: WebRequests, rules: Mapping[str, Markup]
+    ) -> None:
         self._printer = printer
+        self._rules = rules
         self._web_requests = web_requests
         self._visits = Visits(printer, web_requests, "/b/")
 
@@ -86,7 +94,12 @@ class _BoardPages:
             is_refused: the move that the page shows was sent and refused.
         """
         text = self._printer.text(
-            "board", page=page, by_letter=by_letter, refused=is_refused, bots=BOT_USERIDS
+            "board",
+            page=page,
+            by_letter=by_letter,
+            refused=is_refused,
+            bots=BOT_USERIDS,
+            rules=self._rules.get(page.scene.key, ""),
         )
         return html(text, 422 if is_refused else 200, PRIVATE)
 

@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 from jinja2 import Environment, TemplateNotFound
+from markupsafe import Markup
 
 from pbmserv.commands.help_topics import HelpTopic, help_pages, topic
 from pbmserv.commands.table.catalogue import ROWS
@@ -83,6 +84,17 @@ class HelpPages:
         about = topic(slug.replace("-", " "), self._infos)
         return self._pages.get(slug_of(about.subject)) if about.known else None
 
+    def rules(self, key: str) -> Markup:
+        """Return the rules of a game for a part of another page; empty if there are none."""
+        about = self._topics.get(key)
+        if about is None:
+            return Markup()
+        text = self._text(about.template, about).lstrip("\n").partition("\n")[2]
+        blocks = self._blocks(text.lstrip("=\n"))
+        page = self._templates.get_template("web/help-blocks.html.j2")
+        rules = page.render({**self._shared, "blocks": blocks, "level": "h3"})
+        return Markup(rules)  # noqa: S704 - of a template that escapes
+
     def _exists(self, about: HelpTopic) -> bool:
         try:
             self._templates.get_template(about.template)
@@ -101,7 +113,8 @@ class HelpPages:
         text = self._text(about.template, about)
         title, _, rest = text.lstrip("\n").partition("\n")
         blocks = self._blocks(rest.lstrip("=\n"))
-        return self._render("help-text", title=title, blocks=blocks)
+        page = "help-tutorial" if about.subject == "tutorial" else "help-text"
+        return self._render(page, title=title, blocks=blocks)
 
     def _contents(self) -> dict[str, Any]:
         """Return the values of the table of contents: commands by section, and other pages."""

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.service.pages.new_games import FORMS
 from pbmserv.service.pages.personal_page import MOST_DRAWN, PersonalPage
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.pages import PRIVATE, SHARED, Printer, html, read_form, tagged
@@ -16,7 +17,7 @@ from pbmserv.web.visits import LONGEST_TOKEN, Visits
 
 LONGEST_FORM = 8_000
 """Octets of a form of these pages."""
-CHANGES = frozenset({"prefs", "away", "back", "address", "export", "signoff", "delete"})
+CHANGES = FORMS | {"prefs", "away", "back", "address", "export", "signoff", "delete"}
 """Changes that the forms of the page ask for."""
 
 
@@ -26,6 +27,7 @@ def personal_routes(printer: Printer, web_requests: WebRequests) -> list[Route]:
     return [
         Route("/mine", pages.link, methods=["GET", "POST"]),
         Route("/mine/{token}", pages.page, methods=["GET", "POST"]),
+        Route("/calendar/{token}.ics", pages.calendar),
     ]
 
 
@@ -69,9 +71,19 @@ class _PersonalPages:
             return self._expired()
         return self._page(page, request.query_params.get("done", ""))
 
+    async def calendar(self, request: Request) -> Response:
+        """Return the deadlines for a calendar program."""
+        token: str = request.path_params["token"]
+        calendars = self._web_requests.calendars
+        octets = await calendars.read(token) if len(token) <= LONGEST_TOKEN else None
+        if octets is None:
+            return self._expired()
+        return Response(octets, 200, PRIVATE, "text/calendar; charset=utf-8")
+
     async def _change(self, request: Request, token: str) -> Response:
         fields = await read_form(request, LONGEST_FORM)
-        if fields.get("do") not in CHANGES:
+        games = {game.key for game in self._printer.pages.games}
+        if fields.get("do") not in CHANGES or fields.get("game", "") not in games | {""}:
             return self._printer.failure(400, "no-form")
         change = await self._personal.press(token, fields)
         if change is None:
@@ -89,7 +101,15 @@ class _PersonalPages:
             done: the change that the last form asked for; other words are ignored.
         """
         draw = partial(self._printer.board, "mine-board", bots=BOT_USERIDS)
-        boards = [draw(board.scene, board=board) for board in page.waiting[:MOST_DRAWN]]
+        boards = [
+            draw(
+                board.scene,
+                board=board,
+                deadline=page.deadlines.get(board.scene.number),
+                tz=page.prefs["tz"],
+            )
+            for board in page.waiting[:MOST_DRAWN]
+        ]
         text = self._printer.text(
             "mine", page=page, made=boards, done=done if done in CHANGES else ""
         )

@@ -67,7 +67,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     server.reply(letters[HOME], "yes", sender=HOME)
     assert server.letter(HOME).subject == "Your address was changed, alice"
     server.reply(letters[HOME], "yes", sender=HOME)
-    assert "nothing to decide" in server.letter(HOME).text
+    assert "nothing left to decide" in server.letter(HOME).text
     server.send(bob, "message bob secret alice", "Hello!")
     assert {str(f.message["To"]) for f in server.letters()} == {bob, HOME}
 
@@ -94,16 +94,16 @@ def test_the_old_address_can_stop_it(server: Correspondence) -> None:
     server.reply(letters[old], "reject")
     assert server.letter(old).subject == "Your address stays, alice"
     server.reply(letters[old], "reject")
-    assert "nothing to decide" in server.letter(old).text
+    assert "nothing left to decide" in server.letter(old).text
     server.reply(letters[HOME], "yes")
-    assert "nothing to decide" in server.letter(HOME).text
+    assert "nothing left to decide" in server.letter(HOME).text
 
     # Whoever gets such a letter by mistake can say so, too.
     letters = changing(server, HOME)
     server.reply(letters[HOME], "reject")
     assert server.letter(HOME).subject == "Not the address of alice"
     server.reply(letters[HOME], "yes")
-    assert "nothing to decide" in server.letter(HOME).text
+    assert "nothing left to decide" in server.letter(HOME).text
 
 
 def test_one_address_more_and_one_less(server: Correspondence) -> None:
@@ -151,7 +151,7 @@ def test_a_new_password_is_told_to_every_address_once(server: Correspondence) ->
     assert "better-one" not in "".join(f.text + f.html for f in told.values())
     # Who asked for the other address may have known the old password.
     server.reply(waiting[PHONE], "yes")
-    assert "nothing to decide" in server.letter(PHONE).text
+    assert "nothing left to decide" in server.letter(PHONE).text
 
     server.send(old, "forgot alice")
     server.reply(server.letter(old), "password best-one")
@@ -160,7 +160,7 @@ def test_a_new_password_is_told_to_every_address_once(server: Correspondence) ->
     assert server.letter(old).subject == "Your preferences, alice"
 
 
-REFUSED = "Userid and password do not belong together."
+REFUSED = "The userid and password do not match."
 
 
 def test_guesses_are_slowed_down_and_nothing_tells_it(server: Correspondence) -> None:

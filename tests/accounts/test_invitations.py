@@ -212,7 +212,7 @@ def test_whoever_leaves_invites_no_more(house: Indoors) -> None:
     (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(asked, "yes")
     (refusal,) = house.reply(letter, "yes")
-    assert "This invitation is over" in flat(refusal)
+    assert "This invitation has ended" in flat(refusal)
     assert count(house, players) == 4
 
 
@@ -234,14 +234,14 @@ def test_an_inviters_words_carry_no_lures(house: Indoors, lure: str) -> None:
     letters = invite(house, "alice", FRIEND, f"Hello, you!\n\n{lure}")
     (letter,) = (one for one in letters if one.kind == "invitation")
     (answer,) = (one for one in letters if one.kind == "invited")
-    assert "Your words do not go along" in flat(answer)
+    assert "We left out your message" in flat(answer)
     assert "Hello, you!" not in letter.text + letter.html
     assert "prize" not in letter.text + letter.html
 
 
 def test_an_inviters_words_pass_the_guard_of_all_words(house: Indoors) -> None:
     letter = invited(house, text=f"Hello, you!\n\nMy word is {PASSWORD}.")
-    assert "alice, another player, writes: Hello, you!" in flat(letter)
+    assert "A message from alice (another player): Hello, you!" in flat(letter)
     assert PASSWORD not in letter.text + letter.html
 
 
@@ -251,8 +251,8 @@ def test_an_inviters_words_pass_the_guard_of_all_words(house: Indoors) -> None:
 def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
     letter = invited(house)
     first = house.reply(letter, "yes as Dora!\n\nGladly.")
-    assert kinds(first) == [("board", FRIEND), ("board", ALICE), ("welcome", FRIEND)]
-    assert "dora, another player, writes: Gladly." in flat(first[1])
+    assert kinds(first) == [("board", ALICE), ("welcome", FRIEND), ("board", FRIEND)]
+    assert "A message from dora (another player): Gladly." in flat(first[0])
     for words in ("yes", "yes as other", "no", "accept"):
         again = house.reply(letter, words)
         assert {one.kind for one in again} <= {"refusal", "invitation-closed"}
@@ -310,7 +310,7 @@ def test_an_invitation_ends_after_a_month(house: Indoors) -> None:
     letter = invited(house)
     house.live(days=31)
     (refusal,) = house.reply(letter, "yes")
-    assert "you could answer it for 30 days" in flat(refusal)
+    assert "it was open for 30 days" in flat(refusal)
 
 
 def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors) -> None:
@@ -348,7 +348,7 @@ def test_one_click_by_mail_ends_all_invitations_for_good(house: Indoors) -> None
     )
     assert (news.kind, news.recipient) == ("invitation-answered", ALICE)
     assert (answer.kind, answer.recipient) == ("invitation-closed", FRIEND)
-    assert "a mark of your address" in flat(answer)
+    assert "a scrambled mark of your address" in flat(answer)
     house.live(days=200)
     assert kinds(invite(house, "bob", FRIEND)) == [("invited", BOB)]
 

@@ -106,7 +106,7 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         ("tz=berlinn", "Did you mean Europe/Berlin?", "tz=Europe/Berlin"),
         ("tz=Europe/Viena", "Did you mean Europe/Vienna", "tz=Europe/Vienna"),
         ("tz=nowhere-at-all", "named by continent and a large city", "tz=ZONE"),
-        ("remind=soon", '"soon" says no time', "remind=VALUE"),
+        ("remind=soon", '"soon" is not a time', "remind=VALUE"),
         ("tz=UTC+2", "does not tell when your clocks change", "tz=VALUE"),
         ("tz=gmt-05:30", "does not tell when your clocks change", "tz=VALUE"),
         ("remind=99d", "1 hour to 60 days", "remind=VALUE"),
@@ -192,7 +192,7 @@ def test_blocked_players_are_not_passed_on(embedded: Running) -> None:
     alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
     asked(embedded, alice, "prefs alice secret block=bob")
     embedded.send(bob, "message bob secret alice", "Play with me!")
-    assert "cannot be reached by messages at present" in embedded.letter(bob).text
+    assert "is not taking messages at the moment" in embedded.letter(bob).text
     assert not embedded.letters(alice)
 
 
@@ -282,11 +282,11 @@ def test_broadcasts_go_to_those_who_want_them(embedded: Running) -> None:
     assert "Send this to 1 address?" in question.text
     assert not embedded.letters(alice)
     embedded.reply(question, "yes")
-    assert "Your words went to 1 address" in embedded.letter(olga).text
+    assert "Your message went to 1 address" in embedded.letter(olga).text
     news = embedded.letter(alice)
     assert "We are down on Sunday." in news.text
     assert not embedded.letters(bob)
     embedded.reply(news, "prefs broadcast=off")
     assert "broadcast: off" in embedded.letter(alice).text
     embedded.send(olga, "broadcast olga secret", "")
-    assert "Your words are missing" in embedded.letter(olga).text
+    assert "Your message is missing" in embedded.letter(olga).text

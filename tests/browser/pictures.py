@@ -274,7 +274,10 @@ def main() -> None:
         url = f"sqlite:///{data}/game.sqlite3"
         with start(url, Path(data), **settings) as server:
             world = World(server)
-            for name in ("front", "help", "help-blackbox", "help-prefs", "mine-link", "missing"):
+            for name in (
+                *("front", "help", "help-tutorial", "help-blackbox", "help-prefs"),
+                *("mine-link", "missing", "signup"),
+            ):
                 world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
             world.shows("front", "/")
             for act in (played, running, guest, hot_seat, mailbox, operators):

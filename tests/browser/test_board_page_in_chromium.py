@@ -123,7 +123,7 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     assert "alice to move" in screen.inner_text("h1")
     assert "Your turn!" in server.letters(ALICE)[-1].text
     screen.goto(f"http://127.0.0.1:{server.web_port}{mine}")
-    assert "Nobody waits for you" in screen.inner_text("h1")
+    assert "Nobody is waiting for you" in screen.inner_text("h1")
 
     # Preferences, with what a keyboard does in lists and fields.
     reach(screen, "name you")
@@ -210,4 +210,54 @@ def test_cells_and_lines_are_locked_by_keys(chromium: Browser, server: Running) 
     send(screen)
     assert screen.get_by_label("C3: your marker, locked").count() == 1
     assert screen.get_by_label("A4: sealed by you, mark").count() == 1
+    screen.context.close()
+
+
+def test_boxes_stand_beside_each_other_and_drawers_open(chromium: Browser, server: Running) -> None:
+    """Wide: both boxes, then talk and moves. Narrow: all below each other. Both without scripts."""
+    server.send(ALICE, "blackbox challenge alice wonder-land bob")
+    page = page_of(server.letters(ALICE)[-1])
+    server.reply(server.letters(BOB)[-1], "a1,c4,e5,g2\n\nGood luck, Alice!")
+    screen = opened(chromium, server, page, 1280, "light")
+    assert screen.get_by_role("button", name="Check my markers").count() == 0
+    follow(screen.get_by_role("button", name="Hide for me"))
+    assert "You hid 4 atoms" in screen.inner_text("main")
+    tap(screen, "+A1", "4")
+    send(screen)
+    for summary in ("What the signs mean", "The rules of Blackbox"):
+        screen.get_by_text(summary).click()
+    assert "Hit: the ray ran into an atom." in screen.inner_text("main")
+    for scheme in ("light", "dark"):
+        looked_at(chromium, screen, 1280, scheme)
+        looked_at(chromium, screen, 375, scheme)
+    names = (".own table", ".theirs table", ".said")
+    own, theirs, said = (screen.locator(name).bounding_box() for name in names)
+    assert own is not None
+    assert theirs is not None
+    assert said is not None
+    assert own["x"] + own["width"] <= theirs["x"]
+    assert theirs["x"] + theirs["width"] <= said["x"]
+    screen.set_viewport_size({"width": 375, "height": 740})
+    tops = [screen.locator(name).bounding_box() for name in names]
+    assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)
+    screen.context.close()
+
+
+def test_a_game_begins_on_ones_own_page_by_keys(chromium: Browser, server: Running) -> None:
+    server.send(ALICE, "blackbox challenge alice wonder-land bob")
+    server.send(BOB, "blackbox seek bob wonder-land -size=8x8")
+    (welcome, *_) = server.letters(ALICE)
+    mine = welcome.text.rpartition("http://games.example")[2].strip()
+    screen = opened(chromium, server, mine, 375, "light")
+    for scheme in ("light", "dark"):
+        looked_at(chromium, screen, 1280, scheme)
+        looked_at(chromium, screen, 320, scheme)
+    reach(screen, "who")
+    screen.keyboard.type("bob")
+    enter(screen)
+    assert "A letter tells you about your challenge" in screen.inner_text("main")
+    assert "alice challenges you" in server.letters(BOB)[-1].text
+    reach(screen, "Challenge bob")
+    enter(screen)
+    assert "A letter tells you about your challenge" in screen.inner_text("main")
     screen.context.close()

@@ -86,8 +86,8 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     reader.is_well_made("letter", 320, "light")
 
     reader.open_newest("alice")
-    follow(reader.letter.get_by_role("link", name="Challenge a friend"))
-    assert "challenge FRIEND" in page.locator("#body").input_value()
+    follow(reader.letter.get_by_role("link", name="Find an opponent"))
+    assert "seek" in page.locator("#body").input_value()
     reader.is_well_made("write", 1200, "dark")
     page.locator("#body").fill("challenge bob")
     send(page)

@@ -11,7 +11,16 @@ from pressing import Tab, page_of
 from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
-PAGES = ("/seeks", "/daily", "/players/alice", "/game/2", "/game/2?turn=4", "/standings")
+PAGES = (
+    "/signup",
+    "/help/tutorial",
+    "/seeks",
+    "/daily",
+    "/players/alice",
+    "/game/2",
+    "/game/2?turn=4",
+    "/standings",
+)
 
 
 @pytest.fixture
@@ -45,6 +54,22 @@ def test_a_guest_plays_today_s_box_without_scripts(chromium: Browser, server: Ru
     screen.go_back()
     assert "marker on B3" in screen.inner_text("main")
     screen.context.close()
+
+
+def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, server: Running) -> None:
+    for width, scheme in ((320, "light"), (375, "dark"), (1280, "light")):
+        screen = opened(chromium, server, "/", width, scheme)
+        looked_at(chromium, screen, width, scheme)
+        if width == 1280:
+            screen.fill("#name", "kate")
+            screen.fill("#address", "kate@players.example")
+            follow(screen.get_by_role("button", name="Sign up"))
+            assert "Look into your mail, kate" in screen.inner_text("main")
+            looked_at(chromium, screen, width, scheme)
+        else:
+            tap(screen, "A")
+            assert "You fired port A" in screen.inner_text("main")
+        screen.context.close()
 
 
 def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(

@@ -9,4 +9,4 @@ from pbmserv.game.search import Effort
 
 @pytest.fixture(autouse=True)
 def _little_effort(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Effort, "share", 0.004)
+    monkeypatch.setattr(Effort, "share", 0.002)

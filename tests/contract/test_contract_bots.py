@@ -16,7 +16,7 @@ from pbmserv.engine.types import BOT_USERIDS, Rng, Seat, Step
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.views.texts import refusal_sentence
 
-LONGEST = 300
+LONGEST = 600
 BOTS = [
     pytest.param(game, words, level, id=f"{name} {level}")
     for (game, words), name in zip(CASES, CASE_NAMES, strict=True)

@@ -48,6 +48,8 @@ def test_the_first_game_of_the_greeting_is_a_game(
             "ADDRESS": server.address,
         }.items():
             monkeypatch.setenv(f"PBMSERV_{name}", value)
+        for name in ("alice", "bob"):  # as the mailbox in the browser suggests
+            server.send(f"{name}@{DOMAIN}", f"signup {name} wonder-land")
         typed = commands(greeting(as_it_runs(server)))
         assert len(typed) == (10 if signup == "confirm" else 8)
         for arguments in typed:
@@ -99,6 +101,7 @@ def test_the_one_address_of_the_greeting_is_the_mailbox(tmp_path: Path) -> None:
             r"^  (http://127\.0\.0\.1:\d+/([a-z2-7]{32})/)$", server.greeting, re.MULTILINE
         )
         assert found is not None
+        assert server.errors == "", "nothing is in the way of the greeting"
         assert "A first game" not in server.greeting
         with urlopen(found[1], timeout=20) as page:
             assert "Sign both up" in page.read().decode()
@@ -136,6 +139,6 @@ def test_the_block_can_be_pasted_whole_on_a_slow_machine(
             assert run(arguments) == 0, arguments
             later.join()
         seen = capsys.readouterr()
-        assert "Subject: Confirm your signup as alice" in seen.out
+        assert "Subject: Confirm your signup as ada" in seen.out
         assert "Your atoms are hidden at A1, G2, C4 and E5." in " ".join(seen.out.split())
         assert not seen.err

@@ -110,6 +110,15 @@ def test_resigning(pair: Pair) -> None:
     assert "anna resigned: you won board 1" in flat(pair.last["bela"])
 
 
+def test_a_queued_move_depends_on_the_opponents_move(pair: Pair) -> None:
+    pair.say("anna", "b2")
+    refused = pair.say("anna", "queue c3 if hello")
+    assert "is not a condition" in flat(refused)
+    pair.say("anna", "queue c3 if A1 else A1")
+    pair.say("bela", "a1")
+    assert "anna played C3." in flat(pair.last["bela"])
+
+
 def test_rules_are_the_docstring(pair: Pair) -> None:
     pair.server.send(pair.addresses["anna"], "help ttt")
     text = flat(pair.read("anna")[-1])

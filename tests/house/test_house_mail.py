@@ -21,7 +21,7 @@ from pbmserv.log import TextFormatter
 from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.people import user_facts
+from pbmserv.service.operators.overviews import user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.boards import moves
 from pbmserv.store.tables import boards as board_table

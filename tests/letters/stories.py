@@ -12,7 +12,10 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.operators import boards, people
+from pbmserv.service.operators.announcements import announce
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.lost_mailboxes import rename
+from pbmserv.service.schedule.announcer import Announcer
 
 ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
 HOME, PHONE = "alice@home.example", "alice@phone.example"
@@ -39,7 +42,7 @@ def signing_up(folder: Path) -> Iterator[Posted]:
         yield from server.reply(unwanted, "reject")
         yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
         yield from server.send(BOB, f"signup alice {PASSWORD}")
-        yield from server.send(CAROL, "hello there")
+        yield from server.send(CAROL, "I want to play")
         yield from server.send(BOB, "forgot alice")
         (reset,) = server.send(ALICE, "forgot alice")
         yield reset
@@ -53,6 +56,12 @@ def signing_up(folder: Path) -> Iterator[Posted]:
             yield from server.send(ALICE, f"help {subject}")
         for subject in ("nonsense", "move", "challenge", "signup", "show", "change password"):
             yield from server.send(ALICE, f"help {subject}")
+
+
+def shut(folder: Path) -> Iterator[Posted]:
+    """A server that takes no new players."""
+    with indoors(folder, signup="closed") as server:
+        yield from server.send(CAROL, "I want to play")
 
 
 def playing(folder: Path) -> Iterator[Posted]:
@@ -231,6 +240,7 @@ def rated(folder: Path) -> Iterator[Posted]:
         yield from server.send(DAVE, f"unsubscribe 2 dave {PASSWORD}")
         yield from server.send(ALICE, f"blackbox reject 2 alice {PASSWORD}")
         yield from server.send(BOB, "blackbox challenge bob carol", "At once!")
+        yield from server.send(BOB, f"friends bob {PASSWORD}")
         for asked in (
             "standings",
             "ratings",
@@ -294,6 +304,15 @@ def operating(folder: Path) -> Iterator[Posted]:
         ):
             server.operators.do(signed, deed)
             yield from server.letters()
+        server.operators.do(signed, partial(rename, userid="alice", new="alicia"))
+        yield from server.letters()
+        play = server.server.play_stage
+        for is_service in (False, True):
+            text = f"We move on Sunday.\n\nNo clock runs meanwhile ({is_service})."
+            deed = partial(announce, title="We move", text=text, is_service=is_service)
+            server.operators.do(signed, deed)
+            Announcer(play.services, play.game, play.writer, play.clock, int).run_once()
+            yield server.letters()[0]
 
 
 def begun(server: Indoors, sender: str, subject: str, words: str = "") -> Iterator[Posted]:
@@ -464,6 +483,7 @@ def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:
 
 
 STORIES: tuple[Story, ...] = (
+    shut,
     signing_up,
     playing,
     addresses,

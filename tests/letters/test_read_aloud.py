@@ -110,5 +110,5 @@ def test_news_say_what_happened_and_how_things_stand(server: Indoors) -> None:
     words = " ".join(news.text.split())
     assert (
         "Since your last move: * bob fired port 3: hit (#). "
-        "* You have 3 guesses left, 1 of 4 markers set and 27 ports to fire." in words
+        "* You have 3 guesses left, 1 of 4 markers set and 27 unused ports." in words
     )

@@ -15,7 +15,7 @@ from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
-from pbmserv.service.operators.people import board_lines
+from pbmserv.service.operators.overviews import board_lines
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.operators.people import user_lines
 from pbmserv.store.tables.mail import outbox
@@ -137,7 +137,7 @@ def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     (refused,) = house.send("stranger@players.example", f"signup alice {PASSWORD}")
-    assert 'Somebody plays as "alice" already.' in flat(refused)
+    assert 'Somebody already plays as "alice".' in flat(refused)
     for line in (f"showas alice {PASSWORD} 1", f"back alice {PASSWORD}", f"reset alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
         assert "Not done" in refused.text

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import boards, people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.people import board_facts, game_lines, user_facts
+from pbmserv.service.operators.overviews import board_facts, game_lines, user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import audit
 
@@ -46,7 +46,7 @@ def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -
         assert 'have suspended the account "alice"' in flat(refused)
         assert PASSWORD not in refused.text
     (refused,) = house.send(BOB, "blackbox challenge bob alice")
-    assert "Nobody plays here under name 2" in flat(refused)
+    assert "Nobody here has name 2 of those you wrote" in flat(refused)
 
     do(house, people.restore, userid="alice")
     again, board = house.letters()
@@ -92,8 +92,8 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     (told, _) = house.letters()
     assert (
         "Board 1 has new times. You get a reminder after 5 days without a move and another "
-        "a day before the end; after 40 days you lose the game. Those whose move it is "
-        "have all of that time from now on."
+        "a day before the end; after 40 days you lose the game. Players whose turn it "
+        "is have the full time, starting now."
     ) in flat(told)
     assert house.live(days=4) == []
     (reminder,) = house.live(days=2)
@@ -130,7 +130,7 @@ def test_a_board_without_a_forfeit_is_described_so(house: Indoors) -> None:
     done = do(house, boards.set_deadline, number=number, times=["--forfeittime=0"])
     assert "reminder after 7 days, forfeit never" in done.summary
     for told in house.letters():
-        assert "You get a reminder after 7 days without a move. Those" in flat(told)
+        assert "You get a reminder after 7 days without a move. Players" in flat(told)
         assert " 0 days" not in flat(told)
 
 
@@ -185,7 +185,7 @@ def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) 
     do(house, boards.close_game, game="blackbox")
     for line in ("blackbox challenge alice bob", f"blackbox seek alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
-        assert "Nobody can begin a board of Blackbox at present." in flat(refused)
+        assert "No new board of Blackbox can begin at the moment." in flat(refused)
     assert house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1")
     assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
     do(house, boards.open_game, game="blackbox")

@@ -41,7 +41,7 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
             assert "Welcome, bob!" in text_of(bob.wait_for(1))
 
             bob.writes("blackbox challenge bob tool-belt alice -size=2x2 -atoms=1", "Shall we?")
-            assert "alice is asked to play" in text_of(bob.wait_for(2))
+            assert "We have invited alice" in text_of(bob.wait_for(2))
             assert "Shall we?" in text_of(alice.wait_for(2))
             alice.replies_in_mutt("accept")
             assert "now you both hide your atoms" in text_of(bob.wait_for(3))

@@ -8,7 +8,7 @@ from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import Connection, update
 
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import letter_octets
 from pbmserv.store.tables.mail import outbox
 
 WATCHER = "watcher@example.org"
@@ -63,7 +63,7 @@ def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> No
     game.write(0, "submit", "14")
     assert "You fired port 14: reflection (%)." in game.write(0, "confirm").text
     nothing = game.write(0, "confirm")
-    assert "You have submitted no move." in nothing.text
+    assert "You have not submitted a move." in nothing.text
 
 
 def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
@@ -128,7 +128,7 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
 
     game.move(0, "3")
     refused = game.write(0, "undo")
-    assert "Your last move told somebody something hidden" in flat(refused)
+    assert "Your last move revealed something hidden" in flat(refused)
     refused = game.write(1, "undo")
     assert "The last move was not yours" in flat(refused)
     game.server.send(BELA, "blackbox show 1")
@@ -144,13 +144,13 @@ def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspond
     game.read(0)
     game.read(1)
     refused = game.write(0, "undo")
-    assert "The others know of your last move already" in flat(refused)
+    assert "The others already know about your last move" in flat(refused)
 
     # As if bela got one mail a day: the letter still lies in the tray.
     def into_the_tray(connection: Connection) -> None:
         which = (outbox.c.player_id == table.players[1].id) & (outbox.c.letter == "board")
         connection.execute(update(outbox).where(which).values(state="tray", due_at=None))
-        kept_letters.drop_bytes(connection, which)
+        letter_octets.drop(connection, which)
 
     server.server.writer.submit(into_the_tray).result()
     undone = game.write(0, "undo")

@@ -86,7 +86,7 @@ def test_only_bots_that_a_game_has_are_offered(
     anna = heaps.sign_up("anna")
     heaps.send(anna, "list heaps")
     listed = heaps.letter(anna)
-    assert re.search(r"heaps challenge YOU house +play a bot\n", listed.text)
+    assert re.search(r"heaps challenge YOU house +play a bot that", listed.text)
     assert "house-" not in listed.text + listed.html
     monkeypatch.setitem(heaps.server.registry.bots, "heaps", ())
     heaps.send(anna, "list heaps")
@@ -108,7 +108,7 @@ def test_newcomers_are_offered_only_what_a_game_has(
             server.reply(letters[0], word)
             letters.append(server.letter("anna@players.example"))
     for letter in letters:
-        assert re.search(r"challenge house +play the house", letter.text)
+        assert re.search(r"challenge house +a bot: plays like", letter.text)
         assert "challenge house" in letter.html
         assert not re.search(r"\b(daily|solo|house-\w+|box)\b", letter.text + letter.html)
 

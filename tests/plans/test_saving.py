@@ -117,7 +117,7 @@ def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None
             (loaded,) = house.reply(loaded, "redo")
         assert "You sealed row 3 as surely empty." in flat(loaded)
         (refused,) = house.reply(loaded, "redo")
-        assert "so there is nothing to bring back" in flat(refused)
+        assert "so there is nothing to redo" in flat(refused)
 
 
 @pytest.mark.parametrize("name", ["locks", "checks", "restarted", "wide"])
@@ -200,7 +200,10 @@ def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
     ("text", "why"),
     [
         ("", "There is no saved game in this mail."),
-        ("pbmserv transcript 1\ngame: blackbox\nbox: board 7\noptions:\n\nend\n", "no solo board"),
+        (
+            "pbmserv transcript 1\ngame: blackbox\nbox: board 7\noptions:\n\nend\n",
+            "not one of your solo boards",
+        ),
         ("pbmserv transcript 1\ngame: blackbox\nbox: nonsense\noptions:\n\nend\n", "nonsense"),
         (
             "pbmserv transcript 1\ngame: blackbox\nbox: w3h3m1M1#x\noptions:\n\n1. Z9\nend\n",
@@ -229,6 +232,6 @@ def test_somebody_elses_running_box_cannot_be_had(house: Indoors) -> None:
     house.begin(ALICE, f"blackbox solo alice {SEED}")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     (refused,) = mailed(house, BOB, f"blackbox load bob {PASSWORD}", file_of(letter))
-    assert "no solo board of yours" in flat(refused)
+    assert "not one of your solo boards" in flat(refused)
     (refused,) = house.send(BOB, f"blackbox save 1 bob {PASSWORD}")
     assert "you can watch, but not play" in flat(refused)

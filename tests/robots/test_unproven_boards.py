@@ -65,7 +65,7 @@ def test_what_nobody_says_yes_to_is_forgotten(server: Indoors) -> None:
     assert begun.kind == "started"
     server.live(days=7, hours=1)
     (refused,) = server.reply(question, "yes")
-    assert "you could answer the letter for 7 days" in " ".join(refused.text.split())
+    assert "you had 7 days to answer the letter" in " ".join(refused.text.split())
     server.live(days=1)
     assert count(server, unconfirmed_boards) == 0
 

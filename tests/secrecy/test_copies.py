@@ -107,7 +107,7 @@ def test_todays_box_is_not_had_by_saving_loading_and_solving(house: Indoors) -> 
     # Not by a second account, either, nor by somebody whom the file was handed to.
     for who in ("bob", "carol"):
         (refused,) = loaded(house, who, text)
-        assert "no solo board of yours" in flat(refused)
+        assert "not one of your solo boards" in flat(refused)
     # When hers is over, the box is still today's for all others.
     house.reply(one, solution(house, one.board))
     (saved,) = house.reply(one, "save")

@@ -1,6 +1,6 @@
 """Races in two worlds: what another racer does changes no octet of a player's letters and pages.
 
-Told before the end are, by the rules: who has accepted, who has given up, and who is still at it.
+Told before the end are, by the rules: who has accepted, who has given up, and who is still playing.
 So the other racer does everything here but these.
 """
 

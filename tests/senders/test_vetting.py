@@ -22,8 +22,8 @@ from pbmserv.service.mails import password_checks
 pytestmark = pytest.mark.slow
 
 ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
-REFUSED = "Userid and password do not belong together."
-UNLOOKED = "more passwords than we look at in one mail"
+REFUSED = "The userid and password do not match."
+UNLOOKED = "more passwords than we check in one mail"
 
 
 class Runs:

@@ -48,7 +48,7 @@ def test_the_wrong_game_for_a_board(two_games: Running) -> None:
     two_games.send(bela, "challange bela anna")
     assert 'Put the game in front of "challenge"' in flat(two_games.letter(bela))
     two_games.send(bela, "heap challenge bela anna")
-    assert "anna is asked to play" in flat(two_games.letter(bela))
+    assert "We have invited anna" in flat(two_games.letter(bela))
 
 
 def test_sixty_five_commands_in_one_mail(server: Running) -> None:
@@ -59,7 +59,7 @@ def test_sixty_five_commands_in_one_mail(server: Running) -> None:
     numbered = [f"{number}. not tried: list" for number in range(51, 61)]
     assert lines == [*numbered, "61. not tried: ..."]
     why = "A mail can have at most 50 commands, so we stopped reading there."
-    assert f"{why} We did not carry out what is marked" in flat(answer)
+    assert f"{why} We did not carry out the lines marked" in flat(answer)
     assert "nor 5 more commands." in flat(answer)
     assert why in answer.html
 

@@ -50,6 +50,7 @@ def test_a_stranger_is_told_how_to_begin(house, subject: str, body: str) -> None
     (letter,) = letters
     assert "signup nina PASSWORD" in letter.text
     assert "subject=signup nina PASSWORD" in unquote(letter.html)
+    assert "Join as nina" in letter.html
     (known,) = house.send(ALICE, subject, body)  # a player gets the reason
     assert known.kind != "stranger"
 
@@ -85,7 +86,7 @@ def test_the_buttons_word_is_no_password(house) -> None:
 def test_where_signup_is_closed_there_is_no_button(tmp_path: Path) -> None:
     with indoors(tmp_path, signup="closed") as house:
         (letter,) = house.send(NINA, "hello there")
-    assert letter.kind == "stranger"
+    assert letter.kind == "stranger-refused"
     assert "takes no new players by mail" in letter.text
     assert "signup" not in letter.html
 

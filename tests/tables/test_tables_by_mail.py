@@ -63,7 +63,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
         server.send(carol.address, f"{line} alice hunter22")
         refused = carol.letter()
         assert "hunter22" not in refused.subject + refused.text + refused.html
-        assert "Nobody plays here under name 2" in refused.text
+        assert "Nobody here has name 2 of those you wrote" in refused.text
     server.send(carol.address, "blackbox seek carol secret -size=99x99")
     refused = carol.letter()
     assert 'a board like "-size=99x99": each side' in refused.text

@@ -133,9 +133,7 @@ def test_the_same_two_again_and_again_have_no_place_and_a_rebuild_agrees(house: 
     (table,) = house.send(CAROL, "blackbox standings")
     rows = [line.split()[:2] for line in table.text.split("\n") if "?  " in line]
     assert rows == [["-", "alice"], ["-", "bob"]]
-    assert (
-        "- means no place yet: that takes rated games against 5 different opponents." in table.text
-    )
+    assert "- means not ranked yet: to be ranked, play 5 different opponents." in table.text
     assert rebuilding.check(house.server.database).differences == 0
     # After the window a game counts in full again.
     house.live(days=45)

@@ -83,7 +83,7 @@ def test_a_follower_hears_that_a_board_will_not_be_played(server: Correspondence
     carol.asks(Follow(99, None, "all"))
     assert "There is no board 99." in carol.letter().text
     carol.asks(Follow(None, None, "all"))
-    assert "Which board? Put its number behind the command." in carol.letter().text
+    assert "Which board? Put its number after the command." in carol.letter().text
 
 
 def test_hidden_facts_change_no_letter_to_followers(server: Correspondence) -> None:

@@ -56,9 +56,9 @@ def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None
     carol.asks(seek("-fair"))
     assert "You are looking for an opponent" in carol.letter().text
     carol.asks(seek("-fair", off=True))
-    assert "You no longer look for an opponent" in carol.letter().text
+    assert "You are no longer looking for an opponent" in carol.letter().text
     carol.asks(seek(off=True))
-    assert "You are not looking for anybody at blackbox." in carol.letter().text
+    assert "You are not looking for an opponent at blackbox." in carol.letter().text
 
     bob.asks(seek("-fair"))
     for one, other in ((alice, bob), (bob, alice)):
@@ -101,7 +101,7 @@ def test_some_begin_at_once_some_ask_and_some_refuse(server: Correspondence) -> 
     alice.asks(Challenge("blackbox", ("alice", "bob")), "Nice to meet you!")
     own, other = alice.letter(), bob.letter()
     assert "bob takes challenges at once, so board 1 has begun." in own.text
-    assert "We passed your words on to bob." in own.text
+    assert "We passed your message on to bob." in own.text
     assert "alice has challenged you to Blackbox." in other.text
     assert "Nice to meet you!" in other.text
     server.reply(other, "a5,c6,e7,g5")
@@ -116,11 +116,11 @@ def test_some_begin_at_once_some_ask_and_some_refuse(server: Correspondence) -> 
     carol.blocks(alice)
     alice.asks(Challenge("blackbox", ("alice", "carol")))
     blocked = alice.letter()
-    assert "carol takes no challenges at present." in blocked.text
+    assert "carol is not taking challenges at the moment." in blocked.text
     assert blocked.text == refused.text
     assert blocked.html == refused.html
     alice.asks(Message(None, ("carol",)), "Why not?")
-    assert "carol cannot be reached by messages" in alice.letter().text
+    assert "carol is not taking messages" in alice.letter().text
     bob.asks(Message(None, ("carol",)), "Hello!")
     assert "Hello!" in carol.letter().text
     assert statuses(server) == ["active"]
@@ -132,11 +132,11 @@ def test_not_too_many_challenges_wait(server: Correspondence) -> None:
     for _ in range(TOWARDS_ONE + 1):
         alice.asks(Challenge("blackbox", ("alice", "p0")))
     text = " ".join(alice.letters()[-1].text.split())
-    assert "3 of your challenges wait for an answer of p0 already" in text
+    assert "3 of your challenges are already waiting for an answer from p0" in text
     for name in names[1:]:
         alice.asks(Challenge("blackbox", ("alice", name)))
     text = " ".join(alice.letters()[-1].text.split())
-    assert "10 of your challenges wait for an answer already" in text
+    assert "10 of your challenges are already waiting for an answer" in text
     assert statuses(server) == ["proposed"] * OPEN_CHALLENGES
 
     # An answer makes room for another.
@@ -164,7 +164,7 @@ def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
     lost, won = lose(server, alice, bob)
 
     alice.replies(lost, Rematch(None, None, None))
-    assert "Board 2: bob is asked to play" in alice.letter().text
+    assert "We have invited bob" in alice.letter().text
     asked = bob.letter()
     assert "alice wants a rematch of board 1." in asked.text
     assert asked.subject == "A rematch with alice: Blackbox 2"

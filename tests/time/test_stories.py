@@ -130,7 +130,8 @@ def test_a_board_without_a_waiting_opponent_ends_quietly(server: Correspondence)
     server.send(alice, "blackbox daily alice secret 12:00")
     server.live(days=1)
     words = (
-        "Nobody waits here, so nobody gets a reminder; after 21 days without a move the board ends."
+        "Nobody is waiting here, so nobody gets a reminder; "
+        "after 21 days without a move the board ends."
     )
     server.send(alice, "blackbox show 1")
     told = server.letters(alice)

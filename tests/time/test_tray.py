@@ -80,7 +80,7 @@ def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Corresponden
         "Blackbox 1 with alice: your"
     )
     assert "* alice fired port 1" in tray.text
-    assert "alice, another player, writes: words about 3" in text
+    assert "A message from alice (another player): words about 3" in text
     body = tray.text.partition("\n-- \n")[0]
     assert [line for line in body.splitlines() if len(line) > 76] == []
     assert "words about 1" in tray.html
@@ -88,7 +88,7 @@ def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Corresponden
     server.reply(tray, "3: 2\n1: chat Good morning\n1: 2")
     assert "Done: 3 of 3" in server.letter(bob).subject
     said = [one_line(letter.text) for letter in server.letters(alice)]
-    assert sum("bob, another player, writes: Good morning" in text for text in said) == 1
+    assert sum("A message from bob (another player): Good morning" in text for text in said) == 1
     server.reply(tray, "3: 4\n1: 4")  # the same letter once more: those turns are over
     report = server.letter(bob)
     assert report.subject.startswith("Not done")
@@ -165,7 +165,7 @@ def test_messages_and_news_of_other_boards_stand_below(server: Correspondence) -
     ]
     places = [text.index(words) for words in order]
     assert places == sorted(places)
-    assert "alice, another player, writes: Take your time." in text
+    assert "A message from alice (another player): Take your time." in text
 
 
 def test_after_an_outage_a_digest_comes_once_and_not_at_night(server: Correspondence) -> None:

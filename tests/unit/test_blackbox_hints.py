@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.engine.types import Rng, Seat
-from pbmserv.games.blackbox.bots.hints import Hint, hint, work_out
+from pbmserv.games.blackbox.bots.hints import Hint, hint, make_hint
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import trace_all
@@ -86,7 +86,7 @@ def test_a_hint_is_true_of_every_layout_that_fits(
     view = GAME.view(begun(words, seed, turns, aids), ME)
     own, board = view.own, view.options.board
     assert own is not None
-    found, layouts = work_out(view), fitting(view)
+    found, layouts = make_hint(view), fitting(view)
     agree = [one for one in layouts if own.markers <= one]
     unsealed = [one for one in agree if not one & own.sealed]
     assert (found.kind == "contradicted") == (not unsealed)
@@ -128,7 +128,7 @@ def test_what_the_reader_cannot_know_changes_no_hint(
 @pytest.mark.slow  # the first time it compiles all loops
 @rows("words", [["-size=9x9", "-atoms=5"], ["-size=26x26", "-atoms=20"]])
 def test_a_large_board_gets_a_hint_too(words: list[str]) -> None:
-    found = work_out(GAME.view(begun(words, 3, 3, 0), ME))
+    found = make_hint(GAME.view(begun(words, 3, 3, 0), ME))
     assert found.kind == "port"
     assert found.sampled
     assert found.bits > 1
@@ -146,13 +146,36 @@ HINTS = (
     (Hint("port", ("C",), blind=True), "Try port C."),
     (
         Hint("port", ("C",), bits=1.0, shares={"hit": 25, "reflection": 0, "detour": 75}, exits=2),
-        "it tells 1.0 bit on average.",
+        "It should rule out 5 of 10 possibilities.",
+    ),
+    (
+        Hint(
+            "port",
+            ("C",),
+            bits=1.0,
+            left=2,
+            after=1,
+            shares={"hit": 50, "reflection": 0, "detour": 50},
+            exits=1,
+        ),
+        "This ray will decide it. 2 possibilities fit what you know.",
+    ),
+    (
+        Hint(
+            "port",
+            ("C",),
+            bits=3.2,
+            left=1000,
+            after=100,
+            shares={"hit": 20, "reflection": 0, "detour": 80},
+        ),
+        "It should rule out 9 of 10 possibilities.",
     ),
     (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",))), TWO + "Only luck"),
     (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",)), fair=True), TWO + "Any"),
     (Hint("apart"), "No port is left to fire."),
     (Hint("ready", left=1), "nothing else does"),
-    (Hint("ready", left=2, fair=True), "what else would"),
+    (Hint("ready", left=2, fair=True), "no ray can tell them from the other possibilities"),
 )
 
 

@@ -421,7 +421,7 @@ def test_analyse_reads_the_record_of_a_board(tmp_path: Path) -> None:
     )
     (tmp_path / "game.txt").write_text(record)
     said = printed("analyse", str(tmp_path / "game.txt"))
-    alice, _, bob = said.partition("bob had fired 1 probe into alice's box.")
+    alice, _, bob = said.partition("bob had fired 1 probe.")
     assert "alice gave up after 1 probe." in alice
     assert "The coach needs 1 probe." in alice
     assert "The coach needs 2 probes." in bob

@@ -10,9 +10,13 @@ from rows import rows
 import pbmserv.commands
 from pbmserv.commands.grammar.examples import STRANGER, example
 from pbmserv.commands.help_topics import help_pages, topic
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.engine.position import opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import PlayerError
+from pbmserv.games.blackbox.game import GAME
 from pbmserv.views.environment import environment
 from pbmserv.views.texts import refusal_sentence
 
@@ -90,8 +94,24 @@ def test_commands_in_the_tutorial_are_understood():
     commands = re.findall(r"^ {5}((?:signup|list|blackbox) ?.*)$", page("tutorial"), re.MULTILINE)
     assert len(commands) >= 4
     for command in commands:
-        (line,) = read(command, "", games=GAMES, reply=False).lines
+        (line,) = read_commands(command, "", games=GAMES, reply=False).lines
         assert not isinstance(line.meaning, PlayerError), command
+
+
+def test_the_boards_of_the_tutorial_are_those_of_the_game():
+    record = GameRecord("blackbox", GAME.info.rules_version, 2, ("-size=4x4", "-atoms=1"), b"")
+    position = opening(GAME, record)
+    moves = ((1, "c1"), (0, "b2"), (0, "c"), (1, "a"), (0, "4"), (1, "b"), (0, "b"), (1, "c"))
+    grid = environment().get_template("games/blackbox/grid.txt.j2")
+    for moves_, marked in (((*moves, (0, "2")), "|  |  |  |  |  |  |5"), (((0, "+c1"),), "?")):
+        for seat, text in moves_:
+            view = GAME.view(position.state, Seat(seat))
+            position = position.move(Seat(seat), GAME.parse(view, text))
+        board = grid.render(boxes=[GAME.view(position.state, Seat(0)).own])
+        lines = "\n".join(line.rstrip() for line in board.rstrip().splitlines())
+        assert marked in lines
+        assert lines in page("tutorial")
+    assert GAME.outcome(position.move(Seat(1), Move("D")).move(Seat(0), Move("?")).state)
 
 
 @rows("name", ["moves", "times", "digest"])
@@ -101,7 +121,7 @@ def test_lines_that_a_page_shows_are_understood(name):
     assert lines
     for line in lines:
         reply = "alice" not in line
-        reading = read(
+        reading = read_commands(
             "" if reply else line, line if reply else "", games=GAMES, reply=reply, tray=reply
         )
         assert not isinstance(reading.lines[0].meaning, PlayerError), line
@@ -124,7 +144,7 @@ def test_an_example_of_every_row_is_understood():
     for row in ROWS:
         if row.command and row.in_line:
             text = filled_in(example(row, None, GAMES, {}, STRANGER))
-            (line,) = read(text, "", games=GAMES, reply=False).lines
+            (line,) = read_commands(text, "", games=GAMES, reply=False).lines
             assert not isinstance(line.meaning, PlayerError), row.name
 
 
@@ -186,11 +206,14 @@ def garbled():
     lines += ["play bob", "newplayer alice secret", "blackbox resgin 12 alice secret", "list xyz"]
     lines += ["prefs alice secret" + " tz=UTC" * 21, "blackbox seek alice secret two"]
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
-    found = [read(line, "", games=GAMES, reply=False) for line in lines]
-    found.append(read("challenge alice bob", "", games={"a", "b"}, reply=False))
-    found.append(read("", "412: g\nwhat else?", games=GAMES, reply=True))
-    found.append(read("", "multiple", games=GAMES, reply=False))
-    found += [read("", line, games=GAMES, reply=True) for line in ("resign or not", "my password")]
+    found = [read_commands(line, "", games=GAMES, reply=False) for line in lines]
+    found.append(read_commands("challenge alice bob", "", games={"a", "b"}, reply=False))
+    found.append(read_commands("", "412: g\nwhat else?", games=GAMES, reply=True))
+    found.append(read_commands("", "multiple", games=GAMES, reply=False))
+    found += [
+        read_commands("", line, games=GAMES, reply=True)
+        for line in ("resign or not", "my password")
+    ]
     return [
         line.meaning.refusal
         for reading in found
@@ -213,7 +236,7 @@ def test_an_example_in_a_refusal_works():
     for refusal in garbled():
         reply = refusal.code in {"stands-alone", "reply-password", "tray-line"}
         example = filled_in(refusal.example)
-        reading = read(
+        reading = read_commands(
             "" if reply else example,
             example if reply else "",
             games=GAMES,

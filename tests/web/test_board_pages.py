@@ -127,7 +127,7 @@ def test_locks_are_put_together_by_taps(server: Running) -> None:
     assert 'value="unlock A1" autofocus' not in alice.html
     alice.press()
     assert "You locked A1." in alice.text
-    assert 'aria-label="A1: your marker, locked">?!</td>' in alice.html
+    assert 'aria-label="A1: your marker, locked">&#9670;!</td>' in alice.html
     alice.load("?move=/a1")
     assert "You have locked A1" in alice.text
 
@@ -292,11 +292,11 @@ def test_the_coach_reports_on_the_page_too(server: Running) -> None:
     assert "Report" not in alice.text
     alice.tap("A").press()
     alice.press("solve")
-    assert "Layouts left" not in alice.text
+    assert "Ruled out" not in alice.text
     alice.press("report")
     assert "You gave up after 1 probe" in alice.text
     assert "The coach needs" in alice.text
-    assert "Layouts left" in alice.load().text
+    assert "Ruled out" in alice.load().text
     assert "Report" not in alice.text
     assert "The coach's report: Blackbox 1" in [one.subject for one in server.letters(ALICE)]
 
@@ -393,7 +393,7 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     alice.tap("A").press()
     assert public.load().bare == before
     alice.load().press("resign")
-    assert "not to be seen yet" in public.load().text
+    assert "not open yet" in public.load().text
     assert "og:image" not in public.html
     for kind in ("png", "svg", "png?turn=0", "svg?turn=1"):
         assert Tab(server.web_port, f"/game/{told.about}.{kind}").load().status == 404
@@ -499,13 +499,13 @@ def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: 
 
 def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: Running) -> None:
     alice, bob, letter = challenged(server)
-    assert "As you saw it" not in alice.load().text
+    assert "The moves so far" not in alice.load().text
     server.reply(letter, "a1,c4,e5,g2")
     alice.load().press("b3,d3,f6,g7")
     alice.press("4,+a1")
     bob.load().press("!b2-d4")  # private, and no turn
     alice.load()
-    assert "As you saw it" in alice.text
+    assert "The moves so far" in alice.text
     assert "3 of 3" in alice.text
     assert "4 of 4" in bob.load().text
     for step, shown, hidden in (
@@ -534,7 +534,7 @@ def test_restart_asks_and_a_finished_box_is_replayed(server: Running) -> None:
     alice.press("a,+b2")
     assert "Undo brings your 1 move back." in alice.text
     alice.press("restart")
-    assert "As you saw it" not in alice.text
+    assert "The moves so far" not in alice.text
     alice.press("undo")
     assert "1 of 1" in alice.text
     alice.load("?tap=%2BC3")
@@ -561,7 +561,7 @@ def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running)
         assert ("too many" in alice.text) == (count == 5)
     assert "Markers: 5, 1 too many. Take 1 off before you guess" in alice.text
     alice.press()
-    assert "a guess needs 4, so 1 is too many" in last(server, ALICE)
+    assert "You have 5 markers; take 1 off before you guess." in last(server, ALICE)
     server.send(ALICE, "blackbox challenge alice wonder-land bob -race")
     server.reply(server.letters(BOB)[-1], "accept\nqueue a; b")  # two turns at once: "run"
     letters = server.letters(BOB)
@@ -572,3 +572,47 @@ def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running)
     timed = Tab(server.web_port, page_of(alone(server, "-scoring=timed"))).load()
     assert re.search("A wrong marker in (a|your) guess costs 50, each second 1.", timed.text)
     assert "Score" not in alone(server, "-practice").text
+
+
+def test_the_page_tells_what_was_said_and_played(server: Running) -> None:
+    """The newest words of both, the moves that the reader knows of, the signs and the rules."""
+    alice, bob, letter = challenged(server)
+    assert "Nothing yet." in alice.load().text
+    server.reply(letter, "a1,c4,e5,g2\n\nWatch the <corners>!\n\n> a quoted line")
+    alice.load().press("b3,d3,f6,g7")
+    alice.press("4", words="I will.")
+    bob.load().press("!b2")  # a seal is private
+    alice.load()
+    assert "What you said bob Watch the <corners>! You I will." in alice.text
+    assert "<corners>" not in alice.html  # it is escaped
+    assert "a quoted line" not in alice.text  # as in letters
+    assert "The moves so far" in alice.text
+    assert "You fired port 4: hit (#)." in alice.text
+    assert "sealed" not in alice.html
+    assert "alice fired port 4: hit (#)." in bob.load().text
+    assert "You sealed B2" in bob.text
+    assert "#<small>4</small>" in bob.html
+    assert "What the signs mean" in alice.whole
+    assert "The rules of Blackbox" in alice.whole
+
+    server.send(ALICE, "prefs alice wonder-land block=bob")
+    assert "corners" not in alice.load().text
+    assert "I will." in alice.text
+
+
+def test_atoms_are_hidden_by_a_button(server: Running) -> None:
+    """ "Hide for me" plays a placement that was drawn for this page, and is gone then."""
+    alice, bob, _ = challenged(server)
+    assert "Hide for me" not in bob.load().text  # bob is still to say yes
+    bob.press("accept")
+    drawn = re.search(r'name="move" value="([A-G1-7,]+)">Hide for me', alice.load().html)
+    again = re.search(r'name="move" value="([A-G1-7,]+)">Hide for me', alice.load().html)
+    assert drawn is not None
+    assert again is not None
+    assert len(set(drawn[1].split(","))) == 4
+    assert drawn[1] != again[1]
+    assert "Check my markers" not in alice.text
+    alice.press(again[1])
+    assert "You hid 4 atoms" in alice.text
+    assert "Hide for me" not in alice.text
+    assert "Check my markers" in alice.text

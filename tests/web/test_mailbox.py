@@ -126,11 +126,11 @@ def test_two_people_sign_up_read_and_answer(
     assert "allow-scripts" not in policy
     assert "allow-forms" not in policy
     assert "mailto:" not in browser.html
-    challenge = next(one for one in browser.links() if "FRIEND" in one)
+    challenge = next(one for one in browser.links() if "seek" in one)
     browser.ask("GET", challenge)
     mail = browser.fields()
     assert mail["to"].startswith("pbmserv+")
-    assert mail["body"] == "challenge FRIEND"
+    assert mail["body"] == "seek"
     browser.send(f"{ALICE}/write", mail | {"body": "challenge bob"})
     browser.newest(BOB)
     assert "A challenge from alice: Blackbox 1" in browser.html

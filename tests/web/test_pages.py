@@ -12,7 +12,6 @@ import threading
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from types import SimpleNamespace
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -21,7 +20,7 @@ from pbmserv.clock import SystemClock
 from pbmserv.config.listen import Listen
 from pbmserv.engine.registry import Registry, bots_of
 from pbmserv.engine.types import GameInfo
-from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.errors import ConfigError, Refusal, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
@@ -74,6 +73,7 @@ class CommandContext:
     def __init__(self) -> None:
         self.done = False
         self.ended: list[str] = []
+        self.signups: list[tuple[str, str, str]] = []
         self.subscribed = Followed("follow", "<alice>", 12, "blackbox")
         self.well = True
         self.broken = False
@@ -89,6 +89,10 @@ class CommandContext:
     async def confirm(self, token: str) -> Waiting | None:
         self.done = self.done or token == TOKEN
         return self._found(token)
+
+    async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
+        self.signups.append((name, address, network))
+        return Refusal("userid-taken", name) if name == "bob" else None
 
     async def subscription(self, token: str) -> Followed | None:
         self._found("")
@@ -210,7 +214,7 @@ def site(server):
 class Links(HTMLParser):
     """Collects what a page refers to, and checks that its elements close."""
 
-    VOID = frozenset({"meta", "link", "img", "br"})
+    VOID = frozenset({"meta", "link", "img", "br", "input"})
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -230,57 +234,70 @@ class Links(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_front_page_tells_how_to_begin(site) -> None:
+def test_the_front_page_plays_signs_up_and_shows_the_games(site) -> None:
     response, page = site.ask("GET", "/")
     assert response.status == 200
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "signup <em>yourname</em> <em>password</em>" in page
-    for way in ("challenge yourname theirname", "challenge yourname house", "seek"):
-        assert f"<code>blackbox {way}" in page
+    assert '<form method="get" action="/today">' in page
+    assert page.count('name="tap"') > 40
+    assert '<form method="post" action="/signup">' in page
+    assert 'type="password"' not in page
     assert "Merels &lt;&amp;&gt;" in page
     assert "1 to 4 players" in page
+    assert '<a href="/help/blackbox">' in page
     assert page.count("<h1>") == 1
+    assert "<code>" not in page, "syntax lives in help"
+
+
+def test_the_front_page_is_short() -> None:
+    games = tuple(game.info for game in Registry.installed())
+    site = Site(CommandContext(), pages(games=games))
+    try:
+        _, page = site.ask("GET", "/")
+    finally:
+        site.close()
+    main = page.partition("<main>")[2].partition("</main>")[0]
+    words = re.sub(r"<table.*?</table>|<[^>]+>", " ", main, flags=re.DOTALL)
+    assert len(words.split()) <= 250
+
+
+def test_a_signup_by_page_has_a_letter_sent(site) -> None:
+    response, page = site.ask("POST", "/signup", "name=kate&address=kate%40example.org")
+    assert response.status == 200
+    assert "kate@example.org" in page
+    assert site.context.signups == [("kate", "kate@example.org", "127.0.0.0/24")]
+    response, page = site.ask("POST", "/signup", "name=bob&address=kate%40example.org")
+    assert response.status == 422
+    assert "Somebody plays as &#34;bob&#34; already" in page
+    assert 'value="kate@example.org"' in page
 
 
 def test_all_ways_into_a_game_are_named() -> None:
     ways = environment().get_template("letters/pieces/ways.j2").module.ways
     told = ways(Blackbox.info, "yourname ", "yourname password", "theirname", bots_of(Blackbox()))
-    for way in ("challenge yourname house", "solo yourname", "daily yourname password"):
+    for way in ("challenge yourname house-beginner", "solo yourname", "daily yourname password"):
         assert f"blackbox {way}|" in told
     assert "blackbox challenge yourname theirname -race|" in told
-    assert "house-beginner, house-easy, house, house-hard or house-best\n" in told
-
-
-def test_letters_are_a_link_away(site) -> None:
-    _, page = site.ask("GET", "/")
-    letters = [urlsplit(link) for link in Links(page).found if link.startswith("mailto:")]
-    assert {letter.path for letter in letters} == {"pbmserv@localhost"}
-    subjects = [parse_qs(letter.query).get("subject", [""])[0] for letter in letters]
-    assert "signup yourname password" in subjects
-    assert "blackbox challenge yourname theirname" in subjects
-    assert "help merels" in subjects
+    assert "house-beginner|play a bot that plays like somebody in their first week" in told
 
 
 def test_the_sample_board_is_a_true_one(site) -> None:
     """Its marks are what the rays do in a box with atoms where the markers are."""
     _, page = site.ask("GET", "/")
-    board = re.sub(r"</?b>", "", re.search(r"<pre role[^>]*>(.*?)</pre>", page, re.DOTALL)[1])
-    rows = board.split("\n")
-    assert max(len(row) for row in rows) <= 32
-
-    def cells(row: str) -> list[str]:
-        return [cell.strip() for cell in row.split("|")[1:-1]]
-
-    inner = [cells(rows[2 * y + 3]) for y in range(7)]
-    marks = {str(y + 1): row[0] for y, row in enumerate(inner)}
-    marks |= {str(y + 8): row[8] for y, row in enumerate(inner)}
-    for labels, row in (("ABCDEFG", rows[1]), ("HIJKLMN", rows[-2])):
-        marks |= dict(zip(labels, cells(row), strict=True))
+    board = re.search(r'<div role="img".*?</table>', page, re.DOTALL)[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in board.split("</tr>")[:9]]
+    assert {len(row) for row in rows} == {9}
     box = geometry(7, 7)
     atoms = [
-        box.cell(f"{'ABCDEFG'[x]}{y + 1}") for y in range(7) for x in range(7) if inner[y][x + 1]
+        box.cell(f"{'ABCDEFG'[x]}{y + 1}") for y in range(7) for x in range(7) if rows[y + 1][x + 1]
     ]
     assert len(atoms) == 4
+    shown = dict(zip("ABCDEFG", rows[0][1:], strict=False))
+    shown |= dict(zip("HIJKLMN", rows[8][1:], strict=False))
+    shown |= {str(y): rows[y][0] for y in range(1, 8)}
+    shown |= {str(y + 7): rows[y][8] for y in range(1, 8)}
+    marks = {label: mark for label, mark in shown.items() if mark != label}
+    assert len(marks) == 12
     results = trace_all(box, atoms)
     for label, mark in marks.items():
         result = results[box.port(label)]
@@ -288,7 +305,7 @@ def test_the_sample_board_is_a_true_one(site) -> None:
             assert result == HIT
         elif mark == "%":
             assert result == box.port(label)
-        elif mark:
+        else:
             other = next(o for o, m in marks.items() if m == mark and o != label)
             assert result == box.port(other)
 
@@ -355,7 +372,16 @@ def test_an_unknown_token_is_answered_kindly(site, method, token) -> None:
     assert not site.context.done
 
 
-KINDS = ("single", "digest", "broadcasts", "challenges", "reminders", "follow", "daily")
+KINDS = (
+    "single",
+    "digest",
+    "broadcasts",
+    "announcements",
+    "challenges",
+    "reminders",
+    "follow",
+    "daily",
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -460,16 +486,17 @@ def test_every_answer_carries_the_safety_headers(site, method, path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("signup", "steps", "says"),
-    [("confirm", 4, "press the button"), ("open", 3, "Sign up"), ("closed", 3, "takes no new")],
+    ("signup", "says", "status"),
+    [("confirm", "Sign up", 200), ("open", "Sign up", 200), ("closed", "takes no new", 404)],
 )
-def test_the_steps_are_those_of_this_server(signup, steps, says) -> None:
+def test_the_form_that_signs_up_is_there_if_players_are_taken(signup, says, status) -> None:
     site = Site(CommandContext(), pages(signup=signup, base="/games"))
     try:
         _, page = site.ask("GET", "/")
+        asked, _ = site.ask("POST", "/signup", "name=kate&address=kate%40example.org")
     finally:
         site.close()
-    assert len(re.findall("<h3>", page)) == steps
+    assert asked.status == status
     assert says in page
     assert 'href="/games/style.css?v=' in page
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from icalendar import Calendar
 from pressing import Tab
 from running import Letter, Running, start
 
@@ -60,7 +61,7 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     alice = opened(server, welcome)
     assert alice.headers["cache-control"] == "no-store"
     assert alice.headers["referrer-policy"] == "no-referrer"
-    assert "Nobody waits for you" in alice.text
+    assert "Nobody is waiting for you" in alice.text
 
     server.send(BOB, "blackbox challenge bob wonder-land alice")
     assert "1 board waits for you" in alice.load().text
@@ -69,7 +70,7 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     assert link is not None
     board = Tab(server.web_port, link[1]).load()
     board.press("a1,c4,e5,g2")
-    assert "Nobody waits for you" in alice.load().text
+    assert "Nobody is waiting for you" in alice.load().text
     assert "Board 1: bob to move" in alice.text
     server.send(BOB, "blackbox move 1 bob wonder-land b3,d3,f6,g7")
     server.send(BOB, "blackbox move 1 bob wonder-land 4")
@@ -135,7 +136,7 @@ def test_a_link_is_mailed_and_nobody_learns_who_plays_here(server: Running) -> N
     (two,) = server.letters(BOB)
     assert not server.letters()
     assert one.subject == "Your page, alice"
-    assert "Nobody waits" in opened(server, one).text
+    assert "Nobody is waiting" in opened(server, one).text
     assert "bob" in opened(server, two).text
     mailed(server, ALICE)
     assert not server.letters()  # one in three hours
@@ -198,6 +199,7 @@ NOW = {
     "accept": "ask",
     "public": "yes",
     "broadcast": "off",
+    "announce": "on",
 }
 
 
@@ -219,4 +221,101 @@ NOW = {
     ],
 )
 def test_a_form_is_one_command(fields: dict[str, str], line: str) -> None:
+    assert line_of("alice", fields, NOW) == line
+
+
+def test_games_start_from_the_page(server: Running) -> None:
+    """Challenge, invite, race, solo and rematch; deadlines, plans, and how friends stand."""
+    alice = opened(server, server.letters(ALICE)[0])
+    assert "Start a game" in alice.text
+    press(alice, "challenge", game="blackbox", who="bob", words="Hi bob!", options="-size=4x4 x")
+    assert alice.status == 200
+    assert "A letter tells you about your challenge" in alice.text
+    (*_, asked) = server.letters(BOB)
+    assert "Hi bob!" in asked.text
+    assert "4x4" in asked.text
+    server.reply(asked, "a1,b2,c3,d4")
+    alice.load()
+    assert "your time is over on" in alice.text.lower()
+    assert "(UTC)" in alice.text
+    server.send(ALICE, "blackbox move 1 alice wonder-land a1,b2,c3,d4")
+    assert "Your move on board 1" in alice.load().text
+    server.send(ALICE, "blackbox move 1 alice wonder-land 1")
+    assert "Plan your next moves on board 1" in alice.load().text
+    server.reply(asked, "resign")
+    alice.load()
+    assert "Rematch of board 1" in alice.text
+    assert 'aria-label="Challenge bob"' in alice.html
+    press(alice, "rematch", game="blackbox", board="1")
+    assert "wants a rematch of board 1" in server.letters(BOB)[-1].text
+    press(alice, "challenge", game="blackbox", who="My usual opponent", kind="race")
+    assert "race" in server.letters(BOB)[-1].text.lower()
+    press(alice, "challenge", game="blackbox", who="carol@elsewhere.example")
+    assert "alice" in server.letters("carol@elsewhere.example")[-1].text
+    press(alice, "solo", game="blackbox", kind="practice")
+    assert "A box of your own has begun" in alice.text
+    press(alice, "challenge", game="blackbox", who="nobody-here")
+    assert alice.status == 422
+    assert "Nothing has changed." in alice.text
+
+
+def test_deadlines_are_in_a_calendar(server: Running) -> None:
+    """The link reads the deadlines and opens nothing else; a forgotten password ends it."""
+    server.send(BOB, "blackbox challenge bob wonder-land alice")
+    alice = opened(server, server.letters(ALICE)[0])
+    assert "Your answer is due by" in alice.text
+    link = re.search(r'href="(/calendar/([a-z2-7]+)\.ics)"', alice.html)
+    assert link is not None
+    calendar = Tab(server.web_port, link[1])
+    calendar.load()
+    assert calendar.status == 200
+    assert calendar.headers["content-type"] == "text/calendar; charset=utf-8"
+    assert calendar.headers["cache-control"] == "no-store"
+    (event,) = Calendar.from_ical(calendar.whole).walk("VEVENT")
+    assert event["SUMMARY"] == "Blackbox 1 against bob: your answer is due"
+    assert event.decoded("DTSTART") > server.server.clock.now()
+    assert "http" not in calendar.whole
+    for path in ("/mine/", "/b/"):
+        assert Tab(server.web_port, f"{path}{link[2]}").load().status == 404
+    to = f"pbmserv+{link[2]}@games.example"
+    assert server.send(ALICE, "", "reject", to=to).startswith("550")
+    assert Tab(server.web_port, link[1]).load().whole.count("VEVENT") == 2
+    assert Tab(server.web_port, "/calendar/aaaa.ics").load().status == 404
+    server.send(ALICE, "forgot alice")
+    server.reply(server.letters(ALICE)[-1], "password another-word")
+    server.carry_out()
+    assert Tab(server.web_port, link[1]).load().status == 404
+
+
+def test_seeks_are_taken_and_called_off_on_the_page(server: Running) -> None:
+    alice = opened(server, server.letters(ALICE)[0])
+    bob = opened(server, server.letters(BOB)[0])
+    press(alice, "seek", game="blackbox", options="-size=5x5")
+    assert "You look for an opponent, -size=5x5" in alice.text
+    assert "Stop looking" in alice.text, alice.text[600:2000]
+    assert "alice looks for an opponent, -size=5x5" in bob.load().text
+    press(bob, "seek", game="blackbox", options="-size=5x5")
+    assert "against alice" in bob.text
+    press(alice.load(), "seek", game="blackbox")
+    press(alice, "seek-off", game="blackbox")
+    assert "You no longer look for an opponent" in alice.text
+    assert "Stop looking" not in alice.text
+    press(bob, "seek", game="delete")
+    assert bob.status == 400
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"do": "challenge", "game": "go", "who": "bob\ndelete"}, "go challenge bobdelete"),
+        ({"do": "challenge", "who": "My usual  opponent"}, "challenge usual"),
+        ({"do": "challenge", "who": "bob", "kind": "race"}, "challenge bob -race"),
+        ({"do": "challenge", "who": "bob", "kind": "resign"}, "challenge bob"),
+        ({"do": "solo", "options": "delete -size=3x3\nresign"}, "solo -size=3x3"),
+        ({"do": "seek", "seats": "3"}, "seek 3"),
+        ({"do": "seek", "seats": "off"}, "seek"),
+        ({"do": "rematch", "board": "12 alice"}, "rematch 12alice"),
+    ],
+)
+def test_a_form_that_starts_a_game_is_one_command(fields: dict[str, str], line: str) -> None:
     assert line_of("alice", fields, NOW) == line

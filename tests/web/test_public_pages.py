@@ -49,21 +49,21 @@ def subjects(html: str) -> list[str]:
 
 def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -> None:
     page = Tab(server.web_port, "/seeks").load()
-    assert "Nobody looks for an opponent" in page.text
+    assert "Nobody is looking for an opponent" in page.text
     server.send(ALICE, f"blackbox seek alice {PASSWORD} -size=8x8 -atoms=5")
-    assert "alice looks for an opponent at Blackbox, -size=8x8 -atoms=5 ." in page.load().text
+    assert "alice is looking for an opponent at Blackbox, -size=8x8 -atoms=5 ." in page.load().text
     assert "open seeks" in Tab(server.web_port, "/players/alice").load().text
     (subject,) = (one for one in subjects(page.html) if "-size" in one)
     server.send(BOB, subject.replace("seek", f"seek bob {PASSWORD}"))
     assert "were both looking for Blackbox" in server.letters(ALICE)[-1].text
-    assert "Nobody looks" in page.load().text
+    assert "Nobody is looking" in page.load().text
     # Whom no letter reaches, or who has left, looks for nobody.
     server.send(ALICE, f"blackbox seek alice {PASSWORD}")
     assert subjects(page.load().html)[0] == "blackbox seek"
     server.send(ALICE, f"signoff alice {PASSWORD}")
     server.reply(server.letters(ALICE)[-1], "yes")
     server.letters()
-    assert "Nobody looks" in page.load().text
+    assert "Nobody is looking" in page.load().text
     assert "/b/" not in page.html
 
 
@@ -188,7 +188,7 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load().press("+a1,+a2,+b1,+b2,?")
     assert "Best scores Kind Games Fewest points Blackbox 2x2/4 1 0" in page.load().text
     server.send(ALICE, f"prefs alice {PASSWORD} accept=none")
-    assert "alice takes no challenges at present" in page.load().text
+    assert "alice is not taking challenges at the moment" in page.load().text
     assert "Challenge alice" not in page.text
     assert len(page.html.encode()) < 50_000
 
@@ -241,7 +241,7 @@ def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
         assert Tab(server.web_port, path).load().status == 404
     assert "A player fired port A" in public.load("?turn=3").text
     assert public.text.startswith("Blackbox 1 · a player - bob")
-    assert "A player looks for an opponent" in Tab(server.web_port, "/seeks").load().text
+    assert "A player is looking for an opponent" in Tab(server.web_port, "/seeks").load().text
     assert "Opponent Games Won Lost Drawn players who give no name 1 1" in (
         Tab(server.web_port, "/players/bob").load().text
     )

@@ -289,7 +289,7 @@ def test_a_block_ends_a_challenge_that_still_waits(house: Indoors) -> None:
     block(house)
     (refused,) = house.reply(asked, "accept")
     assert refused.kind == "refusal"
-    assert "alice takes no challenges at present" in " ".join(refused.text.split())
+    assert "alice is not taking challenges at the moment" in " ".join(refused.text.split())
     # By the first move, too.
     (refused,) = house.reply(asked, "b3,d3,f6,g7")
     assert refused.kind == "refusal"
@@ -365,7 +365,7 @@ def test_names_of_one_mailbox_are_not_blocked_along_with_each_other(house: Indoo
 def test_messages_none_and_played(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} messages=played")
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", WORDS)
-    assert "alice cannot be reached by messages" in " ".join(refused.text.split())
+    assert "alice is not taking messages" in " ".join(refused.text.split())
     letters = house.send(CAROL, f"blackbox challenge carol {PASSWORD} alice {SMALL}", WORDS)
     assert WORDS not in to(letters, ALICE).text
     turn = to(house.reply(to(letters, ALICE), "accept"), CAROL)
@@ -379,6 +379,6 @@ def test_messages_none_and_played(house: Indoors) -> None:
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", f"{WORDS} Again.")
     assert refused.kind == "refusal"
     (told,) = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert "nobody's words reach you" in told.text
+    assert "nobody can write to you" in told.text
     (refused,) = house.send(ALICE, f"prefs alice {PASSWORD} messages=friends")
     assert "(played)" in refused.text

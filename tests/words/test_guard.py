@@ -23,9 +23,9 @@ pytestmark = pytest.mark.slow
 LETTER = """Your move on board 1
 
 * Your atoms are hidden at D1, A2 and C4.
-* You have 3 guesses left, none of 3 markers set and 16 ports to fire.
+* You have 3 guesses left, none of 3 markers set and 16 unused ports.
 
-bob, another player, writes:
+A message from bob (another player):
 
  1|  |  |  | @|5
 """
@@ -59,7 +59,7 @@ def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> Non
     assert _said(server) == ""
     (answer,) = told
     assert answer.recipient == ALICE
-    assert "Your words have your password in them" in " ".join(answer.text.split())
+    assert "Your message has your password in it" in " ".join(answer.text.split())
     assert PASSWORD not in answer.text
 
 

@@ -68,6 +68,8 @@ _COMMANDS: Mapping[str, str] = {
         "solo": "play alone|alone|play solo|solo game|by myself|play by myself|single player",
         "solo -practice": "practice|practise|practice game|play practice|training",
         "challenge house": "play house",
+        "challenge usual": "challenge usual opponent|play usual opponent|play usual|usual opponent"
+        "|play against usual opponent|play with usual opponent",
         "challenge house-beginner": "play computer|play against computer"
         "|play with computer|play against machine|play against bot|play bot|play against server"
         "|challenge computer|challenge bot",

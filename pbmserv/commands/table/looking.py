@@ -14,6 +14,7 @@ from pbmserv.commands.table.row_types import (
 )
 from pbmserv.commands.table.shapes import (
     ABOUT_BOARD,
+    ABOUT_MYSELF,
     ANYWHERE,
     FOLLOWING,
     LOOKING_IN_GAME,
@@ -110,6 +111,13 @@ class History(Command):
 
     game: str | None
     userids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Friends(Command):
+    """``friends userid password``: list the people the sender has played, and how they stand."""
+
+    who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +251,13 @@ LOOKING = in_section(
         "finished games, the newest first",
         more=(PEOPLE,),
         example="alice",
+    ),
+    ABOUT_MYSELF.row(
+        "friends",
+        Friends,
+        "the people you have played, and how you stand",
+        also=("opponents",),
+        traits=Trait.LOOKS | Trait.ENGLISH,
     ),
     ABOUT_BOARD.row(
         "record",

@@ -146,28 +146,28 @@ def _spots_in(empty: tuple[Spot, ...], texts: Sequence[str]) -> tuple[Spot, ...]
     )
 
 
-class ToldSide(NamedTuple):
+class MarkedSide(NamedTuple):
     """The marked ports of a side (``top``, ``right``, ``bottom`` or ``left``) as (label, mark)."""
 
     side: str
     ports: tuple[tuple[str, str], ...]
 
 
-class ToldRay(NamedTuple):
+class MarkedRay(NamedTuple):
     """A detour: its letter, and the ports at both ends as far as they are known."""
 
     mark: str
     ports: tuple[str, ...]
 
 
-class ToldRow(NamedTuple):
+class MarkedRow(NamedTuple):
     """The cells of a row that are not empty, as (kind, cell names)."""
 
     row: str
     cells: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-class Told(NamedTuple):
+class BoxFacts(NamedTuple):
     """The facts of a box, without empty cells and ports.
 
     Attributes:
@@ -177,18 +177,18 @@ class Told(NamedTuple):
         circled: labels of the ports that prove the markers wrong.
     """
 
-    sides: tuple[ToldSide, ...]
-    rays: tuple[ToldRay, ...]
-    rows: tuple[ToldRow, ...]
+    sides: tuple[MarkedSide, ...]
+    rays: tuple[MarkedRay, ...]
+    rows: tuple[MarkedRow, ...]
     circled: tuple[str, ...]
 
 
-def tell(
+def box_facts(
     board: Geometry,
     marks: Sequence[str],
     cells: Sequence[Sequence[str]],
     circled: Iterable[int] = (),
-) -> Told:
+) -> BoxFacts:
     """Return the facts of a box.
 
     Args:
@@ -202,15 +202,15 @@ def tell(
     for side in ("top", "right", "bottom", "left"):
         ports = tuple((label, shown[label]) for label in getattr(board, side) if shown[label])
         if ports:
-            sides.append(ToldSide(side, ports))
+            sides.append(MarkedSide(side, ports))
     rays: dict[str, list[str]] = {}
     for label, mark in shown.items():
         if mark.isalpha():
             rays.setdefault(mark, []).append(label)
-    return Told(
+    return BoxFacts(
         tuple(sides),
         tuple(
-            ToldRay(mark, tuple(rays[mark]))
+            MarkedRay(mark, tuple(rays[mark]))
             for mark in sorted(rays, key=lambda m: (m.isupper(), m))
         ),
         tuple(row for y, texts in enumerate(cells) if (row := _row(board, y, texts)).cells),
@@ -218,18 +218,18 @@ def tell(
     )
 
 
-def _row(board: Geometry, y: int, texts: Sequence[str]) -> ToldRow:
+def _row(board: Geometry, y: int, texts: Sequence[str]) -> MarkedRow:
     by_kind: dict[str, list[str]] = {}
     for x, text in enumerate(texts):
         if text in KINDS:
             by_kind.setdefault(KINDS[text], []).append(board.name(y * board.width + x))
-    return ToldRow(board.left[y], tuple((kind, tuple(names)) for kind, names in by_kind.items()))
+    return MarkedRow(board.left[y], tuple((kind, tuple(names)) for kind, names in by_kind.items()))
 
 
 CELL = 40.0
 """Width and height of a cell and of a port in a drawing."""
-ATOM, STUB = 11.0, 10.0
-"""The radius of an atom, and the length of a ray that is reflected at its port."""
+ATOM, STUB, MARKER = 11.0, 10.0, 15.0
+"""The radius of an atom, the length of a reflected ray at its port, and the radius of a marker."""
 APART = (0.0, 5.0, -5.0, 9.0, -9.0)
 """Distances of rays from the middle of cells, so that two on the same path are both visible."""
 
@@ -263,12 +263,15 @@ def shapes_of(
             shapes.append(
                 Shape("box", _role(mark), (x - CELL / 2 + 3, y - CELL / 2 + 3, CELL - 6, CELL - 6))
             )
-        shapes.append(Shape("word", _role(mark), (x, y), mark or board.ports[port]))
+            shapes.append(Shape("word", _role(mark), (x, y - 6), mark))
+            shapes.append(Shape("name", _role(mark), (x, y + 10), board.ports[port]))
+        else:
+            shapes.append(Shape("word", _role(mark), (x, y), board.ports[port]))
     for cell in sorted(markers):
         x, y = _middle_of(board, cell)
         role = ("right" if cell in (atoms or ()) else "hit") if opened else "mark"
         at = x - CELL / 2 + 2, y - CELL / 2 + 2, CELL - 4, CELL - 4
-        shapes += [Shape("box", role, at), Shape("word", role, (x, y - 1), "?")]
+        shapes += [Shape("box", role, at), Shape("diamond", role, (x, y, MARKER))]
     for n in range(1, board.width):
         shapes.append(
             Shape("line", "rule", (CELL + n * CELL, CELL, CELL + n * CELL, CELL + height))

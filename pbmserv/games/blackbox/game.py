@@ -66,7 +66,8 @@ class Blackbox:
     info = GameInfo(
         key="blackbox",
         title="Blackbox",
-        summary="fire rays into a box to find the atoms that your opponent hid",
+        summary="fire rays into your box to find the atoms that your opponent hid there; "
+        "the first to find them all wins",
         min_seats=choices.SEATS,
         max_seats=choices.SEATS,
         hidden=True,
@@ -165,6 +166,18 @@ class Blackbox:
             moves.append(f"{view.unused_ports[-1]},{guess}")
         return moves
 
+    def placement(self, view: View, rng: Rng) -> str:
+        """Return cells for atoms, each number and choice of cells equally likely.
+
+        The text is empty if the player has no atoms to hide now.
+        """
+        if view.has_hidden or not view.may_act:
+            return ""
+        options, names = view.options, list(view.options.board.names)
+        count = options.least + rng.below(options.most - options.least + 1)
+        cells = [names.pop(rng.below(len(names))) for _ in range(count)]
+        return ",".join(sorted(cells))
+
     def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:
         """Apply a move that `parse` returned.
 
@@ -194,7 +207,7 @@ class Blackbox:
         if state.outcome is not None:
             raise Illegal("blackbox.finished")
         if state.options.race:
-            return rules.dropped_out(state, seat)
+            return rules.drop_out(state, seat)
         after = replace(state, outcome=rules.lost(len(state.boxes), seat, "resigned"))
         notes = (Note("resigned", seat, None), *rules.revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
@@ -202,7 +215,7 @@ class Blackbox:
     def forfeit(self, state: State, seat: Seat) -> Step[State]:
         """Let a seat forfeit as in `withdraw`. In a race, its result says that it was late."""
         if state.options.race and state.outcome is None:
-            return rules.dropped_out(state, seat, "forfeit")
+            return rules.drop_out(state, seat, "forfeit")
         return self.withdraw(state, seat)
 
     def without_solution(self, step: Step[State]) -> Step[State]:

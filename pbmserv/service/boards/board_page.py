@@ -17,22 +17,22 @@ from weakref import WeakValueDictionary
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Tappable
-from pbmserv.engine.types import BOT_USERIDS, Seat
+from pbmserv.engine.protocol import Aided, Placing, Tappable, implements
+from pbmserv.engine.types import BOT_USERIDS, Rng, Seat
 from pbmserv.errors import MoveError
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
+from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far, newest_words
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import is_shut
+from pbmserv.service.core.secret_boxes import is_shut
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 from pbmserv.views.board import BoardScene, foreseen
 from pbmserv.views.reader import page_scene
 from pbmserv.views.texts import refusal_sentence
@@ -98,6 +98,9 @@ class BoardPage:
         tool: "seal" while taps seal cells, "lock" while they lock cells and lines, else "".
         step: number of plies after which the board is shown; ``None`` for the newest.
         steps: number of plies, as far as the reader may know.
+        placement: a placement that was drawn for the reader; "" if nothing is to be placed now.
+        talk: the newest words at the board; empty where boards are listed.
+        moves: the moves so far, newest first; empty where boards are listed.
     """
 
     token: str
@@ -120,6 +123,9 @@ class BoardPage:
     tool: str = ""
     step: int | None = None
     steps: int = 0
+    placement: str = ""
+    talk: tuple[Saying, ...] = ()
+    moves: tuple[ToldMove, ...] = ()
 
     at_once: ClassVar[bool] = False
     """Taps change a draft, and are not moves by themselves."""
@@ -141,8 +147,9 @@ class BoardPage:
 
     @property
     def can_check(self) -> bool:
-        """Whether the reader can have their markers checked."""
-        return isinstance(self.scene.game, Aided) and self.userid not in self.undecided
+        """Whether the reader can have their markers checked, which placements have none of."""
+        is_on = self.userid not in self.undecided and not self.placement
+        return implements(self.scene.game, Aided) and is_on
 
     @property
     def has_checked(self) -> bool:
@@ -178,12 +185,14 @@ class _Kept(NamedTuple):
         scene: the board.
         asks_coach: see `reports.asks_coach`.
         steps: see `BoardPage`.
+        moves: see `BoardPage`; ``None`` until a page lists them.
     """
 
     stamp: tuple[Any, ...]
     scene: BoardScene
     asks_coach: bool
     steps: int
+    moves: tuple[ToldMove, ...] | None = None
 
 
 class BoardPages:
@@ -217,9 +226,9 @@ class BoardPages:
         if link is None or link.purpose is not Purpose.BOARD:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
-            self._services.traffic.looks(link.player)
+            self._services.traffic.count_look(link.player)
         is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
-        if self._database.reads_at_once and is_quick:
+        if self._database.may_read_in_loop and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
                 return _looked(seen, look)
@@ -234,7 +243,7 @@ class BoardPages:
         """
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is not None and link.purpose is Purpose.BOARD:
-            self._services.traffic.looks(link.player)
+            self._services.traffic.count_look(link.player)
         return await self.page(token, Look())
 
     # -- looks -----------------------------------------------------------------------------
@@ -242,7 +251,7 @@ class BoardPages:
     def worked_out(self, token: str, look: Look) -> BoardPage | None:
         """Return the page as its player sees it; `None` if the link is not good."""
         with self._database.reading.connect() as connection:
-            seen = self.seen(connection, token)
+            seen = self.whole(connection, token)
             if seen is None or look.step is None:
                 return None if seen is None else _looked(seen, look)
             return self._stepped(connection, token, seen, look.step)
@@ -265,14 +274,38 @@ class BoardPages:
         """Return the page without a draft from the cache; ``None`` if it is not there."""
         with self._database.reading.connect() as connection:
             seat_and_board = self.sitter_of(connection, token)
-        if seat_and_board is None:
+            if seat_and_board is None:
+                return None
+            sitter, board = seat_and_board
+            kept = self._scenes.get((board.id, sitter.seat))
+            is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
+            if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
+                return None
+            if kept.moves is None:
+                return None
+            page = _of_board(token, board, sitter, kept, CoachPart())
+            return replace(page, moves=kept.moves, talk=self._talk(connection, board, sitter))
+
+    def whole(self, connection: Connection, token: str) -> BoardPage | None:
+        """Return the page without a draft, with talk and moves; see `seen`."""
+        page, seat_and_board = self.seen(connection, token), self.sitter_of(connection, token)
+        if page is None or seat_and_board is None:
             return None
         sitter, board = seat_and_board
-        kept = self._scenes.get((board.id, sitter.seat))
-        is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
-        if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
-            return None
-        return _of_board(token, board, sitter, kept, CoachPart())
+        kept = self._scenes[board.id, sitter.seat]
+        if kept.moves is None:
+            newest = self._services.positions.newest(connection, board)
+            known = known_to(newest.shut if page.scene.shut else newest, sitter.seat)
+            kept = kept._replace(moves=moves_so_far(known, board.names, sitter.seat))
+            self._scenes[board.id, sitter.seat] = kept
+        moves = kept.moves or ()
+        return replace(page, moves=moves, talk=self._talk(connection, board, sitter))
+
+    def _talk(self, connection: Connection, board: BoardRow, sitter: Sitter) -> tuple[Saying, ...]:
+        if board.seats == 1:
+            return ()
+        context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+        return newest_words(context, board, sitter)
 
     def seen(
         self, connection: Connection, token: str, before: Before | None = None
@@ -326,7 +359,10 @@ def _stamp(board: BoardRow) -> tuple[Any, ...]:
 def _of_board(
     token: str, board: BoardRow, sitter: Sitter, kept: _Kept, coach: CoachPart
 ) -> BoardPage:
-    declined = board.status == BoardStatus.DECLINED
+    declined, game, placement = board.status == BoardStatus.DECLINED, kept.scene.game, ""
+    if implements(game, Placing) and board.status in RUNNING:
+        rules: Any = game
+        placement = rules.placement(kept.scene.view, Rng(secrets.token_bytes(32), 0))
     return BoardPage(
         token,
         sitter.player_id,
@@ -341,16 +377,8 @@ def _of_board(
         plan=sitter.plan or "",
         declined=declined,
         steps=kept.steps,
+        placement=placement,
     )
-
-
-def known_to(newest: Position, seat: Seat) -> list[Position]:
-    """Return the start of a board and the positions after each ply that a seat knows of.
-
-    Plies that were taken back are left out, and those before a restart. Plies of others from which
-    the seat learns nothing are left out, too: their number is private.
-    """
-    return [newest.at(0), *(one for one in newest.after(0) if one.is_news_for(seat))]
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:

@@ -13,7 +13,7 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service.boards import bot_turns, friends
+from pbmserv.service.boards import bot_turns, friends, opponents
 from pbmserv.service.boards.plies import decline, join, must_meet_all, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
 from pbmserv.service.core import contact
@@ -35,7 +35,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     """Begin a board of which the sender is a player; ask the others by mail."""
     if command.address:
         return friends.invite(context, command)
-    written = command
+    written = command = opponents.with_usual_opponent(context, command)
     command = _with_writer(context, command)
     added = len(command.userids) - len(written.userids)
     terms = clocks.read_times(command.times)
@@ -129,7 +129,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter)
-    clocks.accepted(context, board, undecided)
+    clocks.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}

@@ -14,9 +14,10 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import board_of, games_of, is_shut, players_of, spoils
+from pbmserv.service.core.lookup import board_of, games_of, players_of
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated
+from pbmserv.service.core.secret_boxes import is_shut, spoils
 from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

@@ -132,7 +132,7 @@ class Executor:
             # Players who left have no address.
             letters += [
                 outbox_row(context, notification)
-                for notification in contact.heard(context, answer.notifications)
+                for notification in contact.without_blocked_words(context, answer.notifications)
                 if notification.recipient
             ]
             results.append(

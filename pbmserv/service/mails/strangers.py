@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pbmserv.commands.grammar.line import EMPTY
+from pbmserv.service.accounts import account
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.free_userids import signup_example
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.mails.answers import CommandResult
 from pbmserv.store.accounts import players
@@ -30,9 +30,9 @@ def greet_if_lost(context: CommandContext, results: list[CommandResult]) -> list
     sender = context.actor.address.lower()
     if not all(map(_is_lost, results)) or players.is_address(context.connection, sender):
         return results
-    closed = context.services.signup == "closed"
-    words = {"signup": "" if closed else signup_example(context)}
-    return [replace(results[0], parts=(Part("stranger", words),), stopped=None)]
+    is_closed = context.services.signup == "closed"
+    part = Part("stranger-refused", {}) if is_closed else account.ask_to_join(context)
+    return [replace(results[0], parts=(part,), stopped=None)]
 
 
 def _is_lost(result: CommandResult) -> bool:
@@ -40,9 +40,12 @@ def _is_lost(result: CommandResult) -> bool:
     if result.echo == EMPTY.echo or result.stopped is not None:
         return True
     refused = [part.words["refusal"] for part in result.parts if part.letter == "refusal"]
-    words = {*result.echo.lower().split()[:2], *(each["values"].get("command") for each in refused)}
+    words = {
+        *result.echo.lower().split()[:2],
+        *(refusal["values"].get("command") for refusal in refused),
+    }
     if not _OPEN.isdisjoint(words):
         return False
     begins = not {"challenge", "solo"}.isdisjoint(words)
     lost = _LOST | {"no-such-player"} if begins else _LOST
-    return result.status == "refused" and lost.issuperset(each["code"] for each in refused)
+    return result.status == "refused" and lost.issuperset(refusal["code"] for refusal in refused)

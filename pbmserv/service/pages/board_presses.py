@@ -132,7 +132,7 @@ class BoardPresses:
     def _outcome(self, token: str, press: Press, number: int) -> Pressed | None:
         """Return the outcome of a press, by the letters that answer its inbox row."""
         with self._database.reading.connect() as connection:
-            page = self._pages.seen(connection, token)
+            page = self._pages.whole(connection, token)
             if page is None:
                 return None
             letters = outbox.answers_to(connection, number, page.player_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection
 
 from pbmserv.errors import PlayerError
+from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.boards import friends
@@ -18,7 +20,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts import preferences as stored
 
 Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
@@ -42,6 +44,7 @@ class Forms:
         self.by_name: dict[str, Form] = {
             "confirm": self._confirm,
             "unsubscribe": self._unsubscribe,
+            "signup": partial(_sign_up, services),
             "page_link": partial(_mail_link, services),
             FORM: HotSeatForms(services).carry_out,
         }
@@ -66,7 +69,7 @@ class Forms:
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
         """Confirm a signup, with the same welcome letter as by mail."""
-        before = players.signup(connection, values["signup"])
+        before = signups.by_id(connection, values["signup"])
         try:
             player, questions = account.confirm(self._services, connection, values["signup"], now)
         except PlayerError:
@@ -74,8 +77,25 @@ class Forms:
         if before is not None and before.player_id is not None:
             return NOTHING, True
         context = CommandContext(self._services, connection, VISITOR, now)
-        welcome = Notification(player.address, player.id, account.welcome(player.userid))
+        welcome = Notification(player.address, player.id, account.welcome(player))
         return Done({}, queue_letters(context, (welcome, *questions))), True
+
+
+def _sign_up(
+    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
+) -> tuple[Done, Any]:
+    """Mail the question that confirms a signup; return the refusal as a dict, `None` if it went.
+
+    It counts towards the same limits as signups by mail from the reader's network.
+    """
+    userid, address = str(values["name"]), str(values["address"])
+    actor = replace(VISITOR, source=Source(str(values["network"]), ""))
+    context = CommandContext(services, connection, actor, now)
+    try:
+        answer = account.signup_by_page(context, userid, address)
+    except PlayerError as error:
+        return NOTHING, asdict(error.refusal)
+    return Done({}, queue_letters(context, answer.notifications)), None
 
 
 def _mail_link(
@@ -92,6 +112,6 @@ def _mail_link(
     links = [
         Notification(player.address, player.id, Part("page-link", {"userid": player.userid}))
         for player in named
-        if player.active and stored.may_tell(connection, player.id, "page-link", now, LINK_EVERY)
+        if player.active and stored.note_notice(connection, player.id, "page-link", now, LINK_EVERY)
     ]
     return Done({}, queue_letters(context, links)), True

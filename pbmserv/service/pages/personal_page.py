@@ -29,7 +29,11 @@ from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.pages.board_presses import Play
+from pbmserv.service.pages.calendar import calendar_token
+from pbmserv.service.pages.new_games import FORMS, NewGames, new_games
+from pbmserv.service.pages.new_games import line_of as line_of_new_game
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
+from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -50,7 +54,7 @@ _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 _BLOCKS = ("block", "unblock")
 _SETTINGS = (
     *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
-    *("public", "broadcast"),
+    *("public", "broadcast", "announce"),
 )
 
 
@@ -65,6 +69,9 @@ class PersonalPage:
         prefs: words of the letter ``prefs``.
         today: the reader's local date.
         expires: the last day of the link.
+        new_games: what the player can start from.
+        calendar: the token of the calendar of the player's deadlines.
+        deadlines: when the player's time at a board is over, in ISO 8601, by board number.
         trouble, example: why the last press was refused, and what would work.
     """
 
@@ -78,6 +85,9 @@ class PersonalPage:
     addresses: tuple[str, ...]
     today: date
     expires: date
+    new_games: NewGames
+    calendar: str
+    deadlines: Mapping[int, str]
     trouble: str = ""
     example: str = ""
 
@@ -129,7 +139,7 @@ class PersonalPages:
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is None or link.purpose is not Purpose.PAGE:
             return None
-        self._services.traffic.looks(link.player)
+        self._services.traffic.count_look(link.player)
         async with self._boards.turns.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
@@ -197,7 +207,21 @@ class PersonalPages:
             tuple(players.addresses_of(connection, player.id)),
             local_date(now, local),
             last_day(link),
+            new_games(context, player),
+            calendar_token(context, player),
+            self._deadlines(context, player, shown),
         )
+
+    def _deadlines(
+        self, context: CommandContext, player: Player, shown: list[BoardPage]
+    ) -> dict[int, str]:
+        deadlines = {}
+        for page in shown:
+            board = boards.load(context.connection, page.scene.number)
+            at = None if board is None else deadline_of(context, board, player.id)
+            if at is not None:
+                deadlines[page.scene.number] = at.isoformat()
+        return deadlines
 
     def _boards_of(
         self, connection: Connection, player: Player
@@ -235,7 +259,9 @@ class PersonalPages:
             context = CommandContext(self._services, connection, VISITOR, self._clock.now())
             now_so = preferences.as_words(context, player, set_now=False)
         line = line_of(player.userid, fields, now_so)
-        return PageRequest(player.id, player.reply_epoch, 0, 0, fields.get("key", ""), line)
+        words = fields.get("words", "") if fields["do"] == "challenge" else ""
+        key = fields.get("key", "")
+        return PageRequest(player.id, player.reply_epoch, 0, 0, key, line, words)
 
     def _outcome(self, token: str, number: int) -> Change:
         with self._database.reading.connect() as connection:
@@ -266,6 +292,8 @@ def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -
     Raises:
         KeyError: there is no such form.
     """
+    if fields["do"] in FORMS:
+        return line_of_new_game(fields)
     values = {name: "".join(value.split()) for name, value in fields.items()}
     match fields["do"]:
         case "prefs":

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.errors import PlayerError
+from pbmserv.errors import PlayerError, Refusal
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.accounts import account, preferences
@@ -20,11 +20,15 @@ from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.pages.board_presses import BoardPresses, Play
+from pbmserv.service.pages.calendar import Calendars
 from pbmserv.service.pages.personal_page import PersonalPages
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.hot_seat import HotSeats
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signups
 from pbmserv.store.core.database import Database
+
+LONGEST_FIELD = 254
+"""Characters of a name or mail address in a form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class WebRequests:
         presses: commands from the pages of boards.
         public: pages that everybody may read.
         personal: players' own pages.
+        calendars: calendars of players' deadlines.
         hot_seats: boxes that are filled by hand.
     """
 
@@ -69,6 +74,7 @@ class WebRequests:
         self.boards = BoardPages(services, database, clock)
         self.presses = BoardPresses(database, self.boards, play)
         self.public = PublicPages(services, database, clock)
+        self.calendars = Calendars(services, database, clock)
         self.hot_seats = HotSeats(services, database, clock, ask)
         self.personal = PersonalPages(services, database, clock, self.boards, play, leave)
 
@@ -104,6 +110,20 @@ class WebRequests:
         done = await self._ask("confirm", {"signup": reply_address.about})
         return await self.describe(token) if done else None
 
+    async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
+        """Mail a question that confirms a signup; return the refusal if there is one.
+
+        Args:
+            network: of the reader; "" if it is unknown.
+        """
+        values = {
+            "name": name.strip().lower()[:LONGEST_FIELD],
+            "address": address.strip()[:LONGEST_FIELD],
+            "network": network,
+        }
+        refusal = await self._ask("signup", values)
+        return None if refusal is None else Refusal(**refusal)
+
     async def subscription(self, token: str) -> Subscription | None:
         """Return the subscription of a List-Unsubscribe link; `None` if the link is not good."""
         reply_address = self._read(token, *ENDINGS)
@@ -129,7 +149,7 @@ class WebRequests:
 
     def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
-            request = players.signup(connection, reply_address.about)
+            request = signups.by_id(connection, reply_address.about)
         if request is None or not account.waits(request, self._clock.now()):
             return None
         return SignupState(request.userid, request.address, request.player_id is not None)

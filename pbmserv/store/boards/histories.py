@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import plies, seats
+from pbmserv.store.tables.boards import RUNNING, plies, seats
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,28 @@ def met(connection: Connection, player_id: int, most: int) -> list[Met]:
     """
     rows = connection.execute(_MET, {"of_player": player_id, "most": most})
     return [Met(*row[:2], tuple(row[2]), *row[3:7], tuple(row[7]["places"])) for row in rows]
+
+
+_RUNNING_WITH = (
+    select(players.c.userid, func.count(boards.c.id.distinct()))
+    .select_from(boards)
+    .join(_mine, _mine.c.board_id == boards.c.id)
+    .join(_theirs, _theirs.c.board_id == boards.c.id)
+    .join(players, players.c.id == _theirs.c.player_id)
+    .where(
+        _mine.c.player_id == bindparam("of_player"),
+        _theirs.c.player_id != bindparam("of_player"),
+        boards.c.status.in_(RUNNING),
+        players.c.state != PlayerState.DELETED,
+    )
+    .group_by(players.c.userid)
+)
+
+
+def running_with(connection: Connection, player_id: int) -> dict[str, int]:
+    """Return the numbers of a player's running and proposed boards, by userid of the others."""
+    rows = connection.execute(_RUNNING_WITH, {"of_player": player_id})
+    return {row[0]: row[1] for row in rows}
 
 
 def ended_at(connection: Connection, board_id: int) -> datetime | None:

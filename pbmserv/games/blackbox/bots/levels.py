@@ -36,12 +36,12 @@ COMPARED = 100
 UNIQUE = 30_000
 """Rays of a search for another layout with the same results, a tenth of a second."""
 
-REMEMBERED = 70
-"""Percentage of all results that a beginner remembers in a turn, different ones each time."""
-
 IMAGINED = 40
-"""Layouts of a large board that a beginner considers. They are searched in each turn, since the
-forgotten results differ."""
+"""Layouts of a large board that a forgetful player considers. They are searched in each turn, since
+the forgotten results differ."""
+
+FIRST_RESULTS = 4
+"""Results that an impatient player waits for before the first guess."""
 
 CERTAIN = (1, 1, 1)
 """The most candidates at which a player guesses with one, two or more guesses left: only if
@@ -55,7 +55,7 @@ BOLDEST = (1, 4, 10)
 """`CERTAIN` for a player who is 0.07 turns faster than `BOLD` and loses one game in a thousand."""
 
 HASTY = (4, 12, 30)
-"""`CERTAIN` for a beginner."""
+"""`CERTAIN` for a forgetful player."""
 
 MEASURED = Options()
 """The board on which the strength was measured, the only one that is rated; see `options.rated`."""
@@ -64,12 +64,12 @@ STRENGTH = "strength.json"
 """The file beside this module with the measurements of `benchmarks.strength`."""
 
 
-def anywhere(options: Options, rng: Rng) -> frozenset[int]:
+def random_layout(options: Options, rng: Rng) -> frozenset[int]:
     """Return a random layout. Each number of atoms and each cell are equally likely."""
     return frozenset(drawn(options, rng))
 
 
-def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
+def hard_layout(options: Options, rng: Rng) -> frozenset[int]:
     """Return a layout that is hard to find, even for a solver who knows how it is drawn.
 
     Any layout is possible. On boards whose layouts have no known difficulty, it is the one of a few
@@ -81,21 +81,23 @@ def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
         return layout
     board = options.board
     if len(board.cells) > USUAL:
-        return anywhere(options, rng)
+        return random_layout(options, rng)
     counts = [Counter[int]() for _ in board.ports]
     for _ in range(COMPARED):
-        for count, out in zip(counts, trace_all(board, anywhere(options, rng)), strict=True):
+        for count, out in zip(counts, trace_all(board, random_layout(options, rng)), strict=True):
             count[out] += 1
 
     def surprise(layout: frozenset[int]) -> float:
         results = trace_all(board, layout)
         return -sum(log(count[out] + 1) for count, out in zip(counts, results, strict=True))
 
-    drawn_layouts = sorted((anywhere(options, rng) for _ in range(TRIED)), key=surprise)
+    drawn_layouts = sorted((random_layout(options, rng) for _ in range(TRIED)), key=surprise)
     if not options.fair:
         return drawn_layouts[0]
-    unique = (one for one in drawn_layouts if is_unique(options, one, UNIQUE) is not False)
-    return next(unique, drawn_layouts[0])
+    for layout in drawn_layouts:
+        if is_unique(options, layout, UNIQUE) is not False:
+            return layout
+    return drawn_layouts[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,20 +160,28 @@ class Level:
         ports: the number of random ports of which it takes the best, 0 for all ports.
         few: the most candidates at which it guesses with one, two or more guesses left.
         hide: returns the layout that it hides.
-        beginner: it forgets results, fires where nothing can be learned, and guesses too early.
+        remembers: percentage of all results that it remembers in a turn, different ones each time.
+            A forgetful player fires at random, too.
+        impatience: percentage of turns in which it guesses although it is not sure, except with the
+            last guess.
         by_tree: it follows a stored tree if its board has one.
     """
 
     ports: int
     few: tuple[int, int, int]
     hide: Callable[[Options, Rng], frozenset[int]]
-    beginner: bool = False
+    remembers: int = 100
+    impatience: int = 0
     by_tree: bool = False
 
     @property
     def _is_thrifty(self) -> bool:
         """Whether it examines all ports and their costs, and wastes no turn."""
         return not self.ports
+
+    @property
+    def _is_forgetful(self) -> bool:
+        return self.remembers < 100
 
     def agree(self, options: Options) -> None:
         """Check that a race is fair against a player who answers at once.
@@ -196,14 +206,14 @@ class Level:
         own = view.own
         assert own is not None
         unused = [port for port, mark in enumerate(own.marks) if not mark]
-        if self.beginner:
-            fitting = candidates(_half_forgotten(view, rng), rng, IMAGINED)
+        if self._is_forgetful:
+            fitting = candidates(_half_forgotten(view, self.remembers, rng), rng, IMAGINED)
         else:
             fitting = candidates(view, rng)
         ports = informative(fitting, unused) if fitting.layouts else []
-        if self._must_guess(view, fitting, ports, unused):
+        if self._must_guess(view, fitting, ports, unused) or self._is_impatient(view, fitting, rng):
             return self._guess(view, fitting, ports, rng)
-        if self.beginner or not ports:
+        if self._is_forgetful or not ports:
             return own.board.ports[rng.choice(unused)]
         return own.board.ports[self._best_port(view, ports, rng)]
 
@@ -222,6 +232,14 @@ class Level:
         assert view.own is not None
         return left <= self.few[min(view.own.guesses_left, 3) - 1]
 
+    def _is_impatient(self, view: View, fitting: Candidates, rng: Rng) -> bool:
+        """Return whether to guess one of many layouts that fit what it remembers."""
+        own = view.own
+        assert own is not None
+        if not self.impatience or own.guesses_left == 1 or not fitting.layouts:
+            return False
+        return len(own.results) >= FIRST_RESULTS and rng.below(100) < self.impatience
+
     def _guess(self, view: View, fitting: Candidates, ports: Sequence[Port], rng: Rng) -> str:
         """Return a move that corrects the markers and guesses.
 
@@ -232,7 +250,7 @@ class Level:
         layout = (
             likeliest(fitting, rng, fair=view.options.fair)
             if fitting.layouts
-            else anywhere(view.options, rng)
+            else random_layout(view.options, rng)
         )
         name = own.board.name
         probe = self._is_thrifty and ports and not view.options.race
@@ -251,14 +269,14 @@ class Level:
         return max(among, key=lambda port: port.bits).number
 
 
-def _half_forgotten(view: View, rng: Rng) -> View:
-    """Return the view without some random results and wrong guesses."""
+def _half_forgotten(view: View, remembers: int, rng: Rng) -> View:
+    """Return the view with this percentage of the results and wrong guesses, chosen at random."""
     own = view.own
     assert own is not None
     assert view.seat is not None
 
     def is_remembered() -> bool:
-        return rng.below(100) < REMEMBERED
+        return rng.below(100) < remembers
 
     marks = [""] * len(own.marks)
     for port, out in own.results:
@@ -312,11 +330,14 @@ def measured() -> Mapping[str, Mapping[str, float]]:
 
 LEVELS: Mapping[str, Level] = MappingProxyType(
     {
-        "house-beginner": Level(ports=1, few=HASTY, hide=anywhere, beginner=True),
-        "house-easy": Level(ports=1, few=CERTAIN, hide=anywhere),
-        "house": Level(ports=3, few=CERTAIN, hide=anywhere),
-        "house-hard": Level(ports=0, few=BOLD, hide=unobtrusive),
-        "house-best": Level(ports=0, few=BOLDEST, hide=unobtrusive, by_tree=True),
+        "house-beginner": Level(
+            ports=1, few=HASTY, hide=random_layout, remembers=25, impatience=12
+        ),
+        "house-casual": Level(ports=1, few=HASTY, hide=random_layout, remembers=70),
+        "house-easy": Level(ports=1, few=CERTAIN, hide=random_layout),
+        "house": Level(ports=3, few=CERTAIN, hide=random_layout),
+        "house-hard": Level(ports=0, few=BOLD, hide=hard_layout),
+        "house-best": Level(ports=0, few=BOLDEST, hide=hard_layout, by_tree=True),
     }
 )
 """Levels by userid, the weakest first."""

@@ -1,0 +1,100 @@
+"""The calendar of a player's deadlines, which calendar programs read (iCalendar, RFC 5545).
+
+Its token reads this calendar and nothing else, so it may stay in a calendar program for years. A
+player who sets a forgotten password anew ends it, as all their links. The events have no links.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from icalendar import Calendar, Event
+
+from pbmserv.clock import Clock
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.schedule.deadlines import deadline_of
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.core.database import Database
+from pbmserv.store.tables.boards import RUNNING
+
+MOST_BOARDS = 60
+"""Most running boards whose deadlines are in a calendar, the newest ones."""
+REFRESHED = timedelta(hours=1)
+"""Time after which a calendar program should ask again."""
+
+
+class Calendars:
+    """Answers for players' calendars."""
+
+    def __init__(self, services: Services, database: Database, clock: Clock) -> None:
+        self._services = services
+        self._database = database
+        self._clock = clock
+
+    async def read(self, token: str) -> bytes | None:
+        """Return the calendar of a token; ``None`` if the token is not, or no longer, valid.
+
+        Raises:
+            TooMany: the player looks too often.
+        """
+        link = self._services.mail_domain.ring.read(token)
+        if link is None or link.purpose is not Purpose.CALENDAR:
+            return None
+        self._services.traffic.count_look(link.player)
+        return await asyncio.to_thread(self._read, link)
+
+    def _read(self, link: ReplyAddress) -> bytes | None:
+        with self._database.reading.connect() as connection:
+            player = players.by_id(connection, link.player)
+            if player is None or not player.active or player.reply_epoch != link.epoch:
+                return None
+            context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+            return _calendar(context, player)
+
+
+def calendar_token(context: CommandContext, player: Player) -> str:
+    """Return the token of a player's calendar."""
+    link = ReplyAddress(Purpose.CALENDAR, player.id, epoch=player.reply_epoch)
+    return context.services.mail_domain.ring.token(link)
+
+
+def _calendar(context: CommandContext, player: Player) -> bytes:
+    calendar = Calendar()
+    calendar.add("prodid", "-//pbmserv//deadlines//EN")
+    calendar.add("version", "2.0")
+    calendar.add("x-wr-calname", f"Your moves, {player.userid}")
+    calendar.add("refresh-interval", REFRESHED, parameters={"VALUE": "DURATION"})
+    numbers = boards.of_player(context.connection, player.id, RUNNING, None, MOST_BOARDS)
+    for number in numbers:
+        board = boards.load(context.connection, number)
+        event = None if board is None else _event(context, board, player)
+        if event is not None:
+            calendar.add_component(event)
+    octets: bytes = calendar.to_ical()
+    return octets
+
+
+def _event(context: CommandContext, board: BoardRow, player: Player) -> Event | None:
+    """Return the event at which a player's time is over; ``None`` if there is none."""
+    at = deadline_of(context, board, player.id)
+    if at is None:
+        return None
+    is_asked = player.userid in board.undecided
+    others = ", ".join(name for name in board.names if name != player.userid)
+    title = next(
+        (game.info.title for game in context.services.registry if game.info.key == board.game),
+        board.game,
+    )
+    wait = "your answer is due" if is_asked else "your move is due"
+    event = Event()
+    event.add("uid", f"board-{board.id}-{player.id}@{context.services.mail_domain.domain}")
+    event.add("dtstamp", context.now)
+    event.add("dtstart", at)
+    event.add("summary", f"{title} {board.id}{f' against {others}' if others else ''}: {wait}")
+    return event

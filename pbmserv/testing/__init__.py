@@ -1,0 +1,5 @@
+"""For authors of games: a check of the rules, and a server in the process of a test."""
+
+from pbmserv.testing.check import Finding, Report, check_game
+
+__all__ = ["Finding", "Report", "check_game"]

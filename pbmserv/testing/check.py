@@ -1,0 +1,398 @@
+"""Checks a game of `pbmserv.game` by playing it: what its author would else hear from players.
+
+Each finding names the method and says in one sentence what is wrong.
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+import re
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pbmserv.engine.adapter import AdaptedGame, View
+from pbmserv.engine.position import Position, notes_for, opening, replay
+from pbmserv.engine.record import GameRecord, Ply
+from pbmserv.engine.table import BrokenRules, Table
+from pbmserv.engine.types import Move, Rng, Seat, Step
+from pbmserv.errors import MoveError
+from pbmserv.game import Game, Grid, Items
+from pbmserv.game.cells import laid_out
+from pbmserv.game.search import Effort
+
+LONGEST = 3_000
+"""Moves after which a random game does not seem to end."""
+SLOW_S = 0.5
+"""Processor seconds for one move after which players of other boards wait too long."""
+LARGE = 200_000
+"""Octets of a state; the server keeps many of them."""
+BOT_S = 5.0
+_IN_EARNEST = (0, 5)
+"""Moves of a bot for which it may think as long as it wants."""
+WIDTH = 76
+
+GARBAGE = (
+    *("", "?", "hello", "Hi Bob, nice game", "a1 b2 c3", "99", "-1", "pass", "\N{SNOWMAN}"),
+    *("A" * 500, "1 2 3 4 5 6", "resign", "On 3 May Alice wrote:", "e2 e4 e6", "swap", "0"),
+)
+NAMES = ("player1", "player2", "player3", "player4", "player5", "player6", "player7", "player8")
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """Something that is wrong.
+
+    Attributes:
+        method: of the game, or the attribute of its class.
+        sentence: what is wrong with it.
+    """
+
+    method: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.sentence}"
+
+
+@dataclass
+class Report:
+    """What a check found.
+
+    Attributes:
+        games, moves: how many were played.
+        slowest: processor seconds of the slowest move.
+        largest: octets of the largest state.
+    """
+
+    key: str = ""
+    findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    games: int = 0
+    moves: int = 0
+    slowest: float = 0.0
+    largest: int = 0
+
+    def add(self, method: str, sentence: str) -> None:
+        """Note a finding; of one kind for a method only the first."""
+        kind = re.sub(r"[0-9]+|'[^']*'|\"[^\"]*\"", "*", sentence)
+        self.findings.setdefault((method, kind), Finding(method, sentence))
+
+    @property
+    def listed(self) -> list[Finding]:
+        return sorted(self.findings.values())
+
+
+class _Broken(Exception):
+    """The game broke down; it has been noted."""
+
+
+def check_game(rules: Game[Any], seeds: int = 12) -> Report:
+    """Play a game in every way that the server would, and report what is wrong.
+
+    Args:
+        seeds: how many random games to play.
+    """
+    report = Report(getattr(rules, "key", "") or type(rules).__name__)
+    try:
+        game = AdaptedGame(rules)
+    except ValueError as error:
+        name, _, said = str(error).partition(" ")
+        report.add(name.rpartition(".")[2].rstrip(":"), said)
+        return report
+    checks = _Checks(rules, game, report)
+    before = deepcopy(vars(rules))
+    for words in checks.option_sets():
+        for seed in range(max(1, seeds if not words else seeds // 4)):
+            with checks.broken_off():
+                checks.play(words, seed)
+    for level in game.bots if rules.bots else ():
+        with checks.broken_off():
+            checks.bot(level)
+    if repr(vars(rules)) != repr(before):
+        report.add(type(rules).__name__, "an attribute changed in play; keep everything in states")
+    return report
+
+
+class _Checks:
+    """The checks of one game."""
+
+    def __init__(self, rules: Game[Any], game: AdaptedGame, report: Report) -> None:
+        self.rules, self.game, self.report = rules, game, report
+        self.where = ""
+
+    # -- the frame ---------------------------------------------------------------------------
+
+    @contextmanager
+    def broken_off(self) -> Iterator[None]:
+        """Note an exception of the game."""
+        try:
+            yield
+        except _Broken:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever a game raises
+            if isinstance(error, BrokenRules):
+                self.report.add(error.method, f"{error}{self.where}")
+                return
+            method, line = self.blame(error)
+            place = f" (line {line})" if line else ""
+            self.report.add(method, f"raises {type(error).__name__}: {error}{place}{self.where}")
+
+    def blame(self, error: BaseException) -> tuple[str, int]:
+        """Return the method of the game in which an exception began, and the line."""
+        file = sys.modules[type(self.rules).__module__].__file__
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if file and Path(frame.filename) == Path(file)]
+        if own:
+            methods = [frame.name for frame in own if hasattr(Game, frame.name)]
+            return (methods or [own[0].name])[0], own[-1].lineno or 0
+        asked = [frame.name for frame in frames if hasattr(Game, frame.name)]
+        return (asked or ["over" if "no seat has a move" in str(error) else "play"])[-1], 0
+
+    def fail(self, method: str, sentence: str) -> None:
+        """Note a finding after which this game cannot go on."""
+        self.report.add(method, sentence + self.where)
+        raise _Broken
+
+    def option_sets(self) -> list[tuple[str, ...]]:
+        """Return the words of the default game, and one other value of each option at a time."""
+        sets: list[tuple[str, ...]] = [()]
+        for option in self.rules.options:
+            for value in option.values:
+                if value == option.default:
+                    continue
+                text = "no" if value is False else value
+                word = f"-{option.name}" if value is True else f"-{option.name}={text}"
+                sets.append((word,))
+        return sets[:12]
+
+    # -- a random game -----------------------------------------------------------------------
+
+    def play(self, words: tuple[str, ...], seed: int) -> None:
+        """Play a random game to its end, and look at everything on the way."""
+        rules, game = self.rules, self.game
+        least, most = rules.seats
+        seats = least + seed % (most - least + 1)
+        self.where = f" ({' '.join(words)})" if words else ""
+        record = GameRecord(rules.key, rules.version, seats, words, bytes([seed]) * 32)
+        options = game.options(words, seats)
+        if game.options(game.describe(options), seats) != options:
+            self.fail("options", "a value does not come back from its own text")
+        position = opening(game, record)
+        draws = Rng(b"check" + bytes([seed]), 0)
+        states = [position.state.state]
+        plies: list[Ply] = []
+        swaps = seed % 2 == 1
+        while position.outcome is None:
+            if len(plies) >= LONGEST:
+                self.fail("over", f"a random game has not ended after {LONGEST} moves")
+            seat = draws.choice(sorted(position.game.to_act(position.state)))
+            look = len(plies) % (1 + len(plies) // 4) == 0
+            if look:
+                self.look(position, seats)
+                self.leave(position, seats)
+            text = self.a_move(position, seat, draws, swaps=swaps, look=look)
+            position = self.moved(position, seat, text)
+            assert position.ply is not None
+            plies.append(position.ply)
+            states.append(position.state.state)
+            self.told(position, seats)
+        self.look(position, seats)
+        self.ended(position, seats)
+        self.report.games += 1
+        self.report.moves += len(plies)
+        self.again(replace(record, plies=tuple(plies)), states)
+
+    def a_move(self, position: Position, seat: Seat, draws: Rng, *, swaps: bool, look: bool) -> str:
+        """Return a random move of a seat, read from its text."""
+        view = self.game.view(position.state, seat)
+        listed = list(view.moves)
+        if not listed:
+            self.fail("moves", "lists nothing for a seat whose turn it is")
+        for move in listed:
+            if not isinstance(move, str) or move != " ".join(move.split()) or not move:
+                self.fail("moves", f"{move!r} is not a text of words")
+        if look:
+            self.spellings(view, listed)
+            self.garbage(view)
+        if view.may_swap and swaps:
+            return "swap"
+        return draws.choice(listed)
+
+    def spellings(self, view: View, listed: Sequence[str]) -> None:
+        """Check that each move is read as itself."""
+        if len(set(map(str.casefold, listed))) < len(listed):
+            self.report.add("moves", "lists moves that differ in capitals only")
+        for move in listed[:40]:
+            try:
+                read = self.game.parse(view, move.lower())
+            except MoveError:
+                self.report.add("read", f"refuses {move.lower()!r}, which moves() lists")
+                continue
+            if read.text != move:
+                self.report.add("read", f"reads {move.lower()!r} as {read.text!r}")
+
+    def garbage(self, view: View) -> None:
+        """Check that nothing that people write breaks the game."""
+        for text in GARBAGE:
+            try:
+                read = self.game.parse(view, text)
+                if read.text not in {"swap", "draw", "takeback"}:
+                    again = self.game.parse(view, read.text)
+                    if again != read:
+                        self.report.add("read", f"reads {read.text!r}, its own move, otherwise")
+            except MoveError:
+                continue
+
+    def moved(self, position: Position, seat: Seat, text: str) -> Position:
+        """Return the position after a move, and check that the old state stays as it was."""
+        state = position.state.state
+        before = repr(state)
+        begun = time.process_time()
+        after = position.move(seat, self.game.parse(self.game.view(position.state, seat), text))
+        spent = time.process_time() - begun
+        self.report.slowest = max(self.report.slowest, spent)
+        if spent > SLOW_S:
+            self.report.add("play", f"a move takes {spent:.1f} s of processor time")
+        if repr(state) != before:
+            self.fail("play", "changes the state that it was given; return a new one")
+        self.size(after.state.state)
+        return after
+
+    def size(self, state: Any) -> None:
+        """Note a state that is too large."""
+        try:
+            octets = len(pickle.dumps(state))
+        except Exception:  # noqa: BLE001 - a lock, a generator: anything
+            self.fail("play", "returns a state that is not a plain value")
+        self.report.largest = max(self.report.largest, octets)
+        if octets > LARGE:
+            self.report.add("play", f"a state has {octets // 1000} kB, and boards keep many")
+
+    # -- what readers see --------------------------------------------------------------------
+
+    def look(self, position: Position, seats: int) -> None:
+        """Draw the board for all readers in every form."""
+        for you in (*map(Seat, range(seats)), None):
+            state = position.state.state
+            seen = self.rules.seen(state, you)
+            if self.rules.seen(seen, you) != seen:
+                self.report.add("seen", "hides more when it is asked again about what it returned")
+            if seen != state and not self.rules.hidden:
+                self.report.add("hidden", "must be True, since seen() hides something")
+            view = self.game.view(position.state, you)
+            self.parts(view)
+            self.letters(view, NAMES[:seats], you)
+
+    def parts(self, view: View) -> None:
+        """Check what the game shows."""
+        shown: Any = view.parts
+        for part in shown:
+            if not isinstance(part, Grid | Items | str):
+                self.fail("show", f"returns {type(part).__name__}, not a Grid, Items or str")
+            if not isinstance(part, Grid):
+                continue
+            if len({len(row) for row in part.rows}) > 1:
+                self.report.add("show", "the rows of a grid differ in length")
+            keys = {key for row in part.rows for key in row} - {".", " "}
+            if unknown := sorted(keys - set(part.pieces)):
+                self.report.add("show", f"no piece has the key {unknown[0]!r}")
+            names = [cell.name for cell in laid_out(part).cells]
+            if len(set(names)) < len(names):
+                self.report.add("show", "two cells have the same name")
+            if strange := sorted({*part.strong, *part.new} - set(names)):
+                self.report.add("show", f"{strange[0]} is not a cell of the grid")
+
+    def letters(self, view: View, names: Sequence[str], you: Seat | None) -> None:
+        """Render all that a letter and a page have of a board."""
+        from pbmserv.letters.rendering import Links
+        from pbmserv.letters.replies import Mailto
+        from pbmserv.views.environment import environment
+
+        people = [name for seat, name in enumerate(names) if seat != you]
+        mailto = Mailto("pbmserv+token@games.example", "Re: a board")
+        known = {"board": 12, "mailto": mailto, "links": Links.ALL, "people": people}
+        known |= {"compact": False, "view": view, "names": names, "you": you, "beginner": True}
+        for name in ("board.txt", "advice.txt", "spoken.txt", "board.html", "advice.html"):
+            template = environment().get_template(f"games/{self.rules.key}/{name}.j2")
+            text = template.render(known)
+            if name.startswith("board") and not re.sub(r"<[^>]*>|[\s|+-]", "", text):
+                self.report.add("show", f"the board is empty ({name})")
+            wide = [line for line in text.splitlines() if len(line) > WIDTH]
+            if wide and name.endswith("txt"):
+                self.report.add("show", f"a line has {len(wide[0])} columns; {WIDTH} are the most")
+
+    def told(self, position: Position, seats: int) -> None:
+        """Check the sentences about a move."""
+        for you in (*map(Seat, range(seats)), None):
+            for note in notes_for(self.game, position.step, you):
+                text = str(note.values.get("text", ""))
+                rest = re.sub(r"\{[0-9]('s)?\}", "", text)
+                if "{" in rest or any(int(n) >= seats for n in re.findall(r"\{([0-9])", text)):
+                    self.report.add("play", f"tells of a seat that is not there: {text!r}")
+
+    # -- ends --------------------------------------------------------------------------------
+
+    def ended(self, position: Position, seats: int) -> None:
+        """Check a result."""
+        outcome = position.outcome
+        assert outcome is not None
+        if len(outcome.places) != seats or min(outcome.places) != 1:
+            self.report.add("over", f"places {outcome.places} do not fit {seats} players")
+        if outcome.scores and len(outcome.scores) != seats:
+            self.report.add("over", f"scores {outcome.scores} do not fit {seats} players")
+        if any(type(number) is not int for number in (*outcome.places, *outcome.scores)):
+            self.report.add("over", "places and scores must be whole numbers")
+
+    def leave(self, position: Position, seats: int) -> None:
+        """Let each seat resign."""
+        for seat in range(seats):
+            state: Table = position.state
+            if seat in state.out:
+                continue
+            step: Step[Table] = self.game.withdraw(state, Seat(seat))
+            outcome = self.game.outcome(step.state)
+            if outcome is None and not self.game.to_act(step.state):
+                self.report.add("leave", "nobody is to move after a player has resigned")
+
+    def again(self, record: GameRecord, states: Sequence[Any]) -> None:
+        """Replay a game; the same record gives the same states."""
+        random.seed(len(states))
+        steps = replay(self.game, record)
+        for number, (step, state) in enumerate(zip(steps, states, strict=True)):
+            if step.state.state != state:
+                method = "play" if number else "start"
+                self.fail(method, "the same move gives another state; draw from rng, not elsewhere")
+
+    def bot(self, level: str) -> None:
+        """Let a bot play against itself."""
+        self.where = f" (bot {level})"
+        least = self.rules.seats[0]
+        position = opening(
+            self.game, GameRecord(self.rules.key, self.rules.version, least, (), b"bots" * 8)
+        )
+        for number in range(30):
+            if position.outcome is not None:
+                return
+            seat = Seat(min(self.game.to_act(position.state)))
+            view = self.game.view(position.state, seat)
+            begun = time.process_time()
+            Effort.share = 1.0 if number in _IN_EARNEST else 0.01
+            try:
+                text = self.game.bots[level].choose(view, Rng(b"bot", number))
+            finally:
+                Effort.share = 1.0
+            spent = time.process_time() - begun
+            if spent > BOT_S:
+                self.report.add("bots", f"{level} thinks for {spent:.1f} s")
+            try:
+                move: Move = self.game.parse(view, text)
+            except MoveError:
+                self.fail("bots", f"{level} plays {text!r}, which is not legal")
+            position = position.move(seat, move)

@@ -1,0 +1,86 @@
+"""A game in a terminal, against its bot."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from pbmserv.boards.filters import drawn_text
+from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.position import Position, bot_move, notes_for, opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.registry import bots_of
+from pbmserv.engine.types import Outcome, Seat
+from pbmserv.errors import MoveError, OperatorError
+from pbmserv.game import Game
+from pbmserv.views.texts import note_sentences, refusal_sentence
+
+YOU = Seat(0)
+
+
+def play_in_terminal(
+    rules: Game[Any],
+    options: tuple[str, ...],
+    bot: str,
+    seed: bytes,
+    ask: Callable[[str], str] = input,
+    show: Callable[[str], None] = print,
+) -> None:
+    """Play until the board is over, or the player writes "quit".
+
+    Args:
+        ask: returns what the player writes.
+        show: shows a text.
+    """
+    game = AdaptedGame(rules)
+    level = bot or bots_of(game)[-1]
+    if level not in game.bots:
+        raise OperatorError(f"{rules.key} has no bot {level}; it has {', '.join(game.bots)}")
+    names = ("you", *(level for _ in range(1, rules.seats[0])))
+    record = GameRecord(rules.key, rules.version, len(names), options, seed)
+    position = opening(game, record)
+    show(f"{rules.title}. Write a move, or quit.")
+    while position.outcome is None:
+        movers = game.to_act(position.state)
+        if YOU not in movers:
+            seat = min(movers)
+            position = position.move(seat, bot_move(position, seat, level))
+            _tell(game, position, names, show)
+            continue
+        view = game.view(position.state, YOU)
+        show("\n" + drawn_text(view, names))
+        show(textwrap.fill(view.ask, 76))
+        try:
+            text = ask("> ")
+        except EOFError:
+            return
+        if text.strip() in {"quit", "exit"}:
+            return
+        if text.strip() == "resign":
+            position = position.withdraw(YOU)
+            continue
+        try:
+            move = game.meant(view, text) or game.parse(view, text)
+        except MoveError as error:
+            show(textwrap.fill(refusal_sentence(error.refusal), 76))
+            continue
+        position = position.move(YOU, move)
+        _tell(game, position, names, show)
+    show("\n" + drawn_text(game.view(position.state, YOU), names))
+    show(_result(position.outcome))
+
+
+def _tell(
+    game: AdaptedGame, position: Position, names: tuple[str, ...], show: Callable[[str], None]
+) -> None:
+    notes = list(notes_for(game, position.step, YOU))
+    for sentence in note_sentences(game, notes, names, YOU):
+        show(textwrap.fill(sentence, 76))
+
+
+def _result(outcome: Outcome) -> str:
+    place = outcome.places[YOU]
+    best = sum(one == 1 for one in outcome.places)
+    end = "You have lost" if place > 1 else "You have won" if best == 1 else "It is a draw"
+    return f"{end}: {outcome.reason}."

@@ -1,0 +1,130 @@
+"""Bots are no insult: they win, block, beat weaker ones, and think for a second or two."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from importlib import import_module
+from time import process_time
+from typing import Any
+
+import pytest
+from rows import rows
+
+from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.position import Position, bot_move, opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.table import CountedRng
+from pbmserv.engine.types import Rng, Seat
+from pbmserv.game.search import Effort
+from pbmserv.games import chess, connect4, tictactoe
+
+MODULES = (
+    *("backgammon", "battleships", "chess", "connect4", "go", "gomoku", "hex", "liar"),
+    *("reversi", "tictactoe"),
+)
+
+
+def chance(seed: int) -> Any:
+    return CountedRng(Rng(b"bots", seed))
+
+
+@cache
+def solved(mine: int, theirs: int) -> int:
+    """1, 0 or -1 for the player to move at Connect Four, by looking at everything."""
+    cells = ((mine | theirs) + connect4.BOTTOM) & connect4.BOARD
+    best = -1 if cells else 0
+    for n in range(49):
+        if cells >> n & 1:
+            after = mine | 1 << n
+            best = max(best, 1 if connect4.has_four(after) else -solved(theirs, after))
+            if best == 1:
+                break
+    return best
+
+
+@rows("seed", range(6))
+def test_connect_four_is_perfect_once_half_of_the_board_is_full(seed: int) -> None:
+    draws = random.Random(seed)
+    state = ("",) * 7
+    while (count := sum(map(len, state))) < 24:
+        free = [column for column in range(7) if len(state[column]) < 6]
+        after = connect4.GAME.play(state, count % 2, "ABCDEFG"[draws.choice(free)], chance(0))
+        state = ("",) * 7 if connect4.GAME.over(after) else after
+    seat = 0
+    mine, theirs = connect4.bits(state, "XO"[seat]), connect4.bits(state, "OX"[seat])
+    column = connect4.best_column(state, seat, chance(seed), 60_000)
+    after = mine | 1 << (7 * column + len(state[column]))
+    worth = 1 if connect4.has_four(after) else -solved(theirs, after)
+    assert worth == solved(mine, theirs)
+
+
+def test_tic_tac_toe_is_perfect() -> None:
+    """The bot never loses, whatever the other one does."""
+
+    def plays_on(state: str, bot: int, seat: int) -> None:
+        result = tictactoe.GAME.over(state)
+        if result is not None:
+            assert result.places[bot] == 1
+            return
+        if seat == bot:
+            moves = [tictactoe.GAME.bots["house-best"](state, seat, chance(len(state)))]
+        else:
+            moves = tictactoe.GAME.moves(state, seat)
+        for move in moves:
+            plays_on(tictactoe.GAME.play(state, seat, move, chance(0)), bot, 1 - seat)
+
+    for first in ("B2", "A1", "B1"):
+        plays_on(tictactoe.GAME.play("." * 9, 0, first, chance(0)), 1, 1)
+
+
+@rows(
+    ("fen", "move"),
+    [
+        ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", "h5f7"),
+        ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "d1d8"),
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", "e4d5"),
+    ],
+)
+def test_chess_sees_a_mate_and_a_queen(fen: str, move: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Effort, "share", 0.1)
+    for level in ("house", "house-best"):
+        assert chess.GAME.bots[level](chess.of_fen(fen), 0, chance(1)) == move
+
+
+def begun(name: str, seed: int = 0) -> Position:
+    game = AdaptedGame(import_module(f"pbmserv.games.{name}").GAME)
+    seats, version = game.info.min_seats, game.info.rules_version
+    return opening(game, GameRecord(game.info.key, version, seats, (), bytes([seed]) * 32))
+
+
+@pytest.mark.slow
+@rows("name", ["backgammon", "battleships", "connect4", "reversi"])
+def test_a_better_bot_wins_more(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best bot against the easy one, with a part of its budget."""
+    won = 0.0
+    for seed in range(4):
+        position = begun(name, seed)
+        while position.outcome is None and position.number < 200:
+            seat = Seat(min(position.game.to_act(position.state)))
+            level = "house-best" if seat == seed % 2 else "house-easy"
+            monkeypatch.setattr(Effort, "share", 0.05 if level == "house-best" else 1.0)
+            position = position.move(seat, bot_move(position, seat, level))
+        places = position.outcome.places if position.outcome else (1, 1)
+        won += 1 if places[seed % 2] < places[1 - seed % 2] else 0.5 * (places[0] == places[1])
+    assert won >= 2.5, won
+
+
+@pytest.mark.slow
+@rows("name", MODULES)
+def test_a_bot_thinks_for_a_second_or_two(name: str) -> None:
+    position = begun(name)
+    for _ in range(4):
+        if position.outcome is None:
+            seat = Seat(min(position.game.to_act(position.state)))
+            position = position.move(seat, bot_move(position, seat, next(iter(position.game.bots))))
+    seat = Seat(min(position.game.to_act(position.state)))
+    for level in list(position.game.bots)[-1:]:
+        began = process_time()
+        bot_move(position, seat, level)
+        assert process_time() - began < 4

@@ -1,0 +1,213 @@
+"""`pbmserv game check` says what is wrong with a game, and in which method."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from pbmserv.cli.main import run
+from pbmserv.game import After, Grid, Option, Told, draw
+from pbmserv.games.tictactoe import CELLS, TicTacToe
+from pbmserv.testing import check_game
+
+
+def findings(game: Any, seeds: int = 4) -> dict[str, str]:
+    return {finding.method: finding.sentence for finding in check_game(game, seeds).listed}
+
+
+class Plain(TicTacToe):
+    """Three in a row.
+
+    Without bots, so that checks are quick.
+    """
+
+    key = "plain"
+    bots: ClassVar[Any] = {}
+
+
+def test_a_good_game_has_no_findings() -> None:
+    assert findings(Plain()) == {}
+
+
+class Crashing(Plain):
+    """Crashes in the middle."""
+
+    def play(self, state, seat, move, rng):
+        return {}[move] if state.count("X") == 2 else super().play(state, seat, move, rng)
+
+
+class Changing(Plain):
+    """Changes the state that it was given."""
+
+    def start(self, seats, options, rng):
+        return ["."] * 9
+
+    def play(self, state, seat, move, rng):
+        state[CELLS.index(move)] = "XO"[seat]
+        return state
+
+
+class Gambling(Plain):
+    """Draws lots on its own."""
+
+    def play(self, state, seat, move, rng):
+        first = min(self.moves(state, seat))
+        return super().play(state, seat, move if random.random() < 0.5 else first, rng)
+
+
+class Endless(Plain):
+    """Never ends."""
+
+    def start(self, seats, options, rng):
+        return 0
+
+    def moves(self, state, seat):
+        return ["on"]
+
+    def play(self, state, seat, move, rng):
+        return state + 1
+
+    def over(self, state):
+        return None
+
+    def show(self, state, seat):
+        return str(state)
+
+
+class Strange(Plain):
+    """Shows a piece that it does not describe."""
+
+    def show(self, state, seat):
+        return Grid(["Z" + state[1:3], state[3:6], state[6:]])
+
+
+class Wide(Plain):
+    """Shows a board that is too wide."""
+
+    def show(self, state, seat):
+        return Grid(["." * 60], columns=[str(n) for n in range(60)])
+
+
+class Empty(Plain):
+    """Shows nothing."""
+
+    def show(self, state, seat):
+        return []
+
+
+class Twofold(Plain):
+    """Has two moves that nobody can tell apart."""
+
+    def moves(self, state, seat):
+        return [*super().moves(state, seat), *[move.lower() for move in super().moves(state, seat)]]
+
+
+class Secretive(Plain):
+    """Hides something without saying so."""
+
+    def seen(self, state, seat):
+        return state.replace("X", "?")
+
+    def moves(self, state, seat):
+        return [cell for cell, mark in zip(CELLS, state, strict=True) if mark == "."]
+
+    def show(self, state, seat):
+        return Grid(["".join(state)])
+
+
+class Talking(Plain):
+    """Tells of a third seat."""
+
+    def play(self, state, seat, move, rng):
+        return After(super().play(state, seat, move, rng), [Told("{2} is amazed.")])
+
+
+class Crowded(Plain):
+    """Ends with a place too many."""
+
+    def over(self, state):
+        return draw("full", seats=3) if state.count(".") < 3 else None
+
+
+class Remembering(Plain):
+    """Keeps things in itself."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def play(self, state, seat, move, rng):
+        self.count += 1
+        return super().play(state, seat, move, rng)
+
+
+class Cheating(Plain):
+    """Has a bot that plays anywhere."""
+
+    bots: ClassVar[Any] = {"house": lambda state, seat, rng: "B2"}
+
+
+class Optional(Plain):
+    """Has an option without a start."""
+
+    options = (Option("size", "of the board", (3, 4), 3),)
+
+    def start(self, seats, options, rng):
+        return {3: "." * 9}[options["size"]]
+
+
+class Unexplained(TicTacToe):
+    key = "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("game", "method", "sentence"),
+    [
+        (Crashing(), "play", "raises KeyError"),
+        (Changing(), "play", "changes the state"),
+        (Gambling(), "play", "draw from rng"),
+        (Endless(), "over", "has not ended"),
+        (Strange(), "show", "no piece has the key 'Z'"),
+        (Wide(), "show", "columns; 76 are the most"),
+        (Empty(), "show", "the board is empty"),
+        (Twofold(), "moves", "differ in capitals"),
+        (Secretive(), "hidden", "must be True"),
+        (Talking(), "play", "a seat that is not there"),
+        (Crowded(), "over", "does not fit 2 players"),
+        (Remembering(), "Remembering", "keep everything in states"),
+        (Cheating(), "bots", "house plays 'B2', which is not legal"),
+        (Optional(), "start", "raises KeyError"),
+        (Unexplained(), "Unexplained", "has no docstring"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
+)
+def test_what_is_wrong_is_named(game: Any, method: str, sentence: str) -> None:
+    found = findings(game)
+    assert method in found
+    assert sentence in found[method]
+
+
+def test_a_new_package_is_a_game_that_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["game", "new", "nim"]) == 0
+    assert run(["game", "new", "nim"]) == 1
+    capsys.readouterr()
+    file = "pbm-nim/pbm_nim/__init__.py"
+    assert run(["game", "check", file, "--seeds", "2"]) == 0
+    assert "Nothing is wrong." in capsys.readouterr().out
+    replies = iter(["4", "2", "resign"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(replies))
+    assert run(["game", "try", file, "--bot", "house-easy"]) == 0
+    shown = capsys.readouterr().out
+    assert "Reply with a move: 1, 2 or 3." in shown
+    assert "You played 2." in shown
+    assert "You have lost: resigned." in shown
+
+
+def test_a_game_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["game", "check", "nowhere"]) == 1
+    assert "no installed game is called nowhere" in capsys.readouterr().err
