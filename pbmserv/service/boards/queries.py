@@ -45,9 +45,15 @@ STATUSES = {
 }
 
 
-def help_on(context: CommandContext, command: Help) -> Answer:  # noqa: ARG001 - every handler has a context
-    """Answer ``help [subject…]``."""
-    return Answer((Part("help", {"subjects": list(command.subjects)}),))
+def help_on(context: CommandContext, command: Help) -> Answer:
+    """Answer ``help [subject…]``. A sign is one of the game of the answered letter."""
+    subjects = command.subjects
+    reply_address = context.reply_address
+    about_board = reply_address is not None and reply_address.purpose is Purpose.BOARD
+    if about_board and subjects[:1] == ("sign",):
+        board, _ = context.seat_at(None, None, None)
+        subjects = ("sign", board.game, *subjects[1:])
+    return Answer((Part("help", {"subjects": list(subjects)}),))
 
 
 def list_games(context: CommandContext, command: ListGames) -> Answer:
