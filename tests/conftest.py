@@ -33,6 +33,7 @@ from examples import load_profile
 from forking import offer
 from indoors import HandedIn, indoors
 from migrated import migrated
+from one_game import play_blackbox_alone
 from processes import Process
 from running import Correspondence, Running, start
 
@@ -59,6 +60,7 @@ make_argon2_cheap()
 build_command_line_once()
 share_statements()
 wait_for_no_disk()
+play_blackbox_alone()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -224,7 +226,7 @@ def _no_process_left_behind() -> Iterator[None]:
 @pytest.fixture
 def trees_anew() -> Iterator[None]:
     """Read the files of the bots again, in the test and after it."""
-    readers = (trees.tree, trees.sound, difficulty.hiding, difficulty.hiding_sums)
+    readers = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
     for reader in readers:
         reader.cache_clear()
     yield

@@ -172,8 +172,10 @@ def _keep(test: socket.socket) -> NoReturn:
 def _run_program(
     request: tuple[list[str], dict[str, str], str], stdout: int, stderr: int
 ) -> NoReturn:
+    from one_game import play_blackbox_alone
+
     from pbmserv.__main__ import main
-    from pbmserv.engine.registry import announced
+    from pbmserv.engine import registry
 
     arguments, environment, folder = request
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -186,7 +188,8 @@ def _run_program(
     time.tzset()
     if path := environment.get("PYTHONPATH"):
         sys.path[:0] = path.split(os.pathsep)
-        announced.cache_clear()  # there may be other games
+        registry.announced.cache_clear()  # there may be other games
+    play_blackbox_alone()
     # The objects that Python made for the parent's own files do not fit these.
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from pbmserv.engine.adapter import adapted
 from pbmserv.engine.protocol import Game, races
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import ServerFault
@@ -60,7 +61,7 @@ class Registry:
     def __init__(self, games: Iterable[AnyGame]) -> None:
         self._versions: dict[tuple[str, int], AnyGame] = {}
         self._newest: dict[str, AnyGame] = {}
-        for game in games:
+        for game in map(adapted, games):
             key, version = game.info.key, game.info.rules_version
             if _KEY.fullmatch(key) is None:
                 raise ServerFault(f"a game's key is a word of small letters, not {key!r}")
@@ -91,6 +92,7 @@ class Registry:
             try:
                 loaded = entry.load()
                 games = loaded if isinstance(loaded, tuple | list) else [loaded]
+                games = [adapted(game) for game in games]
                 cls(games)  # check these games, so that the error names their entry
             except (Exception, SystemExit) as error:
                 reason = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"

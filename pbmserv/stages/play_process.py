@@ -146,7 +146,7 @@ class PlayStage:
         self.quota = base.quota()
         self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
-        games = frozenset(game.info.key for game in base.registry)
+        games = tuple(game.info.key for game in base.registry)
         self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
         self.arrivals: Arrivals = (
             TwoStores(base.mail, base.game, self.writer, clock)

@@ -92,7 +92,7 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
         services: shared by the pages of this process.
         side: carries out the changes.
     """
-    games = frozenset(game.info.key for game in base.registry)
+    games = tuple(game.info.key for game in base.registry)
     reader = MailReader(base.mail_domain, games, base.settings.mail_servers)
 
     def queue() -> Queue:

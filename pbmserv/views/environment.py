@@ -33,6 +33,8 @@ from jinja2 import (
 from jinja2.ext import Extension
 
 from pbmserv import __version__
+from pbmserv.boards.filters import BOARD_FILTERS
+from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.registry import template_folders
 from pbmserv.views.filters import FILTERS
 
@@ -83,9 +85,11 @@ class TemplateLoader(FileSystemLoader):
         try:
             return super().get_source(environment, path)
         except TemplateNotFound:
-            if not self.add_games():
+            if self.add_games():
+                return self.written(environment, path)
+            if (shared := shared_template(path)) is None:
                 raise
-            return super().get_source(environment, path)
+            return super().get_source(environment, shared)
 
     def get_source(
         self, environment: Environment, template: str
@@ -107,6 +111,12 @@ class TemplateLoader(FileSystemLoader):
             return f"{{% with %}}{inside}{{% endwith %}}"
 
         return _INCLUDED.sub(piece, source), file, is_current
+
+
+def shared_template(path: str) -> str | None:
+    """Return the template for a file that a game whose boards the server draws does not have."""
+    folder, _, name = path.removeprefix("games/").partition("/")
+    return f"games/shared/{name}" if name and folder in adapted_games else None
 
 
 class _Environment(Environment):
@@ -143,12 +153,13 @@ def environment_of(loader: TemplateLoader) -> Environment:
         ),
     )
     templates.filters.update(FILTERS)
+    templates.filters.update(BOARD_FILTERS)
     return templates
 
 
 _HEAD, _TAGS = "head.css", "letter.css"
-_CLASSES = re.compile(r'class=(?:"([a-z ]*)"|([a-z]+))')
-_SELECTED = re.compile(r"\.[a-z]+")
+_CLASSES = re.compile(r'class=(?:"([a-z0-9 ]*)"|([a-z0-9]+))')
+_SELECTED = re.compile(r"\.[a-z][a-z0-9]*")
 _STYLES = re.compile(rf"(?:letters|games/[^/]+)/(?:{_HEAD}|{_TAGS})|palette\.j2")
 
 

@@ -361,7 +361,8 @@ class _Api:
         """This document (OpenAPI 3.1), made of the endpoints and their shapes."""
         must_accept(request, JSON)
         if not self._document:
-            facts = [game.facts_type for game in Registry.installed() if isinstance(game, Readable)]
+            games = [game for game in Registry.installed() if isinstance(game, Readable)]
+            facts = list(dict.fromkeys(game.facts_type for game in games))
             document = described(self.endpoints, facts, self._url)
             self._document = json.dumps(document).encode()
         return tagged(request, self._document, JSON, SHARED)

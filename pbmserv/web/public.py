@@ -229,6 +229,8 @@ class _Public:
                 return None
             if is_png:
                 titles = [page.scene.names[drawing.seat] for drawing in page.drawings]
+                if len(titles) == 1:  # a board of all players
+                    titles = [page.scene.players]
                 headline = self._printer.text("game-title", page=page).strip()
                 return await asyncio.to_thread(self._ink.png, page.drawings, titles, headline)
             labels = [drawing_label(page.scene, drawing) for drawing in page.drawings]

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from heaps import HEAPS, show_heaps
+from one_game import every_game
 
 from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply
@@ -22,8 +23,10 @@ from pbmserv.views.environment import environment
 
 show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
-GAMES = tuple(Registry([*Registry.installed(), HEAPS]))
+GAMES = tuple(Registry([*(entry.load() for entry in every_game()), HEAPS]))
 LONGEST = 2000
+SOME = 12
+"""States of a board that are looked at, where a look takes long."""
 NAMES = tuple(f"player{n}" for n in range(1, 9))
 
 
@@ -32,11 +35,16 @@ TEXTS = ("a", "1", "?", "what?", "!1", "99", "pass", "accept")
 
 
 def folder(game: AnyGame) -> Path:
-    """Return the folder of a game's contract files, ``contract/KEY`` if it has its own package."""
-    package = sys.modules[type(game).__module__.partition(".")[0]]
+    """Where the contract files of a game lie: here, or ``contract/KEY`` in a package of its own."""
+    package = sys.modules[_module(game).partition(".")[0]]
     here = TESTS / "golden" / game.info.key
     places = [] if here.is_dir() else getattr(package, "__path__", ())
     return next((Path(place, "contract", game.info.key) for place in places), here)
+
+
+def _module(game: AnyGame) -> str:
+    """The module that has the rules."""
+    return type(getattr(game, "rules", game)).__module__
 
 
 @cache
@@ -49,7 +57,7 @@ def hook(game: AnyGame) -> ModuleType | None:
     tell from this one; ``GARBAGE`` is the alphabet that comes closest to moves; ``TEXTS`` are
     moves and what is nearly one, and ``FREE`` those that use no turn, of which some must do.
     """
-    key, package = game.info.key, type(game).__module__.partition(".")[0]
+    key, package = game.info.key, _module(game).partition(".")[0]
     names = (f"hook_{key}", f"{package}.contract.{key}.hook")
     for name in names:
         try:
@@ -111,10 +119,17 @@ class Played:
         return (*map(Seat, range(self.record.seats)), None)
 
     @property
+    def some_states(self) -> list[Any]:
+        """The first and the last state and some between them, the same ones each time."""
+        states = self.states
+        return [*states[:: 1 + len(states) // SOME], states[-1]]
+
+    @property
     def states(self) -> list[Any]:
         return [step.state for step in self.steps]
 
 
+@cache
 def play_randomly(game: AnyGame, words: tuple[str, ...], seed: bytes) -> Played:
     """Play random legal turns until the board is over."""
     seats = seats_for(game, words)

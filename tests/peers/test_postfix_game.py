@@ -11,7 +11,7 @@ from postfix import postfix
 from processes import Process
 from programs import free_port, program
 
-from pbmserv.outbound import dkim as signing
+from pbmserv.outbound.dkim_keys import make_key
 
 
 def text_of(letter: EmailMessage) -> str:
@@ -27,7 +27,7 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
     with postfix(lmtp, ("alice", "bob")) as mta:
         alice = Player("alice", mta, tmp_path / "alice")
         bob = Player("bob", mta, tmp_path / "bob")
-        keys = [signing.make(kind, kind, tmp_path / f"{kind}.pem") for kind in ("rsa", "ed25519")]
+        keys = [make_key(kind, kind, tmp_path / f"{kind}.pem") for kind in ("rsa", "ed25519")]
         with Process(
             tmp_path,
             database_url,

@@ -451,11 +451,11 @@ def test_each_unreadable_line_has_a_refusal_of_its_own(subject, code):
         assert found.refusal.code == code
 
 
-def test_a_challenge_needs_the_game_where_there_are_several():
-    games = {"blackbox", "null"}
-    assert refusal("challenge alice bob", games).code == "missing-game"
+def test_a_challenge_that_names_no_game_means_the_first_of_several():
+    games = ("blackbox", "null")
+    assert asked("challenge alice bob", games=games) == Challenge("blackbox", ("alice", "bob"))
     assert asked("null challenge alice bob", games=games) == Challenge("null", ("alice", "bob"))
-    assert refusal("seek alice secret", games).code == "missing-game"
+    assert asked("seek alice secret", games=games) == Seek("blackbox", ALICE)
     assert asked("null seek alice secret", games=games) == Seek("null", ALICE)
 
 

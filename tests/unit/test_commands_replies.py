@@ -245,10 +245,9 @@ def test_an_empty_reply_is_not_said_to_be_a_yes():
     assert reply("> quoted only").lines[0].echo == "(an empty reply)"
 
 
-def test_the_game_is_needed_where_there_are_several():
-    (line,) = read("", "seek", games={"blackbox", "null"}, reply=True).lines
-    assert isinstance(line.meaning, Misread)
-    assert line.meaning.refusal.code == "missing-game"
+def test_a_reply_that_names_no_game_means_the_first_of_several():
+    (line,) = read("", "seek", games=("null", "blackbox"), reply=True).lines
+    assert line.meaning == Seek("null", None)
 
 
 # The one mail a day is answered with a line for each board.

@@ -50,6 +50,6 @@ def test_alarms_and_dashboard_ask_for_numbers_that_there_are(numbers: set[str]) 
         "pbmserv_certificate_end_timestamp_seconds",  # with a certificate
     }
     for expression in expressions:
-        asked = set(NUMBER.findall(expression))
-        assert asked or expression.startswith("up{"), expression  # Prometheus's own
-        assert asked <= numbers, expression
+        names = set(NUMBER.findall(expression))
+        assert names or expression.startswith("up{"), expression
+        assert names <= numbers, expression

@@ -114,9 +114,7 @@ class _CommandLine:
         words = _board_first(row, without_filler(row, words))
         game = self.game
         if Trait.NEEDS_GAME in row.traits and game is None:
-            if len(self.games) != 1:
-                return self._without_game(row, sender)
-            game = min(self.games)
+            game = next(iter(self.games))
         line = replace(self, row=row, game=game, words=words)
         without_password = line.without_password if row.may_be_vouched else None
         with_proof = line.with_proof if row.with_proof is not None else None
@@ -144,16 +142,6 @@ class _CommandLine:
             without_writer=without_writer,
             userid_word=_userid_word(row, words),
         )
-
-    def _without_game(self, row: Row, sender: Sender) -> Line:
-        """Return the refusal of a line that must name one of several games."""
-        refusal = Misread(
-            "missing-game",
-            example=example(row, None, self.games, {}, sender),
-            command=row.name,
-            games=", ".join(sorted(self.games)),
-        )
-        return Line(f"{self.front} {REST}", refusal)
 
     def without_password(self) -> Line | None:
         """Read the line as if it had no password, `None` if that makes no sense."""

@@ -88,7 +88,8 @@ def read(
     Args:
         subject: decoded, in one line.
         body: the new text, without quoted text and signature.
-        games: keys of the games of this server, in lower case.
+        games: keys of the games of this server, in lower case. A line that begins a board and names
+            no game means the first one.
         reply: whether the mail answers a letter. Then the address tells the player and the board,
             and the subject is ignored.
         tray: whether that letter is a digest of several boards.

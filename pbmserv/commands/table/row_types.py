@@ -105,7 +105,7 @@ class Trait(Flag):
     """Properties that a command may have."""
 
     NONE = 0
-    NEEDS_GAME = auto()  # makes a board, so the mail must name the game if there are several
+    NEEDS_GAME = auto()  # makes a board; a mail that names no game means the first one
     BARE = auto()  # may be written without any arguments
     FINAL = auto()  # cannot be taken back, so a misspelt name is asked about and never guessed
     ALONE = auto()  # in a reply, counts only if nothing else is on its line

@@ -8,8 +8,9 @@ from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.position import Position, work_of
-from pbmserv.engine.protocol import Forgiving, races
+from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import bot_turns, reports
@@ -89,7 +90,13 @@ def _meanwhile(
     if isinstance(game, Forgiving):
         free, rest = game.meanwhile(view, move)
     if free is None:
-        raise Refused("not-your-turn", part=rest, waiting=waiting, example=f"queue {rest}")
+        raise Refused(
+            "not-your-turn",
+            part=rest,
+            waiting=waiting,
+            aids=isinstance(game, Aided),
+            example=f"queue {rest}",
+        )
     answer = log_ply(context, board, sitter, position.move(sitter.seat, free), words)
     return answer.saying(held={"move": rest, "waiting": waiting})
 
@@ -137,7 +144,8 @@ def log_ply(
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:
             continue
-        if outcome is not None or (not ply.free and after.is_news_for(other.seat)):
+        is_news = after.is_news_for(other.seat) and (not ply.free or _is_offer(after))
+        if outcome is not None or is_news:
             notifications.append(
                 Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
             )
@@ -150,6 +158,11 @@ def log_ply(
         unseen, is_over = ply.free or not after.is_news_for(None), outcome is not None
         notifications += news_to_followers(context, board, after.number, free=unseen, ended=is_over)
     return Answer((own,), tuple(notifications))
+
+
+def _is_offer(after: Position) -> bool:
+    """Whether a free ply asks the other player something, or answers."""
+    return any(note.kind == OFFER for note in after.step.notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ def read_options(
         raise Refused(
             "wrong-seats",
             part=part,
-            game=game.info.key,
+            game=game.info.title,
             fewest=game.info.min_seats,
             most=game.info.max_seats,
         )

@@ -265,7 +265,7 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
             boards=", ".join(map(str, numbers)),
             example=f"{numbers[0]}: show" if numbers else "games",
         )
-    games = frozenset(game.info.key for game in context.services.registry)
+    games = tuple(game.info.key for game in context.services.registry)
     reading = read_reply(reply.text, games, plainly=True)
     asked = reading.lines[0].meaning
     if isinstance(asked, PlayerError):

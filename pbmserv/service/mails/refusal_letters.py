@@ -297,7 +297,7 @@ def _works(
     context: CommandContext, example: str, address: ReplyAddress | None, carry_out: Carry
 ) -> bool:
     """Whether all lines of an example would be carried out."""
-    games = frozenset(game.info.key for game in context.services.registry)
+    games = tuple(game.info.key for game in context.services.registry)
     reading = reading_of("", example, games, address.purpose if address is not None else None)
     trial = CommandContext(
         context.services,

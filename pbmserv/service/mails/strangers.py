@@ -13,7 +13,7 @@ from pbmserv.store.accounts import players
 
 _LOST = frozenset(
     ("not-a-command", "unknown-command", "unknown-change", "unknown-game", "no-commands",
-     "board-first", "missing-game", "missing-board", "missing-players", "missing-userid",
+     "board-first", "missing-board", "missing-players", "missing-userid",
      "missing-password", "missing-shown", "one-player", "challenge-not-you", "who-are-you")
 )  # fmt: skip
 """Refusals of lines by which a newcomer can be recognised."""

@@ -118,7 +118,7 @@ class PageRequests:
 
     def __init__(self, services: Services, database: Database, mails: MailService) -> None:
         self._domain = services.mail_domain.domain
-        self._games = frozenset(game.info.key for game in services.registry)
+        self._games = tuple(game.info.key for game in services.registry)
         self._database = database
         self._mails = mails
 

@@ -1,0 +1,1 @@
+"""Boards of games that use `pbmserv.game`, as text, HTML and sentences."""

@@ -1,0 +1,82 @@
+"""Filters with which templates draw boards; each takes the view of a board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pbmserv.boards.html import Block, letter_blocks, page_blocks
+from pbmserv.boards.spoken import board_sentences
+from pbmserv.boards.text import board_text
+from pbmserv.engine.adapter import View, adapted_games
+from pbmserv.game.cells import legend
+
+_YOU = re.compile(r"(^|[.!?:] )y(ou(?:r)?\b)")
+
+
+def drawn_text(view: View, names: Sequence[str]) -> str:
+    """Return the text board."""
+    return board_text(view.parts, view.names_by_side(names), view.side, turned=view.is_turned)
+
+
+def drawn_aloud(view: View, names: Sequence[str]) -> list[str]:
+    """Return the board in sentences."""
+    by_side = view.names_by_side(names)
+    return board_sentences(view.parts, by_side, view.side, turned=view.is_turned)
+
+
+def drawn_letter(
+    view: View, names: Sequence[str], link: Callable[[str], str] | None
+) -> list[Block]:
+    """Return the parts of the board for a letter."""
+    by_side = view.names_by_side(names)
+    return letter_blocks(view.parts, by_side, view.side, view.moves, link, turned=view.is_turned)
+
+
+def drawn_page(view: View, names: Sequence[str], moves: Sequence[str], draft: str) -> list[Block]:
+    """Return the parts of the board for a page.
+
+    Args:
+        moves: those that taps lead to; none if the board is only to be looked at.
+    """
+    by_side = view.names_by_side(names)
+    return page_blocks(view.parts, by_side, view.side, moves, draft, turned=view.is_turned)
+
+
+def whose_pieces(view: View, names: Sequence[str]) -> str:
+    """Return a sentence that says whose pieces are whose, on a board with glyphs."""
+    return legend(view.parts, view.names_by_side(names), view.side, glyphs=True)
+
+
+def with_names(text: str, names: Sequence[str], you: int | None) -> str:
+    """Return a sentence of a game with the names of players in it."""
+    for seat, name in enumerate(names):
+        who, whose = ("you", "your") if seat == you else (name, f"{name}'s")
+        text = text.replace(f"{{{seat}}}", who).replace(f"{{{seat}'s}}", whose)
+    text = _YOU.sub(lambda found: f"{found[1]}Y{found[2]}", text)
+    if text[:1].islower() and not any(text.startswith(name) for name in names):
+        text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def rules_of(key: str) -> list[str]:
+    """Return the paragraphs of the rules that a game's docstring explains, and of what the server
+    adds to them."""
+    game = adapted_games[key]
+    paragraphs = game.rules_text.strip("\n").split("\n\n")
+    return [*filter(str.strip, paragraphs), *game.server_rules]
+
+
+BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
+    one.__name__: one
+    for one in (
+        drawn_aloud,
+        drawn_letter,
+        drawn_page,
+        drawn_text,
+        rules_of,
+        whose_pieces,
+        with_names,
+    )
+}

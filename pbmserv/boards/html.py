@@ -1,0 +1,252 @@
+"""Boards as tables of HTML: for letters, whose cells are links, and for pages with buttons.
+
+Classes of cells: ``p0`` and ``p1`` the pieces of seats 0 and 1, ``dk`` a dark square, ``wd`` wood,
+``ln`` a crossing of lines, ``hx`` a hexagon, ``nw`` changed last, ``sg`` part of a winning line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from pbmserv.game import Grid, Items, Part, matching
+from pbmserv.game.cells import Cell, Layout, edge_words, face, laid_out, piece_of
+
+_LARGE = 9
+"""The most columns of a board whose cells are as large as a thumb."""
+_MEN = 5
+_SMALL = frozenset({"hexes", "points"})
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a board, ready for a template.
+
+    Attributes:
+        kind: ``grid``, ``items`` or ``text``.
+        title: of the part.
+        rows: the rows of the table, for a grid.
+        texts: the items or paragraphs.
+        is_large: whether the cells are as large as a thumb.
+        shape: of the grid.
+        notes: sentences below the board.
+    """
+
+    kind: str
+    title: str = ""
+    rows: str = ""
+    texts: tuple[str, ...] = ()
+    is_large: bool = False
+    shape: str = ""
+    notes: tuple[str, ...] = ()
+
+
+Draw = Callable[[Cell], str]
+
+
+def letter_blocks(
+    parts: Sequence[Part],
+    names: Sequence[str],
+    you: int | None,
+    moves: Sequence[str],
+    link: Callable[[str], str] | None,
+    *,
+    turned: bool,
+) -> list[Block]:
+    """Return the parts of a board for a letter.
+
+    Args:
+        moves: those that the reader can make now.
+        link: makes the address of a reply with a move; `None` if there is no room for links.
+    """
+
+    grids = [part for part in parts if isinstance(part, Grid)]
+    named = all(_is_large(grid) and grid.shape != "lines" for grid in grids)
+
+    def draw(cell: Cell) -> str:
+        shown = _shown(cell, named=named)
+        if link is None or not cell.tap:
+            return shown
+        words = cell.tap if cell.tap in moves else f"{cell.tap} "
+        label = "" if named or cell.piece else f' aria-label="{escape(cell.name)}"'
+        return f'<a href="{escape(link(words))}"{label}>{shown}</a>'
+
+    def head(name: str, tap: str) -> str:
+        if link is None or not tap:
+            return str(escape(name))
+        return f'<a href="{escape(link(tap))}">{escape(name)}</a>'
+
+    return list(_blocks(parts, names, you, moves if link else (), draw, head, turned=turned))
+
+
+def page_blocks(
+    parts: Sequence[Part],
+    names: Sequence[str],
+    you: int | None,
+    moves: Sequence[str],
+    draft: str,
+    *,
+    turned: bool,
+) -> list[Block]:
+    """Return the parts of a board for a page, with a button in each cell that can be played.
+
+    Args:
+        moves: those that the reader can make now.
+        draft: the text of the move so far; cells that complete it are buttons, too.
+    """
+    begun = matching.pieces(draft)
+    further = {
+        matching.pieces(move)[len(begun) : len(begun) + 1]
+        for move in (matching.beginning_with(draft, moves) if begun else ())
+    }
+
+    def draw(cell: Cell) -> str:
+        name = matching.pieces(cell.name)
+        tap = cell.name if name in further else cell.tap
+        if not tap:
+            return _shown(cell, named=False)
+        pressed = begun and (name == begun[-1:] or matching.pieces(tap) == begun)
+        state = ' aria-pressed="true"' if pressed else ""
+        label = escape(f"{cell.name}: {cell.says}")
+        return (
+            f'<button class="tap" name="tap" value="{escape(tap)}"{state} '
+            f'aria-label="{label}">{_shown(cell, named=False)}</button>'
+        )
+
+    def head(name: str, tap: str) -> str:
+        if not tap:
+            return str(escape(name))
+        return f'<button class="tap" name="tap" value="{escape(tap)}">{escape(name)}</button>'
+
+    return list(_blocks(parts, names, you, moves, draw, head, turned=turned))
+
+
+def _blocks(
+    parts: Sequence[Part],
+    names: Sequence[str],
+    you: int | None,
+    moves: Sequence[str],
+    draw: Draw,
+    head: Callable[[str, str], str],
+    *,
+    turned: bool,
+) -> Iterator[Block]:
+    for part in parts:
+        if isinstance(part, Grid):
+            layout = laid_out(part, moves, turned=turned)
+            rows = _rows(layout, draw, head)
+            edges = edge_words(layout, names, you)
+            yield Block(
+                "grid",
+                part.title,
+                Markup("\n".join(rows)),  # noqa: S704 - every text in it is escaped
+                is_large=_is_large(part),
+                shape=part.shape,
+                notes=(edges,) if edges else (),
+            )
+        elif isinstance(part, Items):
+            texts = tuple(face(piece_of(part.pieces, key)) for key in part.items)
+            yield Block("items", part.title, texts=texts)
+        else:
+            texts = tuple(line for line in part.splitlines() if line.strip())
+            yield Block("text", texts=texts)
+
+
+def _is_large(grid: Grid) -> bool:
+    """Whether there is room for large cells."""
+    return max(map(len, grid.rows), default=0) <= _LARGE and grid.shape not in _SMALL
+
+
+def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> list[str]:
+    """Return the rows of a table."""
+    if layout.grid.shape == "points":
+        return _points(layout, draw)
+    is_hex = layout.grid.shape == "hexes"
+    span = ' colspan="2"' if is_hex else ""
+    height = len(layout.rows)
+    first = "".join(
+        f"<th{span}{_edge(layout, 'top')}>{head(name, tap)}</th>"
+        for name, tap in zip(layout.columns, layout.taps, strict=True)
+    )
+    blank = f'<th colspan="{height}"></th>' if is_hex else "<th></th>"
+    rows = [f"<tr><th></th>{first}{blank if is_hex else '<th></th>'}</tr>"]
+    for place, (name, row) in enumerate(zip(layout.lines, layout.rows, strict=True)):
+        cells = "\n".join(
+            f'<td{span} class="{_classes(layout, cell)}"{_label(cell)}>{draw(cell)}</td>'
+            if cell.name
+            else f"<td{span}></td>"
+            for cell in row
+        )
+        left = f"<th{_edge(layout, 'left')}>{escape(name)}</th>"
+        right = f"<th{_edge(layout, 'right')}>{escape(name)}</th>"
+        if is_hex:
+            before = f'<th colspan="{place}"></th>' if place else ""
+            behind = height - 1 - place
+            after = f'<th colspan="{behind}"></th>' if behind else ""
+            rows.append(f"<tr>{before}{left}{cells}{right}{after}</tr>")
+        else:
+            rows.append(f"<tr>{left}{cells}{right}</tr>")
+    if is_hex:
+        last = first.replace(_edge(layout, "top"), _edge(layout, "bottom"))
+        rows.append(f'<tr><th colspan="{height}"></th>{last}<th></th></tr>')
+    return rows
+
+
+def _points(layout: Layout, draw: Draw) -> list[str]:
+    """Return points as columns: names at the outer edge, men above each other inside."""
+    rows = []
+    for place, row in enumerate(layout.rows):
+        is_top = place < len(layout.rows) / 2
+        names = "".join(f"<th>{escape(cell.name)}</th>" for cell in row)
+        men = "\n".join(
+            f'<td class="{_classes(layout, cell)}"{_label(cell)}>{draw(cell)}</td>'
+            if cell.name
+            else "<td></td>"
+            for cell in row
+        )
+        pair = [f"<tr>{names}</tr>", f'<tr valign="{"top" if is_top else "bottom"}">{men}</tr>']
+        rows += pair if is_top else pair[::-1]
+    return rows
+
+
+_WOOD = {"chequered": "wd", "lines": "ln", "hexes": "hx", "points": "pt"}
+
+
+def _classes(layout: Layout, cell: Cell) -> str:
+    words = []
+    if cell.dark:
+        words.append("dk")
+    elif layout.grid.shape in _WOOD:
+        words.append(_WOOD[layout.grid.shape])
+    if cell.piece is not None:
+        words.append(f"p{cell.piece.seat}" if cell.piece.seat in {0, 1} else "pn")
+    if cell.strong:
+        words.append("sg")
+    elif cell.new:
+        words.append("nw")
+    return " ".join(words) or "em"
+
+
+def _label(cell: Cell) -> str:
+    if cell.piece is None:
+        return ""
+    return f' aria-label="{escape(f"{cell.name}: {cell.says}")}"'
+
+
+def _edge(layout: Layout, side: str) -> str:
+    owner = layout.edges.get(side)
+    return f' class="p{owner}"' if owner in {0, 1} else ""
+
+
+def _shown(cell: Cell, *, named: bool) -> str:
+    """Return the inside of a cell: its piece, or in a letter the name of an empty cell."""
+    if cell.piece is None:
+        return str(escape(cell.name)) if named else "&nbsp;"
+    man = str(escape(face(cell.piece)))
+    if cell.count == 1:
+        return man
+    if cell.count <= _MEN:
+        return "<br>".join([man] * cell.count)
+    return "<br>".join([*[man] * (_MEN - 1), str(cell.count)])

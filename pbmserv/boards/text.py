@@ -1,0 +1,164 @@
+"""Boards in plain text, at most 76 columns wide."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from pbmserv.game import Grid, Items, Part
+from pbmserv.game.cells import Cell, Layout, edge_words, laid_out, legend, piece_of
+
+WIDTH = 76
+_BOXED = 8
+"""The most columns of a board whose cells are drawn as boxes."""
+_GAP = "    "
+_MEN = 5
+"""The most pieces of a point that are drawn above each other."""
+
+
+def board_text(
+    parts: Sequence[Part], names: Sequence[str], you: int | None, *, turned: bool
+) -> str:
+    """Return the text board.
+
+    Args:
+        names: of the players, by side.
+        you: the reader's side.
+        turned: whether the reader sits at the other side.
+    """
+    blocks: list[list[str]] = []
+    grids: list[list[str]] = []
+    for part in parts:
+        if isinstance(part, Grid):
+            layout = laid_out(part, turned=turned)
+            block = _grid(layout)
+            if part.title:
+                block = [*textwrap.wrap(part.title, WIDTH), "", *block]
+            if words := edge_words(layout, names, you):
+                block += ["", *textwrap.wrap(words, WIDTH)]
+            if grids and _is_beside(grids[-1], block):
+                blocks[-1] = grids[-1] = _beside(grids[-1], block)
+            else:
+                blocks.append(block)
+                grids.append(block)
+            continue
+        grids.clear()
+        blocks.append(_words(part))
+    if words := legend(parts, names, you):
+        blocks.append(textwrap.wrap(words, WIDTH))
+    lines = [line.rstrip() for block in blocks for line in (*block, "")]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def _words(part: Items | str) -> list[str]:
+    if isinstance(part, str):
+        return [line for text in part.splitlines() for line in textwrap.wrap(text, WIDTH) or [""]]
+    shown = [piece_of(part.pieces, key).text for key in part.items]
+    text = f"{part.title}: {' '.join(shown) or '-'}"
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ")
+
+
+def _grid(layout: Layout) -> list[str]:
+    if layout.grid.shape == "points":
+        return _points(layout)
+    if layout.grid.shape in {"squares", "chequered"} and layout.width <= _BOXED:
+        return _boxed(layout)
+    return _close(layout)
+
+
+def _boxed(layout: Layout) -> list[str]:
+    """Return a board of boxes, with a letter and a number at each edge."""
+    margin = max(map(len, layout.lines), default=0)
+    size = max(3, _longest(layout) + 2)
+    rule = " " * (margin + 2) + "+" + ("-" * size + "+") * layout.width
+    head = " " * (margin + 2) + "".join(f" {name:^{size}}" for name in layout.columns)
+    lines = [head, rule]
+    for name, row in zip(layout.lines, layout.rows, strict=True):
+        cells = "|".join(_in_box(cell, size) for cell in row)
+        lines += [f" {name:>{margin}} |{cells}|", rule]
+    return lines
+
+
+def _in_box(cell: Cell, size: int) -> str:
+    if not cell.name:
+        return " " * size
+    if cell.piece is None:
+        text = "(.)" if cell.new else "[.]" if cell.strong else ":" * size if cell.dark else ""
+        return f"{text:^{size}}"
+    return f"{_marked(cell):^{size}}"
+
+
+def _marked(cell: Cell) -> str:
+    text = "." if cell.piece is None else cell.piece.text
+    return f"[{text}]" if cell.strong else f"({text})" if cell.new else text
+
+
+def _close(layout: Layout) -> list[str]:
+    """Return a board with one sign for each cell; rows of hexes are shifted."""
+    margin = max(map(len, layout.lines), default=0)
+    size = max(_longest(layout), *map(len, layout.columns))
+    is_hex = layout.grid.shape == "hexes"
+    head = " " * (margin + 1) + "".join(f" {name:>{size}}" for name in layout.columns)
+    lines = [head]
+    for place, (name, row) in enumerate(zip(layout.lines, layout.rows, strict=True)):
+        line, closing = "", ""
+        for cell in row:
+            text = _marked(cell) if cell.name else ""
+            before, after = (text[0], text[-1]) if len(text) > 2 and text[0] in "([" else ("", "")
+            sign = text[1:-1] if before else text
+            line += closing or before or " "
+            if closing and before:
+                line = line[:-1] + before
+            line += f"{sign:>{size}}"
+            closing = after
+        line += closing
+        indent = " " * place if is_hex else ""
+        lines.append(f"{indent}{name:>{margin}} {line}{'' if closing else ' '} {name}")
+    if is_hex or len(layout.rows) > _BOXED:
+        indent = " " * len(layout.rows) if is_hex else ""
+        lines.append(indent + head)
+    return lines
+
+
+def _longest(layout: Layout) -> int:
+    return max((len(cell.piece.text) for cell in layout.cells if cell.piece), default=1)
+
+
+def _points(layout: Layout) -> list[str]:
+    """Return points with their pieces above each other, in two rows."""
+    lines: list[str] = []
+    for place, row in enumerate(layout.rows):
+        is_top = place < len(layout.rows) / 2
+        names = " ".join(f"{cell.name or '|':>3}" for cell in row)
+        tallest = max((min(cell.count, _MEN) for cell in row if cell.piece), default=0)
+        stacks = [
+            " ".join(f"{_man(cell, level):>3}" for cell in row)
+            for level in range(1, max(tallest, 1) + 1)
+        ]
+        lines += [names, *stacks, ""] if is_top else [*reversed(stacks), names]
+    return lines
+
+
+def _man(cell: Cell, level: int) -> str:
+    if not cell.name:
+        return "|"
+    if cell.piece is None:
+        return "." if level == 1 else ""
+    if level == _MEN and cell.count > _MEN:
+        return str(cell.count)
+    return cell.piece.text if level <= cell.count else ""
+
+
+def _is_beside(left: list[str], right: list[str]) -> bool:
+    return _wide(left) + len(_GAP) + _wide(right) <= WIDTH and _wide(left) <= WIDTH // 2
+
+
+def _wide(block: Iterable[str]) -> int:
+    return max(map(len, block), default=0)
+
+
+def _beside(left: list[str], right: list[str]) -> list[str]:
+    width = _wide(left)
+    height = max(len(left), len(right))
+    padded = [*left, *[""] * (height - len(left))], [*right, *[""] * (height - len(right))]
+    return [f"{one:<{width}}{_GAP}{other}" for one, other in zip(*padded, strict=True)]

@@ -1,0 +1,120 @@
+"""Boards of `pbmserv.game` as facts for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pbmserv.game import Grid, Items, Part
+from pbmserv.game.cells import laid_out, piece_of
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a grid.
+
+    Attributes:
+        name: as moves call it.
+        key: of the piece in it; empty if there is none.
+        piece: its name; empty if there is none.
+        owner: the owner's seat; null if nobody owns it.
+        count: how many pieces there are.
+        new: whether the last move changed it.
+        strong: whether it matters, such as a cell of a winning line.
+    """
+
+    name: str
+    key: str
+    piece: str
+    owner: int | None
+    count: int
+    new: bool
+    strong: bool
+
+
+@dataclass(frozen=True)
+class Things:
+    """Things beside a board, such as dice.
+
+    Attributes:
+        items: their names.
+    """
+
+    title: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BoardGrid:
+    """A grid.
+
+    Attributes:
+        shape: squares, chequered, lines, hexes or points.
+        rows: from the top, as seat 0 sees it.
+    """
+
+    title: str
+    shape: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class GameBoard:
+    """A board as its reader sees it.
+
+    Attributes:
+        grids: the boards.
+        things: what lies beside them.
+        texts: what else the game says.
+        moves: the moves that the game lists for the reader; empty if it is not their turn.
+        last: the last move, as the reader may know it.
+        offer: what the other player offers: "draw", "takeback" or empty.
+        may_swap: whether the reader may take the other side now.
+    """
+
+    grids: tuple[BoardGrid, ...]
+    things: tuple[Things, ...]
+    texts: tuple[str, ...]
+    moves: tuple[str, ...]
+    last: str
+    offer: str
+    may_swap: bool
+
+
+def grids_of(parts: Sequence[Part], seats: Sequence[int]) -> tuple[BoardGrid, ...]:
+    """Return the grids of a board; *seats* are those of each side."""
+    return tuple(
+        BoardGrid(
+            part.title,
+            part.shape,
+            tuple(
+                tuple(
+                    Cell(
+                        cell.name,
+                        cell.piece.text if cell.piece else "",
+                        cell.piece.say if cell.piece else "",
+                        seats[cell.piece.seat]
+                        if cell.piece and cell.piece.seat is not None
+                        else None,
+                        cell.count if cell.piece else 0,
+                        cell.new,
+                        cell.strong,
+                    )
+                    for cell in row
+                    if cell.name
+                )
+                for row in laid_out(part).rows
+            ),
+        )
+        for part in parts
+        if isinstance(part, Grid)
+    )
+
+
+def things_of(parts: Sequence[Part]) -> tuple[Things, ...]:
+    """Return what lies beside the grids of a board."""
+    return tuple(
+        Things(part.title, tuple(piece_of(part.pieces, key).say for key in part.items))
+        for part in parts
+        if isinstance(part, Items)
+    )

@@ -1,0 +1,391 @@
+"""What happens around the rules of a `pbmserv.game.Game`: turns, passes, offers, who is out.
+
+The rules speak of sides: side 0 begins. Players have seats. A swap exchanges the sides of two
+players, and so no game has a line for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step
+from pbmserv.errors import Illegal
+from pbmserv.game import After, Game, Result, Told
+
+SWAP = "swap"
+DRAW = "draw"
+TAKE_BACK = "takeback"
+ACCEPT = "accept"
+REJECT = "reject"
+
+OFFER = "offer"
+"""The kind of a note about an offer, which is news though it uses no turn."""
+
+RESIGNED = "resigned"
+
+_PLACE = re.compile(r"\{([0-9])('s)?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A board with all that the server knows beside the state of the game.
+
+    Attributes:
+        state: of the game.
+        options: the value of each option.
+        sides: the side of each seat.
+        due: seats that may use a turn now, each with the number of that turn.
+        used: the highest number of a turn that was used.
+        out: seats that were eliminated or have resigned, the first one first.
+        resigned: seats of these that have resigned.
+        chosen: moves of this turn that are not carried out yet, if seats move together.
+        offer: what a seat offers, `DRAW` or `TAKE_BACK`, and the seat.
+        last: the last move, as everybody may read it.
+        may_swap: whether the seat to move may take the other side.
+        before: the table before the last turn; `None` at the start.
+        mover: the seat that used the last turn.
+        final: whether the last turn can never be taken back.
+    """
+
+    state: Any
+    options: tuple[tuple[str, Any], ...]
+    sides: tuple[int, ...]
+    due: tuple[tuple[Seat, int], ...]
+    used: int = 0
+    out: tuple[Seat, ...] = ()
+    resigned: tuple[Seat, ...] = ()
+    chosen: tuple[tuple[Seat, str], ...] = ()
+    offer: tuple[str, Seat] | None = None
+    last: str = ""
+    may_swap: bool = False
+    outcome: Outcome | None = None
+    before: Table | None = field(default=None, compare=False, repr=False)
+    mover: Seat | None = field(default=None, compare=False, repr=False)
+    final: bool = field(default=False, compare=False, repr=False)
+
+    @property
+    def seats(self) -> int:
+        return len(self.sides)
+
+    @property
+    def movers(self) -> tuple[Seat, ...]:
+        """Seats that may use a turn now."""
+        return tuple([seat for seat, _ in self.due])
+
+    def seat_of(self, side: int) -> Seat:
+        return Seat(self.sides.index(side))
+
+    def turn(self, seat: Seat) -> int:
+        """Return the number of the turn that a seat uses next."""
+        due = dict(self.due)
+        if seat in due:
+            return due[seat]
+        last = max(due.values(), default=self.used)
+        if not due or self.chosen:
+            return last + 1
+        live = [one for one in range(self.seats) if one not in self.out]
+        first = min(self.movers)
+        waits = (seat - first) % self.seats
+        return last + sum(1 for one in live if 0 < (one - first) % self.seats <= waits)
+
+    def retaken(self, seat: Seat) -> Table | None:
+        """Return the table before the last turn of a seat, `None` if that cannot be had back."""
+        table: Table | None = self
+        while table is not None and table.before is not None:
+            if table.final:
+                return None
+            if table.mover == seat:
+                return table.before
+            table = table.before
+        return None
+
+
+class CountedRng:
+    """Draws for a game, and remembers whether there were any."""
+
+    def __init__(self, rng: Rng) -> None:
+        self._rng = rng
+        self.drawn = False
+
+    def below(self, limit: int, /) -> int:
+        self.drawn = True
+        return self._rng.below(limit)
+
+    def choice(self, items: Sequence[Any], /) -> Any:
+        return items[self.below(len(items))]
+
+    def shuffled(self, items: Sequence[Any], /) -> list[Any]:
+        self.drawn = True
+        return self._rng.sample(items, len(items))
+
+
+class Keeper:
+    """Keeps the table of a game: carries out turns, offers and resignations."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.game = game
+
+    def seen_moves(self, table: Table, seat: Seat) -> list[str]:
+        """Return the moves that the game lists for a seat, by what that seat may know."""
+        side = table.sides[seat]
+        return list(self.game.moves(self.game.seen(table.state, side), side))
+
+    def can_move(self, table: Table, seat: Seat) -> bool:
+        """Whether a seat has any move."""
+        side = table.sides[seat]
+        moves = self.game.moves(self.game.seen(table.state, side), side)
+        return next(iter(moves), None) is not None
+
+    def opened(self, seats: int, options: tuple[tuple[str, Any], ...], state: Any) -> Table:
+        """Return the table before the first move."""
+        first = [Seat(seat) for seat in sorted(self.game.first(state)) if seat < seats]
+        due = tuple((seat, 1) for seat in first)
+        return Table(state, options, tuple(range(seats)), due)
+
+    def played(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
+        """Carry out a turn of a seat whose turn it is."""
+        if self.game.together:
+            return self._chosen(table, seat, move, rng)
+        side, counted = table.sides[seat], CountedRng(rng)
+        after = _after(self.game.play(table.state, side, move, counted))
+        notes, public = _told(table, after, seat, move)
+        begun = replace(
+            table,
+            offer=None,
+            may_swap=False,
+            before=table,
+            mover=seat,
+            used=max(table.used, dict(table.due)[seat]),
+        )
+        following = [(side + n) % table.seats for n in range(1, table.seats + 1)]
+        return self._went_on(
+            begun, after, following, notes, public, final=after.final or counted.drawn
+        )
+
+    def _chosen(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
+        """Keep a move until all have chosen; then carry out all of them."""
+        used = dict(table.due)[seat]
+        due = tuple(one for one in table.due if one[0] != seat)
+        chosen = replace(
+            table, chosen=(*table.chosen, (seat, move)), due=due, before=table, mover=seat
+        )
+        if due:
+            mine = Note("told", seat, frozenset({seat}), {"text": f"{{{seat}}} chose {move}."})
+            return Step(chosen, {seat: move, None: ""}, (mine,))
+        return self._all_at_once(replace(chosen, used=used), seat, rng)
+
+    def _all_at_once(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
+        """Carry out the moves that all seats have chosen; *seat* was the last to choose."""
+        moves = {table.sides[one]: text for one, text in sorted(table.chosen)}
+        after = _after(self.game.play_all(table.state, moves, CountedRng(rng)))
+        if not after.told:
+            told = [f"{{{side}}} played {text}." for side, text in moves.items()]
+            after = replace(after, told=told)
+        notes = [_note(table, one, seat) for one in after.told]
+        public: dict[Seat | None, str] = {None: ", ".join(moves.values())}
+        order = range(table.seats)
+        return self._went_on(replace(table, chosen=()), after, order, notes, public, final=True)
+
+    def _went_on(
+        self,
+        table: Table,
+        after: After[Any],
+        following: Sequence[int],
+        notes: Sequence[Note],
+        public: Mapping[Seat | None, str],
+        *,
+        final: bool,
+    ) -> Step[Table]:
+        """Return the step after the game has carried out a move.
+
+        Args:
+            table: before it, but with the new number of turns.
+            following: sides in the order in which they come to move.
+        """
+        told = list(notes)
+        out = [table.seat_of(side) for side in after.out]
+        last = public[None]
+        table = replace(
+            table, last=last, state=after.state, out=(*table.out, *out), final=final, due=()
+        )
+        told += [Note("out", seat, None) for seat in out]
+        outcome = self._outcome(table)
+        if outcome is not None:
+            table = replace(table, outcome=outcome)
+            return Step(table, public, tuple(told), reveals=True)
+        passed, due = self._due(table, after.next, following)
+        told += [Note("passed", seat, None) for seat in passed]
+        fresh = self.game.swap and table.used == 1 and table.seats == 2
+        table = replace(table, due=due, may_swap=fresh and not passed)
+        return Step(table, public, tuple(told), reveals=final)
+
+    def _due(
+        self, table: Table, chosen: Collection[int] | None, following: Sequence[int]
+    ) -> tuple[list[Seat], tuple[tuple[Seat, int], ...]]:
+        """Return the seats that pass, and those to move now, each with the number of its turn."""
+        number = table.used + 1
+        live = [side for side in following if table.seat_of(side) not in table.out]
+        if chosen is not None:
+            named = [side for side in live if side in chosen]
+            groups = [named, *([side] for side in _after_last(live, named))]
+        elif self.game.together:
+            groups = [live]
+        else:
+            groups = [[side] for side in live]
+        earlier = dict(table.before.due) if table.before is not None else {}
+        passed: list[Seat] = []
+        for group in groups:
+            seats = sorted(table.seat_of(side) for side in group)
+            can = [seat for seat in seats if self.can_move(table, seat)]
+            passed += [seat for seat in seats if seat not in can]
+            if can:
+                keep = {one: turn for one, turn in earlier.items() if one != table.mover}
+                return passed, tuple((seat, keep.get(seat, number)) for seat in can)
+        raise RuntimeError(
+            f"{self.game.key}: no seat has a move, and `over` does not say that the board has ended"
+        )
+
+    def _outcome(self, table: Table) -> Outcome | None:
+        result = self.game.over(table.state)
+        live = [seat for seat in range(table.seats) if seat not in table.out]
+        if result is None and len(live) > 1:
+            return None
+        if result is None:
+            order = [*live, *reversed(table.out)]
+            places = [1 + order.index(table.seat_of(side)) for side in range(table.seats)]
+            result = Result(tuple(places))
+        return outcome_of(table, result)
+
+    # -- what a player can do beside moves -------------------------------------------------
+
+    def swapped(self, table: Table, seat: Seat) -> Step[Table]:
+        """Exchange the sides of two players after the first move."""
+        if not table.may_swap or seat not in table.movers:
+            raise Illegal(f"{self.game.key}.no-swap", part=SWAP)
+        used = dict(table.due)[seat]
+        other = Seat(1 - seat)
+        after = replace(
+            table,
+            sides=table.sides[::-1],
+            used=used,
+            due=((other, used + 1),),
+            may_swap=False,
+            offer=None,
+            before=table,
+            mover=seat,
+            final=False,
+        )
+        return Step(after, {None: SWAP}, (Note("swapped", seat, None),))
+
+    def offered(self, table: Table, seat: Seat, what: str) -> Step[Table]:
+        """Note that a seat offers something to the other one."""
+        after = replace(table, offer=(what, seat))
+        return Step(after, {None: what}, (Note(OFFER, seat, None, {"what": what}),))
+
+    def answered(self, table: Table, seat: Seat, *, agreed: bool) -> Step[Table]:
+        """Carry out the answer to an offer."""
+        assert table.offer is not None
+        what, by = table.offer
+        kind = "agreed" if agreed else "refused"
+        notes = (Note(OFFER, seat, None, {"what": f"{what}-{kind}"}),)
+        public: dict[Seat | None, str] = {None: ACCEPT if agreed else REJECT}
+        if not agreed:
+            return Step(replace(table, offer=None), public, notes)
+        if what == DRAW:
+            outcome = Outcome((1,) * table.seats, "by agreement")
+            after = replace(table, offer=None, outcome=outcome, due=())
+            return Step(after, public, notes, reveals=True)
+        target = table.retaken(by)
+        if target is None:
+            raise Illegal(f"{self.game.key}.no-take-back", part=TAKE_BACK)
+        due = tuple((one, table.used + 1) for one, _ in target.due)
+        return Step(replace(target, due=due, used=table.used, offer=None), public, notes)
+
+    def left(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
+        """Carry out that a seat resigns; with three or more players the others go on."""
+        note = Note(RESIGNED, seat, None)
+        public: dict[Seat | None, str] = {None: "resign"}
+        gone = replace(table, out=(*table.out, seat), resigned=(*table.resigned, seat), offer=None)
+        live = [one for one in range(table.seats) if one not in gone.out]
+        if len(live) < 2:
+            places = [1 if table.seat_of(side) in live else 2 for side in range(table.seats)]
+            lost = outcome_of(gone, Result(tuple(places)))
+            after = replace(gone, outcome=replace(lost, reason=RESIGNED, seat=seat), due=())
+            return Step(after, public, (note,), reveals=True)
+        side = table.sides[seat]
+        left = _after(self.game.leave(table.state, side, CountedRng(rng)))
+        told = [note, *(_note(table, one, seat) for one in left.told)]
+        others_due = tuple(one for one in table.due if one[0] != seat)
+        begun = replace(gone, before=table, mover=seat)
+        if left.next is None and (seat not in table.movers or others_due):
+            after = replace(begun, state=left.state, due=others_due, final=True)
+            if (end := self._outcome(after)) is not None:
+                after = replace(after, outcome=end, due=())
+            return Step(after, public, tuple(told), reveals=True)
+        if self.game.together and left.next is None:
+            begun = replace(begun, state=left.state, used=max(used for _, used in table.due))
+            step = self._all_at_once(begun, seat, rng)
+            return replace(step, notes=(*told, *step.notes), reveals=True)
+        following = [(side + n) % table.seats for n in range(1, table.seats + 1)]
+        return self._went_on(replace(begun, chosen=()), left, following, told, public, final=True)
+
+
+def outcome_of(table: Table, result: Result) -> Outcome:
+    """Return the result of a game by seats; players who have resigned come last."""
+    places = [result.places[table.sides[seat]] for seat in range(table.seats)]
+    stayed = [seat for seat in range(table.seats) if seat not in table.resigned]
+    if table.resigned and stayed:
+        ranks = {seat: 1 + sum(places[o] < places[seat] for o in stayed) for seat in stayed}
+        for n, seat in enumerate(reversed(table.resigned)):
+            ranks[seat] = len(stayed) + 1 + n
+        places = [ranks[Seat(seat)] for seat in range(table.seats)]
+    scores = (
+        tuple(result.scores[table.sides[s]] for s in range(table.seats)) if result.scores else ()
+    )
+    reason = result.why or ("draw" if len(set(places)) == 1 else "won")
+    return Outcome(tuple(places), reason, None, scores)
+
+
+def _after(done: Any) -> After[Any]:
+    return done if isinstance(done, After) else After(done)
+
+
+def _after_last(live: Sequence[int], named: Sequence[int]) -> list[int]:
+    """Return the sides that follow if none of those named can move."""
+    return [side for side in live if side not in named] + list(named)
+
+
+def _told(
+    table: Table, after: After[Any], seat: Seat, move: str
+) -> tuple[list[Note], dict[Seat | None, str]]:
+    """Return the notes of a move, and its text as each seat may read it."""
+    side = table.sides[seat]
+    public: dict[Seat | None, str] = {None: move}
+    if after.secret is not None:
+        public = {seat: move, None: after.secret}
+    if after.told:
+        return [_note(table, one, seat) for one in after.told], public
+    own = _note(table, Told(f"{{{side}}} played {move}."), seat)
+    if after.secret is None:
+        return [own], public
+    others: frozenset[Any] = frozenset({None, *range(table.seats)} - {seat})
+    theirs = _note(table, Told(f"{{{side}}} played {after.secret}."), seat)
+    return [replace(own, audience=frozenset({seat})), replace(theirs, audience=others)], public
+
+
+def _note(table: Table, told: str | Told, seat: Seat) -> Note:
+    text, to = (told, None) if isinstance(told, str) else (told.text, told.to)
+    audience = None if to is None else frozenset(table.seat_of(side) for side in to)
+    return Note("told", seat, audience, {"text": _seated(table, text)})
+
+
+def _seated(table: Table, text: str) -> str:
+    """Return a sentence with seats in place of sides."""
+
+    def seat(match: re.Match[str]) -> str:
+        return f"{{{table.seat_of(int(match[1]))}{match[2] or ''}}}"
+
+    return _PLACE.sub(seat, text)

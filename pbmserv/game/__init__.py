@@ -1,0 +1,49 @@
+"""All that the author of a game imports.
+
+A game is one class, a subclass of `Game`; its docstring explains the rules to players. An object of
+it is announced by an entry point of the group ``pbmserv.games``. docs/games.md leads through it.
+"""
+
+from pbmserv.game.api import (
+    LETTERS,
+    X_AND_O,
+    After,
+    Game,
+    Grid,
+    Items,
+    No,
+    Option,
+    Part,
+    Piece,
+    Result,
+    Rng,
+    Seat,
+    Told,
+    draw,
+    ranked,
+    win,
+)
+from pbmserv.game.search import alpha_beta, ladder, monte_carlo
+
+__all__ = [
+    "LETTERS",
+    "X_AND_O",
+    "After",
+    "Game",
+    "Grid",
+    "Items",
+    "No",
+    "Option",
+    "Part",
+    "Piece",
+    "Result",
+    "Rng",
+    "Seat",
+    "Told",
+    "alpha_beta",
+    "draw",
+    "ladder",
+    "monte_carlo",
+    "ranked",
+    "win",
+]

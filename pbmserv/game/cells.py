@@ -1,0 +1,179 @@
+"""Lays out a `Grid` as its reader sees it; every kind of drawing begins with this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pbmserv.game import matching
+from pbmserv.game.api import Grid, Part, Piece
+
+EMPTY, NO_CELL = ".", " "
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a board.
+
+    Attributes:
+        name: "" if there is no cell here.
+        piece: `None` in an empty cell.
+        count: pieces in it.
+        dark: whether it is a dark square of a chequered board.
+        new: whether the last move changed it.
+        strong: whether it matters, such as a cell of a winning line.
+        tap: what a tap replies; "" if nothing can be played here.
+    """
+
+    name: str
+    piece: Piece | None = None
+    count: int = 1
+    dark: bool = False
+    new: bool = False
+    strong: bool = False
+    tap: str = ""
+
+    @property
+    def says(self) -> str:
+        """The content of the cell in words."""
+        if self.piece is None:
+            return "empty"
+        return f"{self.count} x {self.piece.say}" if self.count > 1 else self.piece.say
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A board as its reader sees it, turned if need be.
+
+    Attributes:
+        columns, lines: the labels, from the left and from the top.
+        taps: what a tap on the label of a column replies, for each column.
+        edges: owners of the edges, as the reader sees them.
+    """
+
+    grid: Grid
+    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[str, ...]
+    lines: tuple[str, ...]
+    taps: tuple[str, ...]
+    edges: Mapping[str, int]
+
+    @property
+    def width(self) -> int:
+        return max(map(len, self.rows), default=0)
+
+    @property
+    def cells(self) -> list[Cell]:
+        return [cell for row in self.rows for cell in row if cell.name]
+
+
+_OPPOSITE = {"top": "bottom", "bottom": "top", "left": "right", "right": "left"}
+
+
+def laid_out(grid: Grid, moves: Iterable[str] = (), *, turned: bool = False) -> Layout:
+    """Return a board as its reader sees it.
+
+    Args:
+        moves: those that the reader can make now, which taps lead to.
+        turned: whether the reader sits at the other side.
+    """
+    legal = () if grid.still else tuple(moves)
+    spelt = {"".join(matching.tokens(move)): move for move in legal}
+    begun = {matching.pieces(move)[:1] for move in legal}
+    width = max(map(len, grid.rows), default=0)
+    columns = tuple(grid.columns[n] if n < len(grid.columns) else "" for n in range(width))
+    lines = tuple(
+        (grid.lines[n] if n < len(grid.lines) else "") if grid.lines else str(n + 1)
+        for n in range(len(grid.rows))
+    )
+    new, strong = frozenset(grid.new), frozenset(grid.strong)
+
+    def tap(name: str) -> str:
+        text = "".join(matching.tokens(name))
+        return spelt.get(text) or (name if matching.pieces(name) in begun else "")
+
+    taps = tuple(spelt.get(name.casefold(), "") for name in columns)
+    rows = []
+    for row, keys in enumerate(grid.rows):
+        cells = []
+        for column, key in enumerate(keys):
+            if key == NO_CELL:
+                cells.append(Cell(""))
+                continue
+            own = grid.names.get((row, column))
+            name = own if own is not None else f"{columns[column]}{lines[row]}"
+            piece = None if key == EMPTY else piece_of(grid.pieces, key)
+            dark = grid.shape == "chequered" and (row + column) % 2 == 1
+            reply = tap(name) or (taps[column] if piece is None else "")
+            count = grid.counts.get(name, 1)
+            cells.append(Cell(name, piece, count, dark, name in new, name in strong, reply))
+        rows.append(tuple(cells))
+    edges = dict(grid.edges)
+    if turned:
+        rows = [row[::-1] for row in reversed(rows)]
+        columns, lines, taps = columns[::-1], lines[::-1], taps[::-1]
+        edges = {_OPPOSITE[side]: seat for side, seat in edges.items()}
+    return Layout(grid, tuple(rows), columns, lines, taps, edges)
+
+
+def piece_of(pieces: Mapping[str, Piece], key: str) -> Piece:
+    """Return the piece of a key; one that the game does not describe is shown as its key."""
+    return pieces[key] if key in pieces else Piece(key, key)
+
+
+def legend(
+    parts: Sequence[Part], names: Sequence[str], you: int | None, *, glyphs: bool = False
+) -> str:
+    """Return a sentence that says whose pieces are whose, "" if nothing is anybody's.
+
+    Args:
+        names: of the players, by side.
+        glyphs: whether the board is drawn with glyphs.
+    """
+    owned: dict[int, list[Piece]] = {}
+    others: list[Piece] = []
+    for part in parts:
+        if not isinstance(part, Grid):
+            continue
+        there = {key for row in part.rows for key in row}
+        for key, piece in part.pieces.items():
+            if piece.seat is not None and piece not in owned.setdefault(piece.seat, []):
+                owned[piece.seat].append(piece)
+            elif piece.seat is None and key in there and piece not in others:
+                others.append(piece)
+    said = [
+        f"{'you have' if seat == you else names[seat] + ' has'} {_set_of(pieces, glyphs)}"
+        for seat, pieces in sorted(owned.items(), key=lambda one: (one[0] != you, one[0]))
+        if seat < len(names)
+    ]
+    said += [f"{face(piece, glyphs)} is {piece.say}" for piece in others if piece.text != piece.say]
+    text = "; ".join(said) + "." if said else ""
+    return f"Y{text[1:]}" if text.startswith("you ") else text
+
+
+def _set_of(pieces: Sequence[Piece], glyphs: bool) -> str:
+    """Return the pieces of a player in a few words: "X", or "white" for all that are white."""
+    faces = " ".join(dict.fromkeys(face(piece, glyphs) for piece in pieces))
+    colours = {piece.say.split()[0] for piece in pieces}
+    if len(pieces) == 1 or len(colours) > 1:
+        return faces
+    return colours.pop() if glyphs else f"{colours.pop()} ({faces})"
+
+
+def face(piece: Piece, glyphs: bool = True) -> str:
+    """Return the character that stands for a piece."""
+    return piece.glyph if glyphs and piece.glyph else piece.text
+
+
+def edge_words(layout: Layout, names: Sequence[str], you: int | None) -> str:
+    """Return a sentence about the owners of edges, "" if these have none."""
+    owners: dict[int, list[str]] = {}
+    for side in ("top", "bottom", "left", "right"):
+        if side in layout.edges:
+            owners.setdefault(layout.edges[side], []).append(side)
+    said = [
+        f"{' and '.join(sides)} {'are yours' if seat == you else 'belong to ' + names[seat]}"
+        for seat, sides in owners.items()
+    ]
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -1,0 +1,121 @@
+"""Finds the move that a text means among the legal moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_TOKEN = re.compile(r"[^\W_]+")
+_PIECE = re.compile(r"[^\W\d_]+\d+|\d+|[^\W\d_]+")
+_CELL = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
+_REVERSED = re.compile(r"([0-9]{1,2})([a-z]{1,2})")
+_ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
+"""Words of sentences that do not name a move where other words stand around them."""
+_MOST_LISTED = 8
+_LONGEST = 8
+"""Words that a move may have."""
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Return the words and numbers of a text in small letters, without punctuation."""
+    return tuple(_TOKEN.findall(text.casefold()))
+
+
+def spelt(text: str, moves: Iterable[str]) -> str | None:
+    """Return the move that the whole text spells, in any case and punctuation.
+
+    ``B2``, ``b2``, ``b 2.`` and ``2B`` all spell the move ``B2``. `None` if none or several fit.
+    """
+    listed = list(moves)
+    for spell in (_folded, tokens, _squeezed, _straightened):
+        wanted = spell(text)
+        if not wanted:
+            continue
+        fitting = [move for move in listed if spell(move) == wanted]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            return None
+    return None
+
+
+def among_words(text: str, moves: Iterable[str]) -> str | None:
+    """Return the only move that occurs among the words of a text, such as "I play b2, thanks"."""
+    words = tokens(text)
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for begin in range(len(words)):
+        for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
+            spans.setdefault("".join(words[begin:end]), []).append((begin, end))
+    found = {move: spans.get(_squeezed(move), []) for move in moves}
+    found = {
+        move: places
+        for move, places in found.items()
+        if places and (len(words) == 1 or move.casefold() not in _ENGLISH)
+    }
+    every = [place for places in found.values() for place in places]
+    meant = [
+        move
+        for move, places in found.items()
+        if any(
+            not any(b <= begin and end <= e and e - b > end - begin for b, e in every)
+            for begin, end in places
+        )
+    ]
+    return meant[0] if len(meant) == 1 else None
+
+
+def beginning_with(text: str, moves: Iterable[str]) -> list[str]:
+    """Return the moves of which the whole text spells the beginning, as ``e2`` does of ``e2e4``."""
+    begun = pieces(text)
+    if not begun:
+        return []
+    return [move for move in moves if pieces(move)[: len(begun)] == begun]
+
+
+def pieces(text: str) -> tuple[str, ...]:
+    """Return the parts that taps make a move of: ``e2e4`` has two, ``13/7 8/7`` has four."""
+    return tuple(_PIECE.findall(text.casefold()))
+
+
+def is_like(text: str, words: Iterable[str], *, freely: bool = False) -> bool:
+    """Whether a text looks like a move: names of cells, and words that moves have.
+
+    Args:
+        freely: whether any short token with a digit may be a part of a move.
+    """
+    found = tokens(text)
+    known = {token for word in words for token in tokens(word)}
+    return bool(found) and all(token in known or _is_named(token, freely) for token in found)
+
+
+def _is_named(token: str, freely: bool) -> bool:
+    """Whether a token may name a cell."""
+    if token.endswith(("st", "nd", "rd", "th")):
+        return False
+    if freely and len(token) <= _LONGEST:
+        return any(letter.isdigit() for letter in token)
+    return any(form.fullmatch(token) for form in (_CELL, _REVERSED))
+
+
+def choices(moves: Sequence[str]) -> str:
+    """Join moves as in "A1, B1 or C1", a few of them."""
+    if len(moves) > _MOST_LISTED:
+        return ", ".join(moves[:_MOST_LISTED]) + " and others"
+    return " or ".join(filter(None, (", ".join(moves[:-1]), moves[-1])))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _squeezed(text: str) -> str:
+    return "".join(tokens(text))
+
+
+def _straightened(text: str) -> tuple[str, ...]:
+    """Return the tokens, names of cells with the letter in front."""
+    straight = []
+    for token in (_squeezed(text),) if _REVERSED.fullmatch(_squeezed(text)) else tokens(text):
+        turned = _REVERSED.fullmatch(token)
+        straight.append(f"{turned[2]}{turned[1]}" if turned else token)
+    return tuple(straight)

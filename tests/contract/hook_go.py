@@ -1,0 +1,5 @@
+"""What the contract suite has to know about Go."""
+
+OPTIONS = [(), ("-handicap=4", "-komi=0.5")]
+GARBAGE = "abcdefghj123456789 dead"
+TEXTS = ("pass", "d4", "dead d4", "none", "agree", "resume", "D 4")

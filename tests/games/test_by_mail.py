@@ -1,0 +1,127 @@
+"""Games of `pbmserv.game` by mail: letters, refusals, offers, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from running import Letter, Running
+
+from pbmserv.games.tictactoe import GAME
+
+Begin = Callable[..., Running]
+
+
+def flat(letter: Letter) -> str:
+    return " ".join(letter.text.split())
+
+
+class Pair:
+    """Anna and Bela at board 1 of a game; she has begun."""
+
+    def __init__(self, server: Running, key: str, options: str = "") -> None:
+        self.server = server
+        self.addresses = {name: server.sign_up(name) for name in ("anna", "bela")}
+        server.send(self.addresses["anna"], f"{key} challenge anna bela {options}".strip())
+        server.letters(self.addresses["anna"])
+        server.reply(server.letter(self.addresses["bela"]), "accept")
+        self.last = {name: self.read(name)[-1] for name in self.addresses}
+
+    def read(self, name: str) -> list[Letter]:
+        return self.server.letters(self.addresses[name])
+
+    def say(self, name: str, text: str) -> Letter:
+        """Reply to the newest letter; the answer."""
+        self.server.reply(self.last[name], text)
+        for one in self.addresses:
+            letters = self.read(one)
+            self.last[one] = letters[-1] if letters else self.last[one]
+        return self.last[name]
+
+    def other(self, name: str) -> Letter:
+        return self.last["bela" if name == "anna" else "anna"]
+
+
+@pytest.fixture
+def pair(playing: Begin) -> Pair:
+    return Pair(playing(GAME), "ttt")
+
+
+def test_a_game_to_its_end(pair: Pair) -> None:
+    letter = pair.last["anna"]
+    assert " 2 |   |   |   |\n" in letter.text
+    assert "body=B2" in letter.html
+    assert "You played B2." in flat(pair.say("anna", "b2, please!"))
+    assert "anna played B2." in flat(pair.last["bela"])
+    assert "(X)" in pair.last["bela"].text
+    assert '"B2" is not legal now.' in flat(pair.say("bela", "B2"))
+    pair.say("bela", "1a")
+    pair.say("anna", "a2")
+    pair.say("bela", "b1")
+    pair.say("anna", "c2")
+    assert "You won board 1: three in a row" in pair.last["anna"].text
+    assert "anna won board 1: three in a row" in pair.last["bela"].text
+    assert "[X]" in pair.last["bela"].text
+
+
+def test_a_draw_is_offered_and_accepted(pair: Pair) -> None:
+    refused = pair.say("anna", "draw")
+    assert "You cannot offer a draw now." in flat(refused)
+    pair.say("anna", "b2")
+    pair.say("bela", "a1")
+    pair.say("bela", "draw")
+    assert "bela offered a draw." in flat(pair.last["anna"])
+    assert 'reply "accept" or "reject"' in flat(pair.last["anna"])
+    pair.say("anna", "reject")
+    assert "anna declined the draw." in flat(pair.last["bela"])
+    pair.say("anna", "c1")
+    pair.say("anna", "offer a draw")
+    pair.say("bela", "accept")
+    assert "Board 1 is a draw: by agreement" in flat(pair.last["bela"])
+    assert "Board 1 is a draw: by agreement" in flat(pair.last["anna"])
+
+
+def test_an_offer_lapses_when_the_other_player_moves(pair: Pair) -> None:
+    pair.say("anna", "b2")
+    pair.say("bela", "a1")
+    pair.say("bela", "draw")
+    pair.say("anna", "c1")
+    pair.say("anna", "accept")
+    assert "draw: by agreement" not in flat(pair.last["anna"])
+
+
+def test_a_move_is_taken_back_by_consent(pair: Pair) -> None:
+    pair.say("anna", "b2")
+    pair.say("bela", "a1")
+    pair.say("bela", "takeback")
+    assert "bela asked to take back the last move." in flat(pair.last["anna"])
+    pair.say("anna", "accept")
+    assert "anna agreed that the move is taken back." in flat(pair.last["bela"])
+    assert " 1 |   |   |   |\n" in pair.last["bela"].text
+    pair.say("bela", "c3")
+    assert "bela played C3." in flat(pair.last["anna"])
+
+
+def test_resigning(pair: Pair) -> None:
+    pair.say("anna", "b2")
+    pair.say("bela", "a1")
+    pair.say("anna", "resign")
+    assert "You resigned: bela won board 1" in flat(pair.last["anna"])
+    assert "anna resigned: you won board 1" in flat(pair.last["bela"])
+
+
+def test_rules_are_the_docstring(pair: Pair) -> None:
+    pair.server.send(pair.addresses["anna"], "help ttt")
+    text = flat(pair.read("anna")[-1])
+    assert "Take turns to name a free cell." in text
+    assert "-unrated" in text
+
+
+def test_the_random_bot_is_free(playing: Begin) -> None:
+    server = playing(GAME)
+    anna = server.sign_up("anna")
+    server.send(anna, "ttt challenge anna house")
+    server.reply(server.letter(anna), "yes")
+    server.reply(server.letters(anna)[-1], "b2")
+    server.settle()
+    assert "house played" in flat(server.letters(anna)[-1])

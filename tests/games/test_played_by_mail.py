@@ -1,0 +1,135 @@
+"""Each game that ships is played by mail to its end, every letter made and read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from indoors import HandedIn, indoors
+from running import Letter
+
+from pbmserv.engine.position import bot_move
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat
+from pbmserv.game.search import Effort
+from pbmserv.store.boards import boards
+
+MODULES = (
+    *("backgammon", "battleships", "chess", "connect4", "go", "gomoku", "hex", "liar"),
+    *("reversi", "tictactoe"),
+)
+GAMES = [import_module(f"pbmserv.games.{name}").GAME for name in MODULES]
+WORDS_OF_BLACKBOX = re.compile(
+    r"\b(ray|rays|port|ports|atom|atoms|marker|markers|seal|seals|Blackbox)\b", re.IGNORECASE
+)
+MOST = 400
+
+
+@pytest.fixture
+def server(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[HandedIn]:
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(GAMES)))
+    monkeypatch.setattr(Effort, "share", 0.004)
+    with indoors(tmp_path, database_url, signup="confirm") as inside:
+        yield HandedIn(inside)
+
+
+class Table:
+    """A board, and the newest letter of each player."""
+
+    def __init__(self, server: HandedIn, key: str, options: str, names: tuple[str, ...]) -> None:
+        self.server = server
+        self.names = names
+        self.addresses = [server.sign_up(name) for name in names]
+        self.newest: dict[str, Letter] = {}
+        self.letters: list[Letter] = []
+        first = self.addresses[0]
+        server.send(first, f"{key} challenge {' '.join(names)} {options}".strip())
+        self.read()
+        for address in self.addresses[1:]:
+            self.reply(address, "accept")
+
+    def read(self) -> None:
+        for address in self.addresses:
+            for letter in self.server.letters(address):
+                self.newest[address] = letter
+                self.letters.append(letter)
+
+    def reply(self, address: str, text: str) -> None:
+        self.server.reply(self.newest[address], text)
+        self.read()
+
+    def position(self):
+        with self.server.server.database.reading.connect() as connection:
+            board = boards.load(connection, 1)
+            assert board is not None
+            return self.server.server.positions.newest(connection, board)
+
+    def play(self, moves: str = "") -> None:
+        """Reply with these moves, then with what the best bot would play, to the end."""
+        waiting = [move.replace("_", " ") for move in moves.split()]
+        for _ in range(MOST):
+            position = self.position()
+            if position.outcome is not None:
+                return
+            seat = Seat(min(position.game.to_act(position.state)))
+            if waiting:
+                text = waiting.pop(0)
+            else:
+                text = bot_move(position, seat, list(position.game.bots)[-1]).text
+            before = position.number
+            self.reply(self.addresses[seat], text)
+            assert self.position().number > before, self.newest[self.addresses[seat]].text
+        raise AssertionError("the game does not end")
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "moves", "end"),
+    [
+        ("ttt", "", "b2 a1 c1 a3 a2 c2 b1 b3 c3", "draw: the board is full"),
+        ("connect4", "", "d e d e d e d", "won board 1: four in a row"),
+        ("reversi", "-size=6", "", "most discs"),
+        ("hex", "-size=5", "c3 swap a1 c2 b2 b4 d1 a5 e5", "a chain from edge to edge"),
+        ("gomoku", "-opening=free", "h8 a1 h9 a2 h10 a3 h11 a4 h12", "five in a row"),
+        ("gomoku", "", "h8,i9,g7 white j10 a1 h9 b2 k11 c3 f6", "five in a row"),
+        ("go", "", "c5 g5 pass pass dead_g5 agree", "black by 73.5 points"),
+        ("backgammon", "", "", "all men are home"),
+        ("battleships", "-salvo", "random random", "all ships are sunk"),
+        ("liar", "-dice=1", "1_six liar", "the last player with dice"),
+        ("chess", "", "e4 e5 Bc4 Nc6 Qh5 Nf6 Qxf7", "checkmate"),
+    ],
+)
+def test_a_game_by_mail(server: HandedIn, key: str, options: str, moves: str, end: str) -> None:
+    table = Table(server, key, options, ("anna", "bela"))
+    table.play(moves)
+    for address in table.addresses:
+        said = " ".join(table.newest[address].text.split())
+        assert end in said
+    for letter in table.letters:
+        assert all(len(line) <= 76 for line in letter.text.splitlines()), letter.text
+        found = WORDS_OF_BLACKBOX.search(letter.text)
+        assert found is None, letter.text
+
+
+def test_three_players_and_one_resigns(server: HandedIn) -> None:
+    table = Table(server, "liar", "-dice=2", ("anna", "bela", "carl"))
+    table.reply(table.addresses[0], "1 six")
+    table.reply(table.addresses[1], "2 ones")
+    table.reply(table.addresses[1], "resign")
+    assert "bela resigned." in table.newest[table.addresses[2]].text
+    assert table.position().outcome is None
+    table.play()
+    outcome = table.position().outcome
+    assert outcome is not None
+    assert outcome.places[1] == 3
+
+
+def test_a_board_of_eight_columns_is_a_short_letter(server: HandedIn) -> None:
+    table = Table(server, "chess", "", ("anna", "bela"))
+    for letter in table.letters[-2:]:
+        assert len(letter.html.encode()) <= 16_000
+    assert "body=e2" in table.newest[table.addresses[0]].html

@@ -1,0 +1,366 @@
+"""Rules of the games by counts that others have published, and by what must always hold."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from examples import DEEP
+from rows import rows
+
+from pbmserv.engine.table import CountedRng
+from pbmserv.engine.types import Rng
+from pbmserv.game import After, No
+from pbmserv.games import backgammon, battleships, chess, connect4, go, gomoku, liar, reversi
+from pbmserv.games import hex as hex_game
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+ENDING = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"
+PROMOTIONS = "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1"
+CHECKS = "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8"
+
+
+def chance(seed: int = 0):
+    return CountedRng(Rng(b"rules", seed))
+
+
+def played(game, moves: str, state=None, **options):
+    """The state after moves of seats that take turns."""
+    state = game.start(2, options, chance()) if state is None else state
+    for n, move in enumerate(moves.split()):
+        seat = n % 2
+        done = game.play(state, seat, game.read(state, seat, move), chance(n))
+        state = done.state if isinstance(done, After) else done
+    return state
+
+
+# -- chess: https://www.chessprogramming.org/Perft_Results
+
+
+@rows(
+    ("fen", "counts"),
+    [
+        (START, (20, 400, 8_902, 197_281)),
+        (KIWIPETE, (48, 2_039, 97_862)),
+        (ENDING, (14, 191, 2_812, 43_238)),
+        (PROMOTIONS, (6, 264, 9_467)),
+        (CHECKS, (44, 1_486, 62_379)),
+    ],
+)
+def test_chess_has_as_many_lines_as_others_count(fen: str, counts: tuple[int, ...]) -> None:
+    position = chess.of_fen(fen)
+    assert tuple(chess.perft(position, n + 1) for n in range(len(counts))) == counts
+
+
+@pytest.mark.slow
+def test_chess_has_as_many_long_lines_as_others_count() -> None:
+    assert chess.perft(chess.of_fen(ENDING), 5) == 674_624
+    assert chess.perft(chess.of_fen(PROMOTIONS), 4) == 422_333
+    if DEEP:  # a minute and a half
+        assert chess.perft(chess.of_fen(START), 5) == 4_865_609
+
+
+@rows(
+    ("number", "counts"),
+    [(518, (20, 400, 8_902)), (0, (19, 361, 7_735)), (959, (19, 361, 7_735))],
+)
+def test_the_first_rows_of_chess960(number: int, counts: tuple[int, ...]) -> None:
+    row = chess.board_960(number)
+    assert sorted(row) == sorted("RNBQKBNR")
+    assert row.index("R") < row.index("K") < row.rindex("R")
+    assert row.index("B") % 2 != row.rindex("B") % 2
+    if number == 518:
+        board = row.lower() + chess.START[8:56] + row
+        rooks = frozenset(n for n, piece in enumerate(board) if piece in "Rr")
+        position = chess.Position(board, rooks=rooks, is_960=True)
+        assert tuple(chess.perft(position, n + 1) for n in range(3)) == counts
+
+
+def test_all_first_rows_of_chess960_differ() -> None:
+    assert len({chess.board_960(n) for n in range(960)}) == 960
+
+
+@rows(
+    ("moves", "why"),
+    [
+        ("f3 e5 g4 Qh4", "checkmate"),
+        ("Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8", "the same position for the third time"),
+        (
+            "e3 a5 Qh5 Ra6 Qxa5 h5 h4 Rah6 Qxc7 f6 Qxd7 Kf7 Qxb7 Qd3 Qxb8 Qh7 Qxc8 Kg6 Qe6",
+            "stalemate",
+        ),
+    ],
+)
+def test_the_ends_of_chess(moves: str, why: str) -> None:
+    result = chess.GAME.over(played(chess.GAME, moves, chess960=False))
+    assert result is not None
+    assert result.why == why
+
+
+@rows(
+    ("fen", "text", "move"),
+    [
+        (START, "Nf3", "g1f3"),
+        (START, "e2-e4", "e2e4"),
+        (START, "E4", "e2e4"),
+        (KIWIPETE, "O-O", "e1g1"),
+        (KIWIPETE, "0-0-0", "e1c1"),
+        (KIWIPETE, "dxe6", "d5e6"),
+        (CHECKS, "dxc8=Q", "d7c8q"),
+        (CHECKS, "d7c8n", "d7c8n"),
+        (CHECKS, "d7c8", "d7c8q"),
+        ("4k3/8/8/8/8/8/4K3/R6R w - - 0 1", "Rad1", "a1d1"),
+    ],
+)
+def test_notations_of_chess(fen: str, text: str, move: str) -> None:
+    assert chess.GAME.read(chess.of_fen(fen), 0, text) == move
+
+
+@rows("fen", ["4k3/8/8/8/8/8/4K3/R6R w - - 0 1"])
+def test_a_move_of_two_pieces_is_not_guessed(fen: str) -> None:
+    with pytest.raises(No, match="name its first square"):
+        chess.GAME.read(chess.of_fen(fen), 0, "Rd1")
+
+
+def test_a_game_of_chess_as_a_file() -> None:
+    state = played(chess.GAME, "f3 e5 g4 Qh4", chess960=False)
+    text = chess.pgn(state, "anna", "bela", chess.GAME.over(state), "2026-03-05")
+    assert '[White "anna"]' in text
+    assert text.endswith("\n\n1. f3 e5 2. g4 Qh4# 0-1\n")
+
+
+# -- reversi: https://www.aartbik.com/strategy.php
+
+
+def reversi_lines(state: str, seat: int, depth: int, passed: bool = False) -> int:
+    if depth == 0:
+        return 1
+    moves = list(reversi.GAME.moves(state, seat))
+    if not moves:
+        return 1 if passed else reversi_lines(state, 1 - seat, depth - 1, True)
+    return sum(
+        reversi_lines(reversi.GAME.play(state, seat, move, chance()), 1 - seat, depth - 1)
+        for move in moves
+    )
+
+
+def test_reversi_has_as_many_lines_as_others_count() -> None:
+    state = reversi.GAME.start(2, {"size": 8}, chance())
+    assert [reversi_lines(state, 0, depth) for depth in range(1, 6)] == [4, 12, 56, 244, 1_396]
+
+
+@pytest.mark.slow
+def test_reversi_has_as_many_long_lines_as_others_count() -> None:
+    state = reversi.GAME.start(2, {"size": 8}, chance())
+    assert [reversi_lines(state, 0, depth) for depth in (6, 7)] == [8_200, 55_092]
+
+
+# -- boards that are filled to the end
+
+
+@rows("seed", range(20))
+def test_a_full_board_of_hex_has_exactly_one_winner(seed: int) -> None:
+    stones = ["X", "O"] * 60 + ["X"]
+    random.Random(seed).shuffle(stones)
+    board = "".join(stones)
+    assert bool(hex_game.chain(board, 0)) != bool(hex_game.chain(board, 1))
+
+
+def test_connect_four_sees_every_line() -> None:
+    assert len(connect4.LINES) == 69
+    for line in connect4.LINES:
+        bits = sum(1 << (7 * column + row) for column, row in line)
+        assert connect4.has_four(bits)
+        for column, row in line:
+            assert not connect4.has_four(bits & ~(1 << (7 * column + row)))
+
+
+# -- go
+
+
+@rows("seed", range(5))
+def test_no_stone_of_go_is_left_without_a_liberty(seed: int) -> None:
+    draws = random.Random(seed)
+    state, seat = go.GAME.start(2, {"size": 9, "komi": 7.5, "handicap": 0}, chance()), 0
+    boards = {state.board}
+    for _ in range(120):
+        moves = [move for move in go.GAME.moves(state, seat) if move != "pass"]
+        if not moves:
+            break
+        state = go.GAME.play(state, seat, draws.choice(moves), chance())
+        assert state.board not in boards, "superko"
+        boards.add(state.board)
+        for cell, stone in enumerate(state.board):
+            assert stone == "." or go.group(state.board, cell)[1]
+        assert sum(go.areas(state.board)) <= 81
+        seat = 1 - seat
+
+
+def test_a_ko_of_go_is_not_taken_back_at_once() -> None:
+    state = played(go.GAME, "d5 e5 c4 f4 d3 e3 e4 d4", size=9, komi=7.5, handicap=0)
+    with pytest.raises(No, match="superko"):
+        go.GAME.read(state, 0, "e4")
+
+
+def test_suicide_is_not_allowed_in_go() -> None:
+    state = played(go.GAME, "a2 e5 b1 e4", size=9, komi=7.5, handicap=0)
+    with pytest.raises(No, match="no liberty"):
+        go.GAME.read(state, 1, "a1")
+
+
+def test_dead_stones_of_go_are_agreed_on() -> None:
+    state = played(go.GAME, "c5 g5 pass pass", size=9, komi=0.5, handicap=0)
+    state = go.GAME.play(state, 0, go.GAME.read(state, 0, "dead g5"), chance()).state
+    assert go.GAME.over(state) is None
+    state = go.GAME.play(state, 1, "agree", chance()).state
+    result = go.GAME.over(state)
+    assert result is not None
+    assert (result.places, result.why) == ((1, 2), "black by 80.5 points")
+
+
+@rows("count", range(2, 10))
+def test_handicap_stones_are_symmetric(count: int) -> None:
+    for size in (9, 13, 19):
+        cells = go.star_points(size, count)
+        assert len(set(cells)) == count
+        last = size * size - 1
+        if count != 3:
+            assert {last - cell for cell in cells} == set(cells)
+
+
+# -- gomoku
+
+
+def test_swap_2_gives_the_second_player_the_choice() -> None:
+    game = gomoku.GAME
+    state = game.start(2, {"opening": "swap2", "exact": False}, chance())
+    state = game.play(state, 0, game.read(state, 0, "h8 i9 g7"), chance()).state
+    assert [state.board.count(stone) for stone in "XO"] == [2, 1]
+    white = game.play(state, 1, "white", chance())
+    assert white.next == [1], "white has a stone less"
+    assert white.state.black == 0
+    two = game.play(state, 1, game.read(state, 1, "a1 b2"), chance()).state
+    chosen = game.play(two, 0, "black", chance())
+    assert chosen.next == [1]
+    assert chosen.state.black == 0
+
+
+@rows(("exact", "wins"), [(False, True), (True, False)])
+def test_six_in_a_row(exact: bool, wins: bool) -> None:
+    game = gomoku.GAME
+    state = game.start(2, {"opening": "free", "exact": exact}, chance())
+    for n, name in enumerate(
+        ["a1", "a15", "b1", "b15", "c1", "c15", "e1", "e15", "f1", "f15", "d1"]
+    ):
+        state = game.play(state, n % 2, name.upper(), chance())
+    assert (game.over(state) is not None) == wins
+
+
+# -- backgammon
+
+
+@rows(
+    ("men", "dice", "moves"),
+    [
+        ({24: 1}, (6, 5), {"24/18 18/13"}),
+        ({6: 1, 3: 1}, (6, 5), {"6/off 3/off", "6/1 3/off"}),
+        ({25: 1, 6: 1}, (1, 2), {"bar/24 24/22", "bar/24 6/4", "bar/23 6/5"}),
+        ({2: 1}, (6, 5), {"2/off"}),
+    ],
+)
+def test_plays_of_backgammon(men: dict[int, int], dice: tuple[int, int], moves: set[str]) -> None:
+    points = [men.get(n, 0) for n in range(26)]
+    legal = {backgammon.text_of(play) for play in backgammon.plays(points, 0, dice).values()}
+    assert legal == moves
+
+
+def test_the_higher_die_must_be_used_if_only_one_can_be() -> None:
+    points = [0] * 26
+    points[24], points[13] = 1, -2
+    points[18] = points[19] = 0
+    points[7] = -2
+    legal = backgammon.plays(points, 0, (6, 5))
+    assert {backgammon.text_of(play) for play in legal.values()} == {"24/18"}
+
+
+@rows(
+    ("text", "steps"),
+    [
+        ("13/7 8/7", ((13, 7), (8, 7))),
+        ("24/18/13", ((24, 18), (18, 13))),
+        ("bar/22*", ((25, 22),)),
+        ("6/off(2)", ((6, 0), (6, 0))),
+        ("13 7 8 7", ((13, 7), (8, 7))),
+        ("13-7, 8-7", ((13, 7), (8, 7))),
+    ],
+)
+def test_notations_of_backgammon(text: str, steps: tuple[tuple[int, int], ...]) -> None:
+    assert backgammon.read_steps(text) == steps
+
+
+def test_no_man_is_ever_lost_in_backgammon() -> None:
+    draws = random.Random(1)
+    state = backgammon.GAME.start(2, {"match": 3, "cube": True}, chance())
+    for n in range(300):
+        if backgammon.GAME.over(state):
+            break
+        seat = state.mover
+        move = draws.choice(list(backgammon.GAME.moves(state, seat)))
+        state = backgammon.GAME.play(state, seat, move, chance(n)).state
+        for one in (0, 1):
+            points, bar = backgammon.seen_from(state, one)
+            assert sum(men for men in points if men > 0) <= 15
+            assert bar >= 0
+
+
+# -- liar's dice
+
+
+@rows(
+    ("text", "move"),
+    [
+        ("3 fives", "3 fives"),
+        ("three fives", "3 fives"),
+        ("3x5", "3 fives"),
+        ("3 5", "3 fives"),
+        ("2 sixes", "2 sixes"),
+        ("1 six", "1 six"),
+    ],
+)
+def test_bids(text: str, move: str) -> None:
+    state = liar.Round(((1, 2, 3), (4, 5, 6)))
+    assert liar.GAME.read(state, 0, text) == move
+
+
+def test_ones_are_wild() -> None:
+    state = liar.Round(((1, 1, 5), (5, 6, 6)), bid=(4, 5), bidder=0)
+    assert state.count(5) == 4
+    done = liar.GAME.play(state, 1, "liar", chance())
+    assert [len(dice) for dice in done.state.dice] == [3, 2], "the bid was true"
+
+
+# -- battleships
+
+
+@rows(
+    ("text", "why"),
+    [
+        ("a1-a5", "Place ships of 5, 4, 3, 3 and 2 cells"),
+        ("a1-b5 b1-b4 c1-c3 d1-d3 e1-e2", "neither a row nor a column"),
+        ("a1-a5 a1-d1 c5-c7 d5-d7 e5-e6", "crosses"),
+    ],
+)
+def test_fleets_that_cannot_be(text: str, why: str) -> None:
+    state = battleships.GAME.start(2, {"salvo": False, "apart": False}, chance())
+    with pytest.raises(No, match=why):
+        battleships.GAME.read(state, 0, text)
+
+
+@rows("seed", range(10))
+def test_ships_apart_do_not_touch(seed: int) -> None:
+    ships = battleships.random_fleet(chance(seed), touching=False)
+    for n, ship in enumerate(ships):
+        near = frozenset().union(*map(battleships.around, ship))
+        for other in ships[:n]:
+            assert near.isdisjoint(other)
