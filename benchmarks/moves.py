@@ -20,7 +20,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import CLASSIC
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, signing_keys
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.clocks import Times
 from pbmserv.store.core import schema
@@ -158,7 +158,7 @@ def prepare_at(url: str, count: int, most: int = PLAYERS) -> Games:
     begun = Times((SeatClock(now), SeatClock()), now + timedelta(days=7))
     running: list[Board] = []
     with database.writing.begin() as connection:
-        players.add_signing_key(connection, 1, ring.keys[1], now)
+        signing_keys.add(connection, 1, ring.keys[1], now)
         ids = []
         for number in range(1, most + 1):
             player = players.create(connection, f"p{number}", "no hash", _address(number), now)

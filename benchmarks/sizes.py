@@ -84,7 +84,7 @@ class FilledServer:
         raw = mail.raw
         begun = process_time()
         reply = self._loop.run_until_complete(
-            self._server.door.arrives(
+            self._server.door.receive(
                 Envelope(mail.sender, mail.recipient, raw, "127.0.0.1"), is_counted=False
             )
         )

@@ -29,7 +29,7 @@ from pbmserv.engine.ratings import NEWCOMER, anchor, chances
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import kernels, levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
-from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, anywhere
+from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, random_layout
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT
@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument("--only", choices=LEVELS, help="the one level whose figures are new")
     parser.add_argument("--write", action="store_true", help=f"write {STRENGTH}")
     asked = parser.parse_args()
-    hidings = list(dict.fromkeys([anywhere, *(level.hide for level in LEVELS.values())]))
+    hidings = list(dict.fromkeys([random_layout, *(level.hide for level in LEVELS.values())]))
     new = [asked.only] if asked.only else list(LEVELS)
     times = {userid: timed(userid) for userid in new}
     played: dict[tuple[str, Hiding], list[Played]] = {}
@@ -78,7 +78,7 @@ def main() -> int:
                 work = partial(play, userid, hiding)
                 # Well hidden boxes are needed only to compare levels: half as many are enough.
                 count = asked.games if userid in new else asked.games // 3
-                count = count if hiding is anywhere else count // 2
+                count = count if hiding is random_layout else count // 2
                 found = list(pool.map(work, range(count), chunksize=20))
                 played[userid, hiding] = found
                 line = " ".join(f"{key} {value}" for key, value in figures(found).items())
@@ -97,7 +97,7 @@ def main() -> int:
                 "mu": mu,
                 "rating": anchor(mu).shown,
                 "games": asked.games,
-                **figures(played[userid, anywhere]),
+                **figures(played[userid, random_layout]),
                 "turn_ms": times[userid],
             }
     about = {userid: about[userid] for userid in LEVELS}
@@ -131,7 +131,7 @@ def play(userid: str, hiding: Hiding, number: int) -> Played:
 def timed(userid: str) -> float:
     """Return the processor time of a turn on a server, in milliseconds."""
     begun = process_time()
-    turns = sum(play(userid, anywhere, number).turns for number in range(TIMED))
+    turns = sum(play(userid, random_layout, number).turns for number in range(TIMED))
     return round(1e3 * (process_time() - begun) / turns, 1)
 
 

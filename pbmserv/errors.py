@@ -14,11 +14,13 @@
     ├── OperatorError          an operator's mistake: shown on the terminal, nothing has changed
     ├── MailError              a mail that cannot be read or must not be answered
     └── ServerFault            our fault: the operator learns the reason, players do not
-        ├── ConfigError        wrong settings (found before anything binds)
+        ├── StartRefused       an operator must change something before the next start
+        │   └── ConfigError    wrong settings (found before anything binds)
         ├── NamesUnavailable   no name server answered
         └── RelayError         the relay did not accept a letter
             ├── RelayTemporary   try again later
             │   ├── RelayBusy    the recipient's domain wants fewer letters
+            │   ├── RelayDefers  the domain puts this recipient off, as greylisting does
             │   └── RelayDown    the relay accepts no letters now
             │       └── RelayRefusesUs  nor later, until the operator does something
             └── RelayPermanent   the relay will never accept this letter
@@ -139,11 +141,19 @@ class StoreAway(ServerFault):
     """
 
 
+class DoorAway(StoreAway):
+    """No door takes forms and moves of pages now; nothing was stored."""
+
+
 class SetAside(PbmError):
     """A letter must wait, because a process that rendered it hung and was killed."""
 
 
-class ConfigError(ServerFault):
+class StartRefused(ServerFault):
+    """The server cannot start before an operator changes something; each start would fail alike."""
+
+
+class ConfigError(StartRefused):
     """A setting is wrong. The text names it and says what to write."""
 
 
@@ -165,6 +175,10 @@ class RelayTemporary(RelayError):
 
 class RelayBusy(RelayTemporary):
     """The recipient's domain wants fewer letters for a while, so its other letters wait, too."""
+
+
+class RelayDefers(RelayTemporary):
+    """The recipient's domain puts this recipient off, and may accept letters to others."""
 
 
 class RelayDown(RelayTemporary):

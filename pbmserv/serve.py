@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import signal
 import sys
@@ -42,7 +43,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
     for warning in loaded.warnings:
-        print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
+        log.notice(warning)
     preflight.must_be_set(SystemClock())
     bound = bind(_only(loaded.settings, stages))
     try:
@@ -51,7 +52,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
         with preflight.places(loaded, stages):
             url = loaded.settings.database
             for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):
-                print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
+                log.notice(warning)
             for named in loaded.settings.dkim_keys:
                 load_key(named)  # a fault is reported once, not by every restart of a stage
             settings = _with_ports(loaded.settings, bound)
@@ -61,7 +62,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             mailbox = f"{public_url(own.mailbox)}/{secret}/" if own.mailbox else ""
 
             def ready() -> None:
-                sys.stdout.write(greeting(own, mailbox, stages) + "ready\n")
+                sys.stdout.write(_ready_lines(greeting(own, mailbox, stages)))
                 sys.stdout.flush()
                 service_manager.notify(service_manager.READY)
 
@@ -74,6 +75,16 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
         logging.shutdown()
 
 
+def _ready_lines(text: str) -> str:
+    """Return what standard output says about a server that is ready: one line if the log is JSON,
+    since both often end in the same file."""
+    if not log.writes_json():
+        return f"{text}ready\n"
+    facts = {"name": "pbmserv.serve", "levelname": "INFO", "msg": "ready"}
+    line = json.loads(log.JsonFormatter().format(logging.makeLogRecord(facts)))
+    return json.dumps({**line, "greeting": text}) + "\n"
+
+
 def _open(settings: Settings) -> tuple[Base, str]:
     """Open the databases, check that they can be written, and return the mailbox's secret, too.
 
@@ -81,7 +92,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
     """
     if settings.templates is not None:
         for fault in overrides.use(settings.templates):
-            print(f"pbmserv: {fault}", file=sys.stderr)  # noqa: T201
+            log.notice(str(fault))
     keep_compiled(settings.data_dir / "cache")
     base = Base(settings)
     try:

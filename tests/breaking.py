@@ -7,19 +7,26 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from pbmserv.service.handlers import HANDLERS
 
 
 @contextmanager
 def a_fault(
-    monkeypatch: pytest.MonkeyPatch, command: type, words: str = "the inner workings"
+    monkeypatch: pytest.MonkeyPatch,
+    command: type,
+    words: str = "the inner workings",
+    statement: str = "",
 ) -> Iterator[None]:
-    """Let the handler of a command do its work and then raise an error."""
+    """Let the handler of a command do its work and then raise an error: with *words*, or that of a
+    wrong *statement*."""
     handler = HANDLERS[command]
 
     def breaks(context: Any, arguments: Any) -> None:
         handler(context, arguments)
+        if statement:
+            context.connection.execute(text(statement))
         raise ZeroDivisionError(words)
 
     with monkeypatch.context() as broken:

@@ -24,8 +24,8 @@ from zone import Zone
 from pbmserv.config.settings import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
-from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
@@ -138,7 +138,7 @@ class Indoors:
 
     def hand_in(self, envelope: Envelope) -> str:
         """Hand in an envelope, carry it out, and return the SMTP reply."""
-        reply = self.loop.run_until_complete(self.server.door.arrives(envelope, is_counted=False))
+        reply = self.loop.run_until_complete(self.server.door.receive(envelope, is_counted=False))
         self.server.play_stage.play.run_until_idle()
         self._taken += 1
         if self._taken % self.tidy_after == 0:

@@ -350,7 +350,8 @@ class Open:
         server = self._server
         texts = server.quota.taken, server.quota.most
         slots = self.mail.slots() | self.web.slots()
-        return Parts(server.vitals(), slots, server.post_stage.relay_state(), texts)
+        relay, damage = server.post_stage.relay_state(), server.play_stage.integrity.damage
+        return Parts(server.vitals(), slots, relay, texts, is_damaged=bool(damage))
 
     def _start_play(self) -> None:
         """Start play, and wait until its keeper has looked."""

@@ -37,7 +37,7 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """List boards, newest first. Example: pbmserv board list --player alice --status active"""
-    from pbmserv.service.operators.people import board_lines
+    from pbmserv.service.operators.overviews import board_lines
 
     wanted = one_of("--status", status, STATUSES)
     rows = look(config, partial(board_lines, player=player, status=wanted, game=game, most=most))
@@ -65,7 +65,7 @@ def list_(
 @app.command()
 def show(board: Number, config: ConfigFile = None) -> None:
     """Show one board's players, times and audit. Example: pbmserv board show 12"""
-    from pbmserv.service.operators.people import board_facts
+    from pbmserv.service.operators.overviews import board_facts
 
     facts, entries = look(config, partial(board_facts, number=board))
     print_facts(facts, entries)
@@ -124,7 +124,7 @@ def deadline(
 @games.command("list")
 def list_games(config: ConfigFile = None) -> None:
     """List the games and how many boards they have. Example: pbmserv game list"""
-    from pbmserv.service.operators.people import game_lines
+    from pbmserv.service.operators.overviews import game_lines
 
     rows = look(config, game_lines)
     table(("game", "version", "state", "proposed", "active", "finished", "declined"), rows, fixed=2)
@@ -133,7 +133,7 @@ def list_games(config: ConfigFile = None) -> None:
 @games.command("show")
 def show_game(game: Game, config: ConfigFile = None) -> None:
     """Show one game's options and state. Example: pbmserv game show blackbox"""
-    from pbmserv.service.operators.people import game_facts
+    from pbmserv.service.operators.overviews import game_facts
 
     facts, entries = look(config, partial(game_facts, key=game))
     print_facts(facts, entries)
@@ -168,7 +168,7 @@ def list_ratings(
     config: ConfigFile = None,
 ) -> None:
     """List the ratings of a game, best first. Example: pbmserv rating list blackbox"""
-    from pbmserv.service.operators.people import standing_lines
+    from pbmserv.service.operators.overviews import standing_lines
 
     rows = look(config, partial(standing_lines, game=game, most=most))
     if rows:

@@ -54,24 +54,31 @@ def upgrade(config: ConfigFile = None) -> None:
 
 @app.command()
 def check(config: ConfigFile = None) -> None:
-    """Check that the database has this version's schema; exit code 1 if not.
+    """Check the pages and the schema of the database; exit code 1 if something is wrong.
 
     Example: pbmserv db check
     """
     from pbmserv import files
     from pbmserv.store.core import schema
+    from pbmserv.store.operators import integrity
 
     configuration = loaded(config)
     url = configuration.settings.database
     files.must_be_there(url, configuration.sources)
+    damaged: list[str] = []
     faults: list[str] = []
     for store_url, stores in schema.stores_at(url):
         path = files.file_of(store_url)
         if path is None or path.exists():  # the first start makes the mail store
             with opened(store_url) as database:
-                faults += schema.check(database, stores)
-    for sentence in faults:
+                if fault := integrity.damage(database):
+                    damaged.append(f"{blank_passwords(store_url)} is damaged: {fault}")
+                else:
+                    faults += schema.check(database, stores)
+    for sentence in damaged + faults:
         complain(sentence)
+    if damaged:
+        raise failure("Stop the server, and restore the newest copy: pbmserv db restore FILE")
     if faults:
         raise failure("An upgrade does not fix this: something else has changed the tables.")
     say(f"{blank_passwords(url)} has the right schema.")
@@ -129,22 +136,27 @@ def compact(
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to put the copy.")],
     overwrite: Overwrite = False,
+    compress: Annotated[
+        bool, typer.Option("--compress", help="Compress it; `db restore` reads it as it is.")
+    ] = False,
     config: ConfigFile = None,
 ) -> None:
     """Copy the whole database into a file; the server may run.
 
-    Example: pbmserv db backup /var/backups/pbmserv-monday
+    Example: pbmserv db backup /var/backups/pbmserv-monday --compress
     """
     from pbmserv import files
+    from pbmserv.monitoring.upkeep import last_backup_file
     from pbmserv.store.operators import backup as backups
 
     configuration = loaded(config)
     url = configuration.settings.database
     files.must_be_there(url, configuration.sources)
     with used(url):
-        copy = backups.save(url, file, files.over if overwrite else files.new)
+        place = files.over if overwrite else files.new
+        copy = backups.save(url, file, place, is_compressed=compress)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
-    (configuration.settings.data_dir / "last-backup").touch(0o600)
+    last_backup_file(configuration.settings.data_dir).touch(0o600)
     say(
         f"{file} is a whole copy of {blank_passwords(url)} "
         f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."
@@ -180,12 +192,12 @@ def _drop_expired(database: Database, settings: Settings) -> int:
 
     from pbmserv.clock import SystemClock
     from pbmserv.service.limits.text_quota import Quota
-    from pbmserv.service.schedule.retention import Expiry, Kept
+    from pbmserv.service.schedule.retention import Expiry, KeepTimes
     from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(database)
     try:
-        kept = Kept.of_days(
+        kept = KeepTimes.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
         quota = Quota(database, settings.inbox_octets, keeps_unused=settings.unused_days > 0)

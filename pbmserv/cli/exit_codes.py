@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import io
+import logging
 import sys
 from collections.abc import Callable
 
-from pbmserv.errors import ConfigError, OperatorError, ServerFault
+from pbmserv.errors import ConfigError, OperatorError, ServerFault, StartRefused
 
 _MACHINE_ERRORS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
@@ -16,7 +17,8 @@ def exit_code_of(work: Callable[[], int]) -> int:
     """Run a command and print one sentence about its failure, if any.
 
     Returns:
-        The exit code: 0 success, 1 refused or failed, 2 wrong usage or settings.
+        The exit code: 0 success, 1 refused or failed, 2 wrong usage or settings, or a database that
+        does not fit. A service manager does not try again after 2.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -30,6 +32,8 @@ def exit_code_of(work: Callable[[], int]) -> int:
         return _complain("\nAborted.", 1)
     except ConfigError as error:
         return _complain(_wrong_settings(str(error)), 2)
+    except StartRefused as error:
+        return _complain(f"pbmserv: {error}", 2)
     except (OperatorError, ServerFault) as error:
         return _complain(f"pbmserv: {error}", 1)
     except Exception as error:
@@ -40,6 +44,10 @@ def exit_code_of(work: Callable[[], int]) -> int:
 
 
 def _complain(text: str, code: int) -> int:
+    log = sys.modules.get("pbmserv.log")  # if a server has begun to log
+    if log is not None and log.writes_json():
+        log.notice(text.removeprefix("pbmserv: "), logging.ERROR)
+        return code
     from pbmserv.cli.output import complain
 
     complain(text)

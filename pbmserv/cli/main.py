@@ -10,7 +10,10 @@ import typer
 
 from pbmserv import __version__
 from pbmserv.cli import blackbox, boards, database, games, queues, templates, users
+from pbmserv.cli.announce import announce
 from pbmserv.cli.audit import audit
+from pbmserv.cli.blocks import block, blocked, unblock
+from pbmserv.cli.correspondence import mails
 from pbmserv.cli.dkim import dkim
 from pbmserv.cli.doctor import doctor
 from pbmserv.cli.exit_codes import exit_code_of
@@ -18,6 +21,7 @@ from pbmserv.cli.mail import read, send
 from pbmserv.cli.operator_token import operator_token
 from pbmserv.cli.output import say
 from pbmserv.cli.replay import replay
+from pbmserv.cli.reply_keys import rotate_keys
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
 
@@ -41,9 +45,13 @@ def serve(
     Example: pbmserv serve --only play,post
     """
     # Wrong settings are reported before the server is imported, which takes longer.
+    from pbmserv import log
     from pbmserv.config.settings import load
+    from pbmserv.config.sources import early_log_format
     from pbmserv.stages import preflight
 
+    if early_log_format(os.environ, config) == "json":  # refusals of settings are lines, too
+        log.configure("INFO", "json", forks=True)
     loaded = load(os.environ, config)
     stages = preflight.stages_of(only)
     if "door" in stages and not without_mail:
@@ -70,8 +78,14 @@ app.command()(replay)
 app.command()(config)
 app.command()(status)
 app.command()(doctor)
+app.command()(mails)
+app.command()(announce)
+app.command()(block)
+app.command()(unblock)
+app.command()(blocked)
 app.command()(audit)
 app.command()(operator_token)
+app.command()(rotate_keys)
 app.add_typer(database.app, name="db")
 app.add_typer(queues.inbox, name="inbox")
 app.add_typer(queues.outbox, name="outbox")

@@ -24,7 +24,8 @@ Why: TypeAlias = Annotated[
     ),
 ]
 By: TypeAlias = Annotated[
-    str, typer.Option("--by", help="Your name; default: your login on this machine.")
+    str,
+    typer.Option("--by", help="Your name; default: your login on this machine, also behind sudo."),
 ]
 IN_A_BROWSER = "You can do this in a browser, too: see `pbmserv operator-token --help`."
 """Last line of the help of each group of commands that operators' pages offer, too."""
@@ -57,13 +58,15 @@ def signature(by: str, why: str) -> Signature:
     """Return the signature of an order.
 
     Args:
-        by: the operator's name; ``""`` for the login on this machine.
+        by: the operator's name; ``""`` for the login on this machine: with sudo, the login of the
+            person who called it.
     """
     import getpass
+    import os
 
     from pbmserv.service.operators.deeds import Signature
 
-    return Signature(by or getpass.getuser(), why)
+    return Signature(by or os.environ.get("SUDO_USER") or getpass.getuser(), why)
 
 
 def print_facts(facts: Iterable[tuple[str, str]], entries: Sequence[Entry]) -> None:

@@ -51,16 +51,28 @@ def show_mail(number: MailNumber, config: ConfigFile = None) -> None:
 
 
 @inbox.command("retry")
-def retry_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Carry a kept mail out again, once the fault is fixed.
+def retry_mails(
+    numbers: Annotated[
+        list[int],
+        typer.Argument(metavar="ID...", min=1, max=LARGEST, help="Numbers in `inbox list`."),
+    ],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Carry kept mails out again, once the fault is fixed.
 
-    Example: pbmserv inbox retry 12 --why "fixed in this version"
+    Example: pbmserv inbox retry 12 13 --why "fixed in this version"
     """
     from pbmserv.stages.operators import orders
 
+    numbers = list(dict.fromkeys(numbers))
     with _kept_mails(config) as mails:
-        must_be_kept(mails, number)
-    say(orders(loaded(config)).retry(number, signature(by, why)))
+        for number in numbers:
+            must_be_kept(mails, number)
+    play = orders(loaded(config))
+    for number in numbers:
+        say(play.retry(number, signature(by, why)))
 
 
 @inbox.command("drop")
@@ -144,6 +156,8 @@ def list_letters(
         config,
         lambda context: letter_rows.letters(context.connection, states, to.lower(), most),
     )
+    if line := _relay_line(config):
+        say(f"{line}\n")
     if not letters:
         say("No letters wait: all are sent." if not state else "There are no such letters.")
         return
@@ -165,6 +179,14 @@ def list_letters(
         fixed=2,
         whole=("to",),
     )
+
+
+def _relay_line(config: Path | None) -> str:
+    """Return a sentence about a relay that does not answer the server on this machine."""
+    from pbmserv.stages.places import first_place
+    from pbmserv.stages.state import relay_line, relay_of, states
+
+    return relay_line(relay_of(states(first_place(loaded(config).settings.data_dir)).values()))
 
 
 @outbox.command("show")

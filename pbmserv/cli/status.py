@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,7 +37,16 @@ def status(
 
     from pbmserv import files
     from pbmserv.stages.places import first_place
-    from pbmserv.stages.state import running, runs, states, waiting
+    from pbmserv.stages.state import (
+        certificate_ends,
+        relay_line,
+        relay_of,
+        running,
+        runs,
+        started,
+        states,
+        waiting,
+    )
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
@@ -51,16 +60,34 @@ def status(
             texts = sum(inbox.octets(connection).values())
         sizes = health.sizes(database) | {"mail_texts": texts}
     folder = first_place(configuration.settings.data_dir)
-    stages = {name: state.doing for name, state in states(folder).items()}
+    own = states(folder)
+    stages = {name: state.doing for name, state in own.items()}
+    ends, since, relay = (
+        certificate_ends(own.values()),
+        started(own.values()),
+        relay_of(own.values()),
+    )
     if as_json:
-        say(json.dumps(_facts(queues, sizes) | {"stages": stages}))
+        facts = {
+            "stages": stages,
+            "started": since.isoformat() if since else None,
+            "certificate_ends": ends.isoformat() if ends else None,
+            "relay": asdict(relay),
+        }
+        say(json.dumps(_facts(queues, sizes) | facts))
         return
-    say(running(queues))
+    say(running(queues, since))
     if stages:
         parts = [f"{name} ({doing})" if doing else name for name, doing in stages.items()]
         say(f"Stages on this machine: {', '.join(parts)}.")
     elif runs(queues):
         say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
+    if line := relay_line(relay):
+        say(line)
+    if ends is not None:
+        days = (ends - datetime.now(UTC)) // timedelta(days=1)
+        left = f"ends {ends:%Y-%m-%d}, in {days} days" if days >= 0 else f"ended {ends:%Y-%m-%d}"
+        say(f"The certificate of the mail ports {left}.")
     say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
     say(
         "Octets: "

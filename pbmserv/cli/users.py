@@ -44,7 +44,7 @@ def list_(
 @app.command()
 def show(userid: Userid, config: ConfigFile = None) -> None:
     """Show one player. Example: pbmserv user show alice"""
-    from pbmserv.service.operators.people import user_facts
+    from pbmserv.service.operators.overviews import user_facts
 
     facts, entries = look(config, partial(user_facts, userid=userid))
     print_facts(facts, entries)
@@ -120,3 +120,52 @@ def merge(
     from pbmserv.service.operators import orders
 
     carry_out(config, by, why, orders.MergeUser(userid.lower(), into.lower()))
+
+
+@app.command()
+def erase(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Delete all personal data of a player who lost the mailbox. You cannot undo this.
+
+    Running boards end and count for nothing; finished games keep a neutral name.
+
+    Example: pbmserv user erase alice --why "asked for by post"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.EraseUser(userid.lower()))
+
+
+@app.command()
+def export(
+    userid: Userid,
+    to: Annotated[str, typer.Option("--to", help="The address to which the letter goes.")],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Send all data of a player to another address, for somebody who lost the mailbox.
+
+    The letter lets its reader act for the player: be sure who asks.
+
+    Example: pbmserv user export alice --to alice@new.example --why "asked for by post"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.ExportUser(userid.lower(), to))
+
+
+@app.command()
+def rename(
+    userid: Userid,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new userid.")],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Give a player another userid. Nobody else can have the old one.
+
+    Example: pbmserv user rename alice alice-k --why "it is her real name"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.RenameUser(userid.lower(), new))

@@ -79,7 +79,9 @@ def topic(subject: str, games: Collection[str]) -> HelpTopic:
     if key in games:
         return HelpTopic(key, f"games/{key}/rules.txt.j2", {"game": key})
     if key.startswith("sign "):
-        values = {**_values(names), "sign": key.removeprefix("sign ")}
+        first, _, rest = key.removeprefix("sign ").partition(" ")
+        values = dict(_values(names))
+        values |= {"game": first, "sign": rest} if first in games else {"sign": first}
         return HelpTopic("signs", "help/signs.txt.j2", values)
     page = _PAGES.get(key)
     if page is not None:

@@ -83,6 +83,19 @@ def read_file(path: Path, keys: Sequence[str]) -> tuple[dict[str, Any], list[str
     return values, sorted(faults)
 
 
+def early_log_format(environ: Mapping[str, str], path: Path | None) -> str:
+    """Return the format of the log before the settings are checked; ``""`` if it is not set.
+
+    Args:
+        path: the TOML file that the command names.
+    """
+    if variable_of("log_format") in environ:
+        return environ[variable_of("log_format")].lower()
+    named = path or environ.get(CONFIG_FILE)
+    values, _ = read_file(Path(named), ["log_format"]) if named else ({}, [])
+    return str(values.get("log_format", "")).lower()
+
+
 def _most_similar(name: str, names: Sequence[str]) -> str:
     """Return the name that was probably meant; ``""`` if none is similar."""
     return next(iter(get_close_matches(name, names, n=1, cutoff=0.8)), "")

@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from pbmserv.clock import Clock
 from pbmserv.config.settings import Settings
@@ -118,11 +117,6 @@ class Installation:
     def is_public(self) -> bool:
         """Whether mail of other domains can reach the address at all."""
         return "." in self.domain and not self.domain.endswith((".local", ".example", ".test"))
-
-    @property
-    def last_backup(self) -> Path:
-        """The file whose time is that of the newest copy by ``db backup``."""
-        return self.settings.data_dir / "last-backup"
 
 
 def _is_loopback(host: str) -> bool:

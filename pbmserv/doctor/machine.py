@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,11 +24,9 @@ from pbmserv.doctor.finding import Finding, Level, problem, warning
 from pbmserv.doctor.installation import Installation
 from pbmserv.errors import PbmError
 from pbmserv.files import file_of
+from pbmserv.monitoring import upkeep
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
-
-SOON = timedelta(days=21)
-"""A certificate that ends within this time is reported: automatic renewal has failed by then."""
 
 OLDEST_BACKUP = timedelta(days=2)
 LEAST_FREE = 0.10
@@ -46,7 +44,7 @@ def certificates(installation: Installation) -> Iterator[Finding]:
     if settings.tls_cert is not None:
         path = Path(settings.tls_cert)
         try:
-            ends = certificate_file_end(path)
+            ends = upkeep.certificate_end(path)
         except (OSError, ValueError) as error:
             yield problem("Certificate", f"{path} cannot be read: {error}.")
         else:
@@ -67,25 +65,13 @@ def certificates(installation: Installation) -> Iterator[Finding]:
             yield certificate(settings.web_url, ends, now)
 
 
-def certificate_file_end(path: Path) -> datetime:
-    """Return when the first certificate of a PEM file ends, UTC.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is not a PEM certificate.
-    """
-    from cryptography.x509 import load_pem_x509_certificate
-
-    return load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
-
-
 def certificate(name: str, ends: datetime, now: datetime) -> Finding:
     """Return the finding about a certificate's end."""
     left = ends - now
     if left <= timedelta():
         return problem("Certificate", f"{name} ended {ends:%Y-%m-%d}.", "certbot renew")
     sentence = f"{name} is valid until {ends:%Y-%m-%d} ({left.days} days)."
-    if left < SOON:
+    if left < upkeep.SOON:
         return warning("Certificate", sentence, "certbot renew")
     return Finding("Certificate", sentence)
 
@@ -114,23 +100,15 @@ def disk(installation: Installation) -> Iterator[Finding]:
 def backup(installation: Installation) -> Iterator[Finding]:
     """Check the age of the newest copy by ``db backup``."""
     advice = "systemctl enable --now pbmserv-backup.timer"
-    made = last_backup(installation.last_backup)
-    if made is None:
+    made_at = upkeep.last_backup(installation.settings.data_dir)
+    if made_at is None:
         yield warning("Backup", "No copy of the database was made on this machine.", advice)
         return
-    age = installation.clock.now() - made
+    age = installation.clock.now() - made_at
     sentence = f"The newest copy is {span(max(age.total_seconds(), 0.0))} old."
     yield (
         warning("Backup", sentence, advice) if age > OLDEST_BACKUP else Finding("Backup", sentence)
     )
-
-
-def last_backup(stamp: Path) -> datetime | None:
-    """Return when the newest copy was made, UTC; `None` if none was made here."""
-    try:
-        return datetime.fromtimestamp(stamp.stat().st_mtime, UTC)
-    except OSError:
-        return None
 
 
 def clock(installation: Installation) -> Iterator[Finding]:

@@ -148,12 +148,12 @@ def ptr(installation: Installation) -> Iterator[Finding]:
     if not installation.relays_here:
         return
     for address in installation.sending_addresses:
-        found = installation.names.ptr(ipaddress.ip_address(address).reverse_pointer)
-        confirmed = [name for name in found if address in addresses_of(installation.names, name)]
+        names = installation.names.ptr(ipaddress.ip_address(address).reverse_pointer)
+        confirmed = [name for name in names if address in addresses_of(installation.names, name)]
         if confirmed:
             yield Finding("PTR", f"{address} is {confirmed[0]}.")
         else:
-            reason = f"its name {found[0]} leads elsewhere" if found else "it has no name in DNS"
+            reason = f"its name {names[0]} leads elsewhere" if names else "it has no name in DNS"
             yield problem(
                 "PTR",
                 f"{address} is refused by many servers: {reason}.",
@@ -168,8 +168,8 @@ def helo(installation: Installation) -> Iterator[Finding]:
     if not installation.relays_here or not addresses:
         return
     host = installation.mail_host
-    known = addresses_of(installation.names, host)
-    if known.intersection(addresses):
+    host_addresses = addresses_of(installation.names, host)
+    if host_addresses.intersection(addresses):
         yield Finding("HELO", f"Letters are introduced by {host}, which leads to this machine.")
         return
     yield problem(

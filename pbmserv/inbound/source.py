@@ -38,9 +38,21 @@ def source_of(envelope: Envelope, ours: Collection[Network]) -> Source:
     Args:
         ours: networks of our own mail servers.
     """
-    network, raw = block_name(envelope.peer), envelope.raw
-    if envelope.handed_on or not network or is_among(envelope.peer, ours):
-        network = ""
+    return Source(block_name(client_of(envelope, ours)), envelope.sender.lower())
+
+
+def client_of(envelope: Envelope, ours: Collection[Network]) -> str:
+    """Return the network address of the client that sent a mail to us or to a server of ours.
+
+    Args:
+        ours: networks of our own mail servers.
+
+    Returns:
+        ``""`` if the address is unknown.
+    """
+    client_address, raw = envelope.peer, envelope.raw
+    if envelope.handed_on or not block_name(envelope.peer) or is_among(envelope.peer, ours):
+        client_address = ""
         end = raw.find(b"\r\n\r\n", 0, HEADER_LIMIT)
         fields = _RECEIVED.finditer(raw, 0, end if end >= 0 else min(len(raw), HEADER_LIMIT))
         for received, _ in zip(fields, range(MOST_SERVERS), strict=False):
@@ -49,6 +61,6 @@ def source_of(envelope: Envelope, ours: Collection[Network]) -> Source:
             if client is None:
                 break
             if not (is_among(client[1], LOOPBACK) or is_among(client[1], ours)):
-                network = block_name(client[1])
+                client_address = client[1]
                 break
-    return Source(network, envelope.sender.lower())
+    return client_address

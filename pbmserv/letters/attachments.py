@@ -26,7 +26,7 @@ def attachments(
         )
     if row.letter != "export" or player is None:
         return ()
-    text = _json_lines(personal.kept_on(connection, player))
+    text = _json_lines(personal.data_of(connection, player))
     name = f"pbmserv-{player.userid.strip('_-') or 'player'}.json"
     return (Attachment(name, "application/json", f"{text}\n".encode()),)
 

@@ -6,6 +6,15 @@
 from __future__ import annotations
 
 from pbmserv.log.lines import JsonFormatter, Style, TextFormatter, reason
-from pbmserv.log.writing import configure, lost
+from pbmserv.log.writing import configure, lost, notice, writes_json
 
-__all__ = ["JsonFormatter", "Style", "TextFormatter", "configure", "lost", "reason"]
+__all__ = [
+    "JsonFormatter",
+    "Style",
+    "TextFormatter",
+    "configure",
+    "lost",
+    "notice",
+    "reason",
+    "writes_json",
+]

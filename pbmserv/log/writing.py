@@ -8,10 +8,13 @@ import sys
 import threading
 from logging.handlers import QueueHandler, QueueListener
 from queue import Queue
+from types import TracebackType
 from typing import TextIO
 
 from pbmserv.log.lines import JsonFormatter, Style, TextFormatter
 from pbmserv.log.repeats import RepeatFilter
+
+_log = logging.getLogger("pbmserv.serve")
 
 MOST_WAITING = 10_000
 """Lines in the queue, about 1 kB each; further lines are lost and counted."""
@@ -112,7 +115,8 @@ def configure(level: int | str, style: Style = "text", *, forks: bool = False) -
     """Log our records from *level* (``"INFO"`` …) and libraries' warnings to stderr.
 
     Below WARNING libraries quote mails and statements. A process that *forks* writes its lines
-    itself, without a thread. A second call replaces the first one's setup.
+    itself, without a thread. A second call replaces the first one's setup. In JSON, warnings of
+    Python and uncaught errors are lines, too.
     """
     root = logging.getLogger()
     for handler in list(root.handlers):
@@ -120,6 +124,9 @@ def configure(level: int | str, style: Style = "text", *, forks: bool = False) -
             root.removeHandler(handler)
             handler.close()
     formatter = JsonFormatter() if style == "json" else TextFormatter()
+    logging.captureWarnings(style == "json")
+    if style == "json":
+        sys.excepthook, threading.excepthook = _log_uncaught, _log_in_thread
     root.addHandler(_PlainHandler(formatter) if forks else BackgroundHandler(formatter))
     root.setLevel(logging.WARNING)
     logging.getLogger("pbmserv").setLevel(level.upper() if isinstance(level, str) else level)
@@ -128,6 +135,32 @@ def configure(level: int | str, style: Style = "text", *, forks: bool = False) -
     # aiosmtpd quotes its clients' words and addresses; our own lines say what matters.
     for name in ("mail.log", "mail.debug"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def _log_uncaught(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    _log.critical("an error was not handled", exc_info=(kind, error, trace))
+
+
+def _log_in_thread(args: threading.ExceptHookArgs) -> None:
+    if args.exc_value is not None:
+        _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def writes_json() -> bool:
+    """Return whether this process writes its log as JSON."""
+    handlers = logging.getLogger().handlers
+    return any(isinstance(handler.formatter, JsonFormatter) for handler in handlers)
+
+
+def notice(text: str, level: int = logging.WARNING) -> None:
+    """Write sentences for an operator at the terminal; in JSON, each line of them is a log line."""
+    if not writes_json():
+        sys.stderr.write(f"pbmserv: {text}\n")
+        return
+    for line in text.splitlines():
+        _log.log(level, "%s", line.strip())
 
 
 class _PlainHandler(logging.StreamHandler[TextIO]):

@@ -35,8 +35,9 @@ class LetterKind:
     Attributes:
         can_wait: it can go into the digest; results and all answers are sent at once.
         subscription: the subscription that its reader would end: ``digest``, ``broadcasts``,
-            ``challenges``, ``invitations``, ``reminders``, ``follow``, ``daily``, or ``single``
-            (news of one's own boards, which can come once a day instead); ``""`` for an answer.
+            ``announcements``, ``challenges``, ``invitations``, ``reminders``, ``follow``,
+            ``daily``, or ``single`` (news of one's own boards, which can come once a day instead);
+            ``""`` for an answer.
         question: the question that a reply answers; `None` if a reply is about the letter's board.
         asks_stranger: its address is not confirmed, and a reply only confirms it.
         asks_of_itself: the question is about this very letter.
@@ -140,6 +141,7 @@ KINDS: Mapping[str, LetterKind] = {
     "invitation-closed": _PLAIN,
     "invited": _PLAIN,
     # Words for others.
+    "announcement": LetterKind(subscription="announcements", for_many=True),
     "broadcast": LetterKind(subscription="broadcasts", for_many=True),
     "broadcast-asked": LetterKind(
         question=Question(Purpose.BROADCAST), asks_of_itself=True, own_words=True
@@ -155,6 +157,7 @@ KINDS: Mapping[str, LetterKind] = {
         only_words=True,
     ),
     "message-sent": LetterKind(own_words=True),
+    "service-notice": LetterKind(for_many=True),
     # Boards.
     "begin-asked": LetterKind(question=Question(Purpose.BEGIN, "number")),
     "board": LetterKind(can_wait=True, subscription="single", tells_turn=True, waits_for_bot=True),

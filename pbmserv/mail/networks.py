@@ -52,6 +52,14 @@ def block_name(peer: str) -> str:
     return "" if block is None else str(block)
 
 
+def network_of(text: str) -> Network | None:
+    """Return the network that a text names, or that of a single address; `None` for other texts."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
 def is_among(peer: str, networks: Iterable[Network]) -> bool:
     """Return whether a client's address belongs to one of *networks*."""
     address = address_of(peer)

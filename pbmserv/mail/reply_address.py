@@ -92,6 +92,9 @@ class Purpose(IntEnum):
 PAGE_DAYS = 30
 VISIT_MINUTES = 120
 
+OPERATORS = frozenset({"postmaster", "abuse"})
+"""Local parts whose mails wait for an operator."""
+
 OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT, Purpose.CALENDAR})
 """Tokens that open pages and are not reply addresses."""
 
@@ -240,8 +243,12 @@ class MailDomain:
         return self.is_postmaster(address)
 
     def is_postmaster(self, address: str) -> bool:
-        """Return whether an address is our postmaster's, also without domain (RFC 5321, 4.5.1)."""
-        return address.lower() in {"postmaster", f"postmaster@{self.domain}"}
+        """Return whether mail to an address is for the operators: ``postmaster``, also without
+        domain (RFC 5321 section 4.5.1), or ``abuse`` (RFC 2142)."""
+        local, at, domain = address.lower().partition("@")
+        if local not in OPERATORS:
+            return False
+        return domain == self.domain if at else local == "postmaster"
 
     def is_ours(self, address: str) -> bool:
         """Return whether we send letters from an address, so that its mails are our own."""

@@ -34,6 +34,11 @@ REFUSALS = Counter(
     ["because"],
     registry=REGISTRY,
 )
+BOUNCES = Counter(
+    "pbmserv_bounces",
+    "Letters that came back, or that a relay refused for good.",
+    registry=REGISTRY,
+)
 TURNED_AWAY = Counter(
     "pbmserv_turned_away",
     "Connections that got no place, or had to give theirs to somebody else.",
@@ -44,5 +49,17 @@ WRONG_PASSWORDS = Counter(
     "pbmserv_wrong_guesses",
     "Passwords in mails that were wrong, or that nobody looked at after too many wrong ones.",
     ["because"],
+    registry=REGISTRY,
+)
+MAIL_REPORTS = Counter(
+    "pbmserv_mail_reports",
+    "Reports of other mail servers about our mail: dmarc, tls or abuse (a complaint).",
+    ["kind"],
+    registry=REGISTRY,
+)
+REPORTED = Counter(
+    "pbmserv_reported",
+    "Messages (dmarc), TLS sessions (tls) and complaints (abuse) in these reports.",
+    ["kind", "result"],
     registry=REGISTRY,
 )

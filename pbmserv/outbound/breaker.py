@@ -6,7 +6,7 @@ import logging
 from datetime import datetime, timedelta
 
 from pbmserv.errors import RelayDown, RelayRefusesUs
-from pbmserv.outbound.logged_replies import without_addresses
+from pbmserv.outbound.log_lines import without_addresses
 
 FAILURES = 5
 """Failures in a row that open the breaker."""
@@ -24,6 +24,7 @@ class Breaker:
 
     Attributes:
         failures: attempts in a row that did not reach the relay.
+        fault: the last of these failures, without addresses; ``""`` while the relay answers.
         next_trial: earliest time of the next trial, `None` while the breaker is closed.
     """
 
@@ -31,6 +32,7 @@ class Breaker:
         self._trials = 0
         self._refused_us = False
         self.failures = 0
+        self.fault = ""
         self.next_trial: datetime | None = None
 
     @property
@@ -47,6 +49,7 @@ class Breaker:
         if self.is_open:
             _log.info("the relay answers again")
         self.failures = self._trials = 0
+        self.fault = ""
         self.next_trial = None
         self._refused_us = False
 
@@ -56,7 +59,8 @@ class Breaker:
         opens = not self.is_open and self.failures >= FAILURES
         if opens:
             self.next_trial = now + self._pause()
-        facts = {"why": without_addresses(str(error))}
+        self.fault = without_addresses(str(error))
+        facts = {"why": self.fault}
         if isinstance(error, RelayRefusesUs):
             if not self._refused_us:
                 _log.error(

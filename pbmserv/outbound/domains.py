@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 
 SHORTEST_REST = timedelta(minutes=1)
 LONGEST_REST = timedelta(minutes=30)
+MANY_DEFERRED = 3
+"""Recipients put off by a domain without an acceptance between them, from which on it rests."""
 
 
 class Domains:
@@ -24,6 +26,7 @@ class Domains:
         self._in_hand: Counter[str] = Counter()
         self._under_way: Counter[str] = Counter()
         self._rests: dict[str, tuple[datetime, int]] = {}
+        self._deferred: dict[str, set[str]] = {}
 
     def claimed(self, domain: str) -> None:
         """Count a letter that was claimed."""
@@ -66,9 +69,24 @@ class Domains:
         """Note that a letter was accepted or refused; after acceptance the next rest is short."""
         if accepted:
             self._rests.pop(domain, None)
+            self._deferred.pop(domain, None)
         self._under_way[domain] -= 1
         if not self._under_way[domain]:
             del self._under_way[domain]
+
+    def deferred(self, domain: str, recipient: str, now: datetime) -> datetime | None:
+        """Note that a domain puts a recipient off, as greylisting does.
+
+        Returns:
+            The end of the domain's rest if it puts many recipients off; `None` if letters to
+            others may be accepted.
+        """
+        recipients = self._deferred.setdefault(domain, set())
+        recipients.add(recipient)
+        if len(recipients) < MANY_DEFERRED:
+            return None
+        del self._deferred[domain]
+        return self.rest(domain, now)
 
     def rest(self, domain: str, now: datetime) -> datetime:
         """Let a domain rest, twice as long as the last time; return the end of the rest."""

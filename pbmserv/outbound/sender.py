@@ -15,6 +15,7 @@ from typing import Protocol
 from pbmserv.clock import Clock
 from pbmserv.errors import (
     RelayBusy,
+    RelayDefers,
     RelayDown,
     RelayError,
     RelayPermanent,
@@ -24,9 +25,11 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
+from pbmserv.outbound.claims import HEAVY
 from pbmserv.outbound.domains import Domains
-from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried, log_letter
+from pbmserv.outbound.log_lines import log_letter
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.retry import LIFETIME, delay
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -85,6 +88,9 @@ class Sender:
 
     If the process dies, nothing is lost: claimed letters become due again when their lease ends,
     and are sent with the same Message-ID and the same octets.
+
+    Attributes:
+        breaker: knows whether the relay can be reached.
     """
 
     def __init__(
@@ -119,7 +125,7 @@ class Sender:
         self._trouble_s = min(poll_s, TROUBLE_S)
         self._renewal_s = renewal_s
         self._renew_at = monotonic() + renewal_s
-        self._breaker = Breaker()
+        self.breaker = Breaker()
         self._domains = Domains(min(domain_letters or threads, threads))
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "sender")
@@ -162,11 +168,6 @@ class Sender:
         """Return the state of the thread that makes letters."""
         return [Vital.of(self._thread, self._pulse)]
 
-    @property
-    def failures(self) -> tuple[int, bool]:
-        """Attempts in a row that did not reach the relay, and whether letters wait for it."""
-        return self._breaker.failures, self._breaker.is_open
-
     def run_once(self) -> None:
         """Send one batch of due letters in the calling thread, for programs without `start`."""
         now = self._clock.now()
@@ -202,7 +203,7 @@ class Sender:
         if monotonic() >= self._renew_at:
             self._renew()
         now = self._clock.now()
-        is_busy = self._begin_trial(now) if self._breaker.is_open else self._begin_letters(now)
+        is_busy = self._begin_trial(now) if self.breaker.is_open else self._begin_letters(now)
         if not is_busy or len(self._results) >= TOGETHER:
             self._settle()
         return 0.0 if is_busy or self._results else self._pause(now)
@@ -227,13 +228,13 @@ class Sender:
 
     def _begin_trial(self, now: datetime) -> bool:
         """While the breaker is open, give waiting letters back; begin a trial when it is due."""
-        trial_at = self._breaker.next_trial or now
+        trial_at = self.breaker.next_trial or now
         for row in self._waiting:
             self._record(row, Untried(row.id, max(now, trial_at)))
         self._waiting = []
         if now < trial_at or self._under_way or not self._claim(now, 1):
             return False
-        self._breaker.begin_trial(now)
+        self.breaker.begin_trial(now)
         row = self._waiting.pop()
         self._domains.began(_domain_of(row))
         return self._begin([row])
@@ -247,8 +248,12 @@ class Sender:
             return 0
         # All letters that were due earlier go to closed domains; there may be thousands.
         since = due_at if closed and is_due else None
-        rows = self._outbox.claim(most, self._in_hand(), closed, since)
+        in_hand = self._in_hand()
+        claimed = self._outbox.claim(most, in_hand, closed, since)
         self._may_have_lost = False
+        # A letter in hand is claimed again if its lease ended while the store was away, or if its
+        # result was stored and the answer to that was lost. To hold it twice would send it twice.
+        rows = [row for row in claimed if row.id not in in_hand]
         for row in rows:
             if row.effort <= HEAVY:  # a heavy letter must not block its domain
                 self._domains.claimed(_domain_of(row))
@@ -337,31 +342,37 @@ class Sender:
 
     def _delivered(self, row: QueuedLetter, error: Exception | None) -> None:
         """Record the end of a delivery."""
+        domain = _domain_of(row)
         result: Result = Sent(row.id)
         if isinstance(error, RelayDown):
-            self._breaker.record_failure(error, self._clock.now())
+            self.breaker.record_failure(error, self._clock.now())
             result = self._retry(row, str(error))
         elif isinstance(error, RelayBusy):
-            result = self._busy(row, error)
+            until = self._domains.rest(domain, self._clock.now())
+            result = self._rest(row, error, until)
+        elif isinstance(error, RelayDefers):
+            rests_until = self._domains.deferred(domain, row.recipient, self._clock.now())
+            result = self._rest(row, error, rests_until)
         elif isinstance(error, RelayTemporary):
             result = self._retry(row, str(error))
         elif isinstance(error, RelayPermanent):
-            log_letter(row, _domain_of(row), "refused", str(error))
+            log_letter(row, domain, "refused", str(error))
             result = Failed(row.id, str(error))
         elif error is not None:
             result = self._retry(row, type(error).__name__)
         else:
-            log_letter(row, _domain_of(row), "sent", "")
+            log_letter(row, domain, "sent", "")
         if error is None or (isinstance(error, RelayError) and not isinstance(error, RelayDown)):
-            self._breaker.record_reply()
+            self.breaker.record_reply()
         self._end(row, result)
 
-    def _busy(self, row: QueuedLetter, refusal: RelayBusy) -> Result:
-        """Let the domain rest, and try the letter again when the rest is over."""
-        domain = _domain_of(row)
-        until = self._domains.rest(domain, self._clock.now())
-        _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
+    def _rest(self, row: QueuedLetter, refusal: RelayTemporary, until: datetime | None) -> Result:
+        """Return when to try a letter again: not before its domain's rest is over, if it rests."""
         result = self._retry(row, str(refusal))
+        if until is None:
+            return result
+        facts = {"domain": _domain_of(row), "until": until}
+        _log.info("a domain wants fewer letters", extra=facts)
         return replace(result, at=max(result.at, until)) if isinstance(result, Later) else result
 
     def _retry(self, row: QueuedLetter, error: str) -> Later | Failed:
@@ -409,7 +420,7 @@ class Sender:
         moments = [self._outbox.next_due(closed), self._domains.next_opening(now)]
         due_at = min((moment for moment in moments if moment is not None), default=None)
         if due_at is not None and self._wants_letters():
-            due_at = max(due_at, self._breaker.next_trial or due_at)
+            due_at = max(due_at, self.breaker.next_trial or due_at)
             # If a due letter could not be claimed, another sender has it.
             pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))
         return pause

@@ -2,7 +2,7 @@
 
 A client says its name (HELO, EHLO or LHLO), its sender (MAIL), one or more recipients (RCPT), and
 sends the mail (DATA). `StrictSmtp` reads these commands and calls the method for each; aiosmtpd
-documents the names and arguments of the methods. The reply to DATA comes from `Door.arrives`, which
+documents the names and arguments of the methods. The reply to DATA comes from `Door.receive`, which
 `stages.door` implements.
 """
 
@@ -20,7 +20,8 @@ from aiosmtpd.smtp import Envelope as SmtpEnvelope
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain
 from pbmserv.net.connection_limits import Stage
-from pbmserv.smtpd.session import TOO_MANY, TRY_LATER, SmtpSession
+from pbmserv.smtpd.replies import TOO_MANY, TRY_LATER
+from pbmserv.smtpd.session import SmtpSession
 
 MOST_RECIPIENTS = 5
 LONGEST_ADDRESS = 254
@@ -48,7 +49,11 @@ class Door(Protocol):
         """
         ...
 
-    async def arrives(self, envelope: Envelope) -> str:
+    def refusal_of_sender(self, envelope: Envelope) -> str:
+        """Return the reply to a sender whom the operators have blocked, ``""`` to others."""
+        ...
+
+    async def receive(self, envelope: Envelope) -> str:
         """Count a mail, then store or refuse it; return the SMTP reply."""
         ...
 
@@ -125,6 +130,9 @@ class Dialog:
         sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
         hello, handed_on = str(session.host_name or ""), self._lmtp or server.is_ours
         announced = Envelope(sender, address, b"", server.peer, hello, handed_on)
+        refusal = self._door.refusal_of_sender(announced)
+        if refusal:
+            return refusal
         if self._door.is_over(announced):
             return TOO_MANY
         server.announced[address] = announced
@@ -167,7 +175,7 @@ class Dialog:
             if clock() > patience_ends and TRY_LATER in replies.values():
                 replies[recipient] = TRY_LATER
             else:
-                replies[recipient] = await self._door.arrives(replace(envelope, raw=raw))
+                replies[recipient] = await self._door.receive(replace(envelope, raw=raw))
         return replies
 
     async def handle_exception(self, error: Exception) -> str:

@@ -19,13 +19,6 @@ from pbmserv.service.mails.log_lines import note_refusal
 from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
 
-# Replies to a mail.
-TAKEN = "250 2.0.0 taken, and kept until it is carried out"
-TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
-TOO_MANY = "451 4.7.1 too many mails from you, please try again later"
-LANE_FULL = "451 4.3.2 too many mails from you wait here already, please try again later"
-FORGED = "550 5.7.26 the domain of the From address says (DMARC) that this mail is not from it"
-
 SESSION_TIMEOUT = 300
 """Seconds for a command, or for a whole mail, to arrive (RFC 5321 section 4.5.3.2.7)."""
 SESSION_TIMEOUT_FULL = 10

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
+from pbmserv.monitoring.upkeep import certificate_end
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -95,13 +96,10 @@ class Certificate:
 
 def _good_until(chain: Path) -> str:
     """Return the time when our certificate expires; ``unknown`` if it cannot be read."""
-    from cryptography.x509 import load_pem_x509_certificate
-
     try:
-        ours = load_pem_x509_certificate(chain.read_bytes())
+        return f"{certificate_end(chain):%Y-%m-%dT%H:%MZ}"
     except (OSError, ValueError):  # OpenSSL accepts more than the library
         return "unknown"
-    return f"{ours.not_valid_after_utc:%Y-%m-%dT%H:%MZ}"
 
 
 _MISSING = (0, 0, 0)

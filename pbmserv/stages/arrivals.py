@@ -108,7 +108,7 @@ class TwoStores(Arrivals):
         if self.has_more:
             return []
         if self._looking is None:
-            self._looking = self._mail.looking()
+            self._looking = self._mail.autocommit_connection()
         try:
             rows = arrivals.after(self._looking, after=self._last, most=MOST)
         except DBAPIError:  # the next call opens another connection

@@ -14,7 +14,7 @@ from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.config.display import blank_passwords
 from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.errors import ConfigError, ServerFault, StartRefused
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
@@ -24,8 +24,8 @@ from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
-from pbmserv.store.accounts import players
-from pbmserv.store.boards.moves import Lookout, Positions
+from pbmserv.store.accounts import signing_keys
+from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
 
@@ -41,6 +41,9 @@ class Base:
 
     Raises:
         ServerFault: a database cannot be used.
+
+    Attributes:
+        started_at: when the server started; its processes inherit this.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Base:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
+        self.started_at = self.clock.now()
         self.game, self.mail = open_stores(settings.database, may_upgrade=may_upgrade)
         try:
             local, _, domain = settings.address.rpartition("@")
@@ -96,7 +100,10 @@ class Base:
         """Return the objects that all commands of a process share."""
         settings = self.settings
         looking = Composer(
-            self.mail_domain, self.registry, Lookout(positions, self.registry), settings.web_url
+            self.mail_domain,
+            self.registry,
+            ReadOnlyPositions(positions, self.registry),
+            settings.web_url,
         )
         return Services(
             self.mail_domain,
@@ -116,6 +123,10 @@ class Base:
     def read_keys(self) -> None:
         """Read the keys of reply addresses again."""
         self.mail_domain.ring.keys = keys_of(self.game, self.clock).keys
+
+    def name_connections(self, name: str) -> None:
+        """Set the name of new connections to PostgreSQL, by which its own tools list them."""
+        self.game.application = self.mail.application = name
 
     def disconnect(self) -> None:
         """Close all connections before a fork; each process opens its own."""
@@ -162,6 +173,8 @@ def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
     try:
         database = Database(url)
         try:
+            if may_upgrade and not database.is_sqlite:
+                _require_sessions(database)
             if may_upgrade or (store == "mail" and _is_new(database)):
                 schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
             else:
@@ -174,6 +187,21 @@ def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
     return database
 
 
+def _require_sessions(database: Database) -> None:
+    """Refuse a pooler that gives a connection to another session after each transaction.
+
+    Raises:
+        StartRefused: there is one.
+    """
+    from pbmserv.store.core.postgresql import shares_sessions  # loads the driver
+
+    if shares_sessions(database.reading):
+        raise StartRefused(
+            f"{blank_passwords(database.url)} is behind a pooler that changes the session with "
+            "each transaction; set pool_mode = session in PgBouncer, or name PostgreSQL itself"
+        )
+
+
 def _is_new(database: Database) -> bool:
     """Whether a database has no schema yet."""
     with database.reading.connect() as connection:
@@ -183,11 +211,11 @@ def _is_new(database: Database) -> bool:
 def keys_of(database: Database, clock: Clock) -> KeyRing:
     """Return the keys that sign reply addresses; the first start makes one."""
     with database.reading.connect() as connection:
-        keys = players.signing_keys(connection)
+        keys = signing_keys.by_id(connection)
     if not keys:
         with database.writing.begin() as connection:
-            keys = players.signing_keys(connection)
+            keys = signing_keys.by_id(connection)
             if not keys:
-                players.add_signing_key(connection, 1, secrets.token_bytes(32), clock.now())
-                keys = players.signing_keys(connection)
+                signing_keys.add(connection, 1, secrets.token_bytes(32), clock.now())
+                keys = signing_keys.by_id(connection)
     return KeyRing(keys)

@@ -9,7 +9,8 @@ from typing import Any
 
 from pbmserv.engine.registry import Equipped
 from pbmserv.monitoring.vitals import Vital, Watch
-from pbmserv.service.bots.bot_worker import TICK_S, BotWorker, Moves, Thought
+from pbmserv.service.bots.bot_moves import Moves, Thought
+from pbmserv.service.bots.bot_worker import TICK_S, BotWorker
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import ActForBot, AskState, KeepReport, PutOffBot, StageState
@@ -33,7 +34,12 @@ async def run_bots(name: str, setup: Setup) -> None:
     log.debug("bots think", extra={"equipment": equipment})
 
     def state(_: AskState) -> StageState:
-        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=equipment)
+        return StageState(
+            tuple(stage.vitals()),
+            counted=own_numbers(),
+            doing=equipment,
+            since=base.started_at,
+        )
 
     answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
     ring = Ring(setup.folder / "bots.ring", stage.bot_worker.ask)

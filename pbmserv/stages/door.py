@@ -19,11 +19,12 @@ from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.message import read_head, wire_refusal
-from pbmserv.inbound.source import source_of
+from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
+from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.limits.text_quota import Quota
@@ -34,7 +35,7 @@ from pbmserv.service.mails.log_lines import (
     note_press_over_limit,
 )
 from pbmserv.service.pages.page_requests import PageRequest
-from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
+from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals
@@ -71,6 +72,7 @@ class Door:
 
     Attributes:
         shares: how much waits in each lane.
+        blocked: senders whose mail is refused.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Door:
         self._writer = writer
         self._ring = ring
         self.shares = Shares()
+        self.blocked = BlockedSenders()
 
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail would be over a limit; *envelope* has no text yet. Counts nothing."""
@@ -102,7 +105,16 @@ class Door:
         player = speaker_of(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=not envelope.handed_on)
 
-    async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
+    def refusal_of_sender(self, envelope: Envelope, address: str | None = None) -> str:
+        """Return the reply to a sender whom the operators have blocked, ``""`` to others.
+
+        Args:
+            address: of the From field; `None`: the envelope's sender.
+        """
+        sender = envelope.sender if address is None else address
+        return self.blocked.refusal(sender, client_of(envelope, self._ours))
+
+    async def receive(self, envelope: Envelope, *, is_counted: bool = True) -> str:
         """Count a mail, then take it, put it off or refuse it, and log it.
 
         Returns:
@@ -112,12 +124,12 @@ class Door:
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
         player, direct = speaker_of(reply_address), not envelope.handed_on
-        over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
+        over = self._traffic.count_mail(source, player, direct=direct) if is_counted else None
         try:
             if over is None:
                 outcome = await self._take(envelope, source, reply_address, player)
             else:
-                if self._traffic.may_look(over):
+                if self._traffic.may_read(over):
                     await self._put_off(envelope, over)
                 outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
         except TryLater as error:
@@ -152,12 +164,12 @@ class Door:
         begun = perf_counter()
         body, player = request.as_json(), request.player
         try:
-            self._traffic.spoke(player)
+            self._traffic.count_for_player(player)
         except TooMany:
             note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise
         lane = self.shares.lane_for(NOWHERE, player, len(body))
-        if lane is None or not self._quota.has_room(len(body), for_postmaster=False):
+        if lane is None or not self._quota.take_room(len(body), for_postmaster=False):
             raise TryLater("there is no room for one more command")
         new = NewArrival.of_page("press", body, lane, self._clock.now(), player)
         number = await self._store(new)
@@ -178,10 +190,13 @@ class Door:
         verdict = UNCHECKED
         if not comes_back:  # the From of a report need not be an address that takes answers
             try:
-                read_head(envelope.raw)
+                _, _, author = read_head(envelope.raw)
             except MailError as error:
                 reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
                 return Outcome(reply, "refused", reply)
+            refusal = self.refusal_of_sender(envelope, author)
+            if refusal:
+                return Outcome(refusal, "refused", refusal)
             verdict = await self._verdict(envelope, source, reply_address)
             if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to a person who has not written to us.
@@ -192,13 +207,14 @@ class Door:
         lane = self.shares.lane_for(source, player, octets)
         if lane is None:
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
-        if not self._quota.has_room(octets, for_postmaster=for_postmaster):
+        if not self._quota.take_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
         if shares is not None:
             shares.add(source.network, octets)
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
-        return Outcome(TAKEN, "taken", arrival=await self._store(new))
+        number = await self._store(new)
+        return Outcome(f"{TAKEN} {number}", "taken", arrival=number)
 
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from pbmserv.mail.dns import Resolver
+from pbmserv.monitoring.upkeep import CertificateWatch
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.rounds import Rounds
 from pbmserv.stages.arrivals import Removal
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares
@@ -23,6 +24,7 @@ from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell
 from pbmserv.stages.state import own_numbers
+from pbmserv.store import blocked_senders
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery import arrivals
 
@@ -31,6 +33,8 @@ SWITCH_S = 0.0005
 Python's 5 ms are four times what a client waits otherwise."""
 ROUND_S = 1.0
 """Seconds between two removals of settled arrivals."""
+BLOCKS_EVERY = timedelta(seconds=5)
+"""How often the door reads the senders that operators have blocked."""
 BEAT = timedelta(seconds=30)
 """How often the door gives a sign of life."""
 
@@ -44,7 +48,14 @@ async def run_door(name: str, setup: Setup) -> None:
 
     def state() -> StageState:
         texts = stage.quota.taken, stage.quota.most
-        return StageState(tuple(stage.vitals()), ports.slots(), None, texts, own_numbers())
+        return StageState(
+            tuple(stage.vitals()),
+            ports.slots(),
+            texts=texts,
+            counted=own_numbers(),
+            certificate_ends=stage.certificate.ends,
+            since=base.started_at,
+        )
 
     answers = _answers(stage, asyncio.get_running_loop(), state)
     answering = Answering(setup.folder / f"{name}.sock", answers)
@@ -87,7 +98,9 @@ class DoorStage:
             base.settings.mail_servers,
             PostmasterShares(self.quota.most // 2),
         )
+        self.certificate = CertificateWatch(base.settings.tls_cert, base.clock.now)
         self._beat_at: datetime | None = None
+        self._blocks_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
         self._count_waiting()
         self._rounds = Rounds(
@@ -95,12 +108,18 @@ class DoorStage:
         )
 
     def run_once(self) -> None:
-        """Remove settled arrivals, measure the room for texts, and give a sign of life."""
+        """Remove settled arrivals, measure the room for texts, read the blocked senders, look at
+        the certificate, and give a sign of life."""
         if self._removal is not None:
             self._removal.run_once()
         self._count_waiting()
         now = self._base.clock.now()
         self.quota.measure(now)
+        if self._blocks_at is None or abs(now - self._blocks_at) >= BLOCKS_EVERY:
+            with self._base.game.reading.connect() as connection:
+                self.door.blocked.replace(blocked_senders.current(connection, now))
+            self._blocks_at = now
+        self.certificate.look()
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit(partial(arrivals.beat, now=now)).result()
             self._beat_at = now
@@ -110,7 +129,7 @@ class DoorStage:
         with self._base.mail.reading.connect() as connection:
             waiting = arrivals.by_lane(connection)
         self.door.shares.replace(waiting)
-        self.quota.waits(sum(octets for _, octets in waiting.values()))
+        self.quota.set_waiting(sum(octets for _, octets in waiting.values()))
 
     def start(self) -> None:
         """Do the housekeeping once, then regularly in a thread."""

@@ -39,8 +39,7 @@ def greeting(
     if "post" in stages:
         lines.append(f"  mail out   {text_of(settings.relay)}")
     if "web" in stages:
-        lines.append(f"  pages      {settings.web_url if settings.web else 'off'}")
-        lines += _operators(settings)
+        lines += _pages(settings, stages)
     lines += [
         f"  database   {text_of(settings.database)}",
         f"  address    {settings.address}",
@@ -77,6 +76,13 @@ def greeting(
             lines = [line for line in lines if not line.endswith("--reply yes")]
     lines += ["Ctrl-C stops the server; nothing is lost.", ""]
     return "\n".join(lines) + "\n"
+
+
+def _pages(settings: Settings, stages: Sequence[str]) -> list[str]:
+    lines = [f"  pages      {settings.web_url if settings.web else 'off'}"]
+    if "door" not in stages:
+        lines.append("  moves      need a door beside these pages: pbmserv serve --only door")
+    return lines + _operators(settings)
 
 
 def _operators(settings: Settings) -> list[str]:

@@ -17,8 +17,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import Result
-from pbmserv.service.bots.bot_worker import Thought
+from pbmserv.outbound.results import Result
+from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.health import RelayState, Slots
@@ -52,6 +52,9 @@ class StageState:
         texts: octets that texts of mails take, and may take; `None` if the stage does not know.
         counted: its numbers in the format of Prometheus.
         doing: the work in hand, for people; ``""`` if there is none of interest.
+        certificate_ends: end of the certificate of the stage's ports; `None` if there is none.
+        damage: the first damaged page of the database; ``""`` if none is known.
+        since: when its server started; `None` if it does not answer.
     """
 
     vitals: tuple[Vital, ...]
@@ -60,6 +63,9 @@ class StageState:
     texts: tuple[int, int] | None = None
     counted: bytes = b""
     doing: str = ""
+    certificate_ends: datetime | None = None
+    damage: str = ""
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

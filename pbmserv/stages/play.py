@@ -264,6 +264,8 @@ class Play:
         """Return the job for a mail, `None` if that waits for a check."""
         arrival, now = task.arrival, task.arrival.received_at
         incoming = self._incoming(task)
+        if incoming.mail_report is not None:
+            return partial(self._mails.drop_report, incoming, now)
         is_postmaster = self._reader.mail_domain.is_postmaster(arrival.envelope.recipient)
         if incoming.reply_address is None and is_postmaster:
             digest = incoming.mail.digest
@@ -354,7 +356,7 @@ class Play:
         """Go on with a mail to a reply address whose sender was checked, too."""
         assert isinstance(task.incoming, IncomingMail)
         verdict = UNCHECKED if check.cancelled() else check.result()
-        task.incoming = task.incoming.judged(verdict)
+        task.incoming = task.incoming.with_verdict(verdict)
         self._put_back(task)
 
     def _passwords_checked(self, task: Task, check: Future[frozenset[Credentials]]) -> None:
@@ -405,7 +407,7 @@ class Play:
         done = future.result()
         if done.letters:
             self._ring_post()
-        if done.bots:
+        if done.has_bot_work:
             self._ring_bots()
         if task.arrival.kind in OF_PAGES:
             self._ring_web()

@@ -9,9 +9,9 @@ from functools import partial
 
 from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import OutboxRows, WrittenRows
+from pbmserv.outbound.claims import OutboxRows, WrittenRows
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.bots.bot_worker import BotMoves, Moves
+from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.core.outcome import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
@@ -24,9 +24,11 @@ from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
-from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.rounds import Rounds
+from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
+from pbmserv.service.schedule.integrity import Integrity
+from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
-from pbmserv.service.time.rounds import Rounds
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
@@ -81,7 +83,13 @@ async def run_play(name: str, setup: Setup) -> None:
     def state() -> StageState:
         number, seconds = setup.current.longest()
         doing = f"arrival {number} for {seconds:.1f} s" if number else ""
-        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=doing)
+        return StageState(
+            tuple(stage.vitals()),
+            counted=own_numbers(),
+            doing=doing,
+            since=setup.base.started_at,
+            damage=stage.integrity.damage,
+        )
 
     answering = Answering(setup.folder / f"{name}.sock", _answers(stage, state))
     ring = Ring(setup.folder / "play.ring", stage.play.ring)
@@ -170,7 +178,7 @@ class PlayStage:
             ring_web()
 
         self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
-        kept = Kept.of_days(
+        kept = KeepTimes.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
         self.expiry = Expiry(base.game, self.writer, clock, kept, self.quota)
@@ -190,9 +198,15 @@ class PlayStage:
         self._putting_off = Rounds(
             self.put_off_mails.run_once, "put-off", 30.0, "mails that wait could not be looked at"
         )
+        announcer = Announcer(self.services, base.game, self.writer, clock, ring_post)
+        self._announcing = Rounds(
+            announcer.run_once, "announcing", PAUSE_S, "an announcement could not be sent"
+        )
         self._tidying = Rounds(
             self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
         )
+
+        self.integrity = Integrity([base.game, base.mail])
 
     def start(self) -> None:
         """Begin with the heartbeat, so that no player's clock is charged with an outage."""
@@ -201,11 +215,15 @@ class PlayStage:
         self.scheduler.start()
         self._tidying.start()
         self._putting_off.start()
+        self._announcing.start()
+        self.integrity.start()
 
     def stop(self) -> None:
         """Finish the mails under way; the others wait for the next start."""
+        self.integrity.stop(STOP_S)
         self._tidying.stop(STOP_S)
         self._putting_off.stop(STOP_S)
+        self._announcing.stop(STOP_S)
         self.scheduler.stop(STOP_S)
         self.play.stop(STOP_S)
         with contextlib.suppress(*UNAVAILABLE, Closed):
@@ -245,7 +263,14 @@ class PlayStage:
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""
-        parts = self.scheduler, self.play, self._tidying, self._putting_off
+        parts = (
+            self.scheduler,
+            self.play,
+            self._tidying,
+            self._putting_off,
+            self._announcing,
+            self.integrity,
+        )
         rounds = [part.vital() for part in parts]
         return [*self.writer.vitals(), *rounds]
 

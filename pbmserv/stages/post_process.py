@@ -10,11 +10,13 @@ from random import random
 
 from pbmserv.letters.compose import Composer
 from pbmserv.monitoring.vitals import Vital, Watch
+from pbmserv.outbound.claims import OutboxRows, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import load_key
-from pbmserv.outbound.outbox import Outbox, OutboxRows, Result, WrittenRows
+from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.relay import Relay
 from pbmserv.outbound.relays import open_relay
+from pbmserv.outbound.results import Result
 from pbmserv.outbound.sender import Sender
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.delivery import bounces
@@ -50,7 +52,12 @@ async def run_post(name: str, setup: Setup) -> None:
     stage = PostStage(base, rows, watch=setup.current, by=claimant(setup.folder, name))
 
     def state(_: AskState) -> StageState:
-        return StageState(tuple(stage.vitals()), relay=stage.relay_state(), counted=own_numbers())
+        return StageState(
+            tuple(stage.vitals()),
+            relay=stage.relay_state(),
+            counted=own_numbers(),
+            since=base.started_at,
+        )
 
     answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
     ring = Ring(setup.folder / f"{name}.ring", stage.sender.wake)
@@ -126,7 +133,8 @@ class PostStage:
 
     def relay_state(self) -> RelayState:
         """Return the state of the relay."""
-        return RelayState(*self.sender.failures)
+        breaker = self.sender.breaker
+        return RelayState(breaker.failures, breaker.is_open, breaker.fault)
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""

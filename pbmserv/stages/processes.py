@@ -26,6 +26,7 @@ def run(name: str, setup: Setup) -> None:
     with contextlib.suppress(OSError):  # some sandboxes forbid a change of priority
         os.nice(NICE.get(stage, 0))
     try:
+        setup.base.name_connections(f"pbmserv {name}")
         setup.base.read_keys()
         asyncio.run(_STAGES[stage](name, setup))
     finally:

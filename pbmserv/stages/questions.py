@@ -45,6 +45,10 @@ class Unanswered(StoreAway):
     """The other stage is not there, or went away before it answered."""
 
 
+class NotThere(Unanswered):
+    """The other stage does not listen, so it has not got the request."""
+
+
 class Answering:
     """Answers requests at a path, each connection in a thread of its own.
 
@@ -172,7 +176,7 @@ class Asking:
         """Return an idle connection that is still open, else a new one.
 
         Raises:
-            Unanswered: the other stage is not there.
+            NotThere: the other stage is not there.
         """
         while (connection := self._pop_idle()) is not None:
             if not _is_closed(connection):
@@ -185,7 +189,7 @@ class Asking:
                 return self._connected()
             except OSError as error:
                 if monotonic() >= end or self._is_ending.wait(RETRY_S):
-                    raise Unanswered(f"{self._path.stem} is not there") from error
+                    raise NotThere(f"{self._path.stem} is not there") from error
 
     def _connected(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX)

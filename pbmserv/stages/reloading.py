@@ -18,7 +18,7 @@ from pbmserv.mail.reply_address import KeyRing
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key
 from pbmserv.smtpd.tls import Certificate
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core.database import Database
 
 ASKED = "SIGHUP"
@@ -82,7 +82,7 @@ class Reload:
             log.info("letters are signed", extra=self._facts | {"keys": names})
         try:
             with self._database.reading.connect() as connection:
-                keys = players.signing_keys(connection)
+                keys = signing_keys.by_id(connection)
             check_keys(keys)
         except (SQLAlchemyError, ConfigError) as error:
             why = reason(error) or type(error).__name__

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
@@ -57,13 +58,53 @@ def states(folder: Path) -> dict[str, StageState]:
     return answers
 
 
+def answers(path: Path) -> bool:
+    """Return whether a stage answers at the path of its socket."""
+    try:
+        with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
+            asking.ask(AskState())
+    except Unanswered:
+        return False
+    return True
+
+
+def certificate_ends(states_: Iterable[StageState]) -> datetime | None:
+    """Return when the certificate of the mail ports ends, if one of the stages knows."""
+    return next((state.certificate_ends for state in states_ if state.certificate_ends), None)
+
+
+def relay_of(states_: Iterable[StageState]) -> RelayState:
+    """Return the worst state of the relay that one of the stages has seen."""
+    relays = [state.relay for state in states_ if state.relay is not None]
+    worst = max(relays, key=lambda relay: (relay.is_open, relay.failures), default=None)
+    return worst or RelayState(0, False)
+
+
+def relay_line(relay: RelayState) -> str:
+    """Return a sentence for operators about a relay that does not answer; ``""`` if it does."""
+    if not relay.failures:
+        return ""
+    waits = ", and letters wait" if relay.is_open else ""
+    return f"The relay has failed {relay.failures} times in a row{waits}: {relay.fault}"
+
+
+def started(states_: Iterable[StageState]) -> datetime | None:
+    """Return when the server of this machine started; `None` if no stage of it answers."""
+    return min((state.since for state in states_ if state.since is not None), default=None)
+
+
 def runs(queues: Queues) -> bool:
     """Whether a server has given a sign of life lately."""
     return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
 
 
-def running(queues: Queues) -> str:
-    """Return a sentence for operators that says whether a server runs."""
+def running(queues: Queues, since: datetime | None) -> str:
+    """Return a sentence for operators that says whether a server runs.
+
+    Args:
+        since: when the server of this machine started; `None` if none runs here. Of a server
+            elsewhere only its signs of life are known.
+    """
     if queues.beat_s is None or queues.up_since is None:
         return "No server has ever run on this database."
     if queues.beat_s < -RUNS_S:
@@ -72,7 +113,10 @@ def running(queues: Queues) -> str:
     last_sign = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
     if not runs(queues):
         return f"No server runs: {last_sign}."
-    return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {last_sign}."
+    if since is None:
+        up_since = f"{queues.up_since:%Y-%m-%d %H:%M} UTC"
+        return f"A server runs, without a long interruption since {up_since}; {last_sign}."
+    return f"A server has been running since {since:%Y-%m-%d %H:%M} UTC; {last_sign}."
 
 
 def waiting(queues: Queues) -> list[tuple[str, str, str]]:
@@ -109,6 +153,8 @@ class Stages:
         self._probed = [
             Asking(folder / f"{name}.sock", PATIENCE_S) for name in names if name in WRITING
         ]
+        self._door = folder / "door.sock"
+        self._has_own_door = "door" in names
         self._own = own
         self._turn = threading.Lock()
         self._states: dict[str, StageState] | None = None
@@ -131,8 +177,11 @@ class Stages:
         return Parts(
             [vital for state in states_ for vital in state.vitals],
             {name: slots for state in states_ for name, slots in state.slots.items()},
-            next((state.relay for state in states_ if state.relay), RelayState(0, False)),
+            relay_of(states_),
             next((state.texts for state in states_ if state.texts), (0, 1)),
+            certificate_ends(states_),
+            self._has_own_door or answers(self._door),
+            any(state.damage for state in states_),
         )
 
     def write(self) -> Future[None]:

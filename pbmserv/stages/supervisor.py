@@ -283,7 +283,9 @@ def _run_child(name: str, main: Callable[[str], None], settings: Settings) -> No
         reason = outage_line(error)
         if isinstance(error, PermissionError):
             reason = f"{error.filename}: {error.strerror}"
-        if reason is None:
+        if reason is None and logs.writes_json():
+            _log.critical("a process has failed", exc_info=error, extra={"stage": name})
+        elif reason is None:
             traceback.print_exc()
         else:
             _log.error("a process cannot go on", extra={"stage": name, "because": reason})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from pbmserv.errors import DoorAway
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.operators.gauges import metrics as metrics_of
@@ -15,28 +17,36 @@ from pbmserv.service.operators.health import Health
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
 from pbmserv.stages.descriptors import shares
-from pbmserv.stages.messages import StageState, StoreForm, StorePress
+from pbmserv.stages.messages import Request, StageState, StoreForm, StorePress
 from pbmserv.stages.operators import OperatorOrders
 from pbmserv.stages.process import Setup, until_stopped
-from pbmserv.stages.questions import Asking
+from pbmserv.stages.questions import PATIENCE_S, Asking, NotThere
 from pbmserv.stages.rings import Ring
-from pbmserv.stages.state import Stages, own_numbers
+from pbmserv.stages.state import Stages, answers, own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.stages.web_stage import WebStage
 
 BEAT, BEAT_S = 1, 1.0
 """The number that web notes as its work, and the seconds between notes."""
+ELSEWHERE_S = 1.0
+"""Seconds that a page waits for a door that another `serve` runs, if at all."""
 MOST_THREADS = THREADS - 1
 """Threads of web at most: as many as the supervisor can see, less the event loop's own."""
 
 T = TypeVar("T")
+
+log = logging.getLogger("pbmserv.stages")
 
 
 async def run_web(name: str, setup: Setup) -> None:
     """Serve the pages until SIGTERM."""
     base = setup.base
     asyncio.get_running_loop().set_default_executor(_Watched(setup.current))
-    door = _DoorOfPages(Asking(setup.folder / "door.sock"))
+    has_own_door = "door" in setup.stages
+    path, patience_s = setup.folder / "door.sock", PATIENCE_S if has_own_door else ELSEWHERE_S
+    door = _DoorOfPages(Asking(path, patience_s))
+    if not has_own_door and not await asyncio.to_thread(answers, path):
+        log.warning("no door runs beside the pages: moves and forms on them fail until one does")
     stage = WebStage(base, door, OperatorOrders(base.settings))
     others = tuple(process for process in setup.stages if process != name)
     loop_vital = Vital("web", True, 0.0, 60.0)
@@ -76,13 +86,19 @@ class _DoorOfPages:
         self._door = door
 
     async def form(self, kind: str, values: Mapping[str, Any]) -> int:
-        return await asyncio.to_thread(self._door.ask, StoreForm(kind, values))
+        return await asyncio.to_thread(self._ask, StoreForm(kind, values))
 
     async def press(self, request: PageRequest) -> int:
-        number = await asyncio.to_thread(self._door.ask, StorePress(request))
+        number = await asyncio.to_thread(self._ask, StorePress(request))
         if isinstance(number, Over):
             raise TooMany(number)
         return number
+
+    def _ask(self, request: Request[T]) -> T:
+        try:
+            return self._door.ask(request)
+        except NotThere as error:
+            raise DoorAway(str(error)) from error
 
 
 class _Watched(ThreadPoolExecutor):

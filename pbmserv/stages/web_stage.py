@@ -15,7 +15,7 @@ from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
 from pbmserv.stages.page_results import PageResults
 from pbmserv.stages.places import first_place
-from pbmserv.stages.state import running, states, waiting
+from pbmserv.stages.state import running, started, states, waiting
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.operators import health
 
@@ -100,7 +100,7 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
             queues = health.queues(mail, game, base.clock.now())
         stages = states(first_place(base.settings.data_dir))
         return Queue(
-            running(queues),
+            running(queues, started(stages.values())),
             {name: state.doing for name, state in stages.items()},
             queues.newest_mail,
             queues.newest_letter,

@@ -76,10 +76,22 @@ def rename(connection: Connection, userid: str, neutral: str) -> None:
     )
 
 
+def retarget(connection: Connection, userid: str, new: str) -> None:
+    """Put the new userid of a renamed player into the entries about the player."""
+    connection.execute(
+        update(audit)
+        .where(audit.c.target == f"user {userid}", audit.c.action != "rename")
+        .values(target=f"user {new}")
+    )
+
+
 def merged_into(connection: Connection, userid: str) -> list[str]:
-    """Return the userids of accounts that were merged into this one, directly or through others."""
+    """Return the userids of accounts that were merged into this one, directly or through others,
+    and its former userids."""
     merges = connection.execute(
-        select(audit.c.target, audit.c.facts).where(audit.c.action == "merge").order_by(audit.c.id)
+        select(audit.c.target, audit.c.facts)
+        .where(audit.c.action.in_(("merge", "rename")))
+        .order_by(audit.c.id)
     )
     names = {userid}
     for row in reversed(merges.all()):

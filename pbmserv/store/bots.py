@@ -64,7 +64,7 @@ def userids(connection: Connection) -> dict[int, str]:
     return {row.id: row.userid for row in connection.execute(statement)}
 
 
-def known(connection: Connection, userid: str) -> Player | None:
+def shown_account(connection: Connection, userid: str) -> Player | None:
     """Return the account of a bot, or what `account` would create.
 
     Returns:
@@ -72,11 +72,11 @@ def known(connection: Connection, userid: str) -> Player | None:
     """
     player = player_rows.of_name(connection, userid)
     if player is None:
-        return _future_account(userid)
+        return _new_account(userid)
     return player if player.state == PlayerState.BOT else None
 
 
-def _future_account(userid: str) -> Player:
+def _new_account(userid: str) -> Player:
     """Return the account that `account` would create."""
     return Player(
         id=0,
@@ -90,6 +90,7 @@ def _future_account(userid: str) -> Player:
         accept="auto",
         remind="",
         broadcasts=False,
+        announcements=False,
         report="ask",
         labels="ask",
         public=True,

@@ -189,7 +189,7 @@ def away(connection: Connection, player_id: int, since: datetime) -> tuple[Span,
 
 
 def server(connection: Connection, since: datetime, now: datetime) -> Server | None:
-    """Return the server's outages that end after *since*.
+    """Return the outages that end after *since*, and since when the server is up.
 
     Returns:
         None if the server has just been down. Then the caller must `beat` first: an outage that is
@@ -198,10 +198,10 @@ def server(connection: Connection, since: datetime, now: datetime) -> Server | N
     beat = heartbeat(connection)
     if beat is None or now - beat.beat_at > GAP:
         return None
-    return Server(down(connection, since), beat.up_since)
+    return Server(outages_since(connection, since), beat.up_since)
 
 
-def down(connection: Connection, since: datetime) -> tuple[Span, ...]:
+def outages_since(connection: Connection, since: datetime) -> tuple[Span, ...]:
     """Return the server's outages that end after *since*."""
     rows = connection.execute(_DOWN, {"since": since})
     return tuple((row[0], row[1]) for row in rows)

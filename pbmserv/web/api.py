@@ -27,7 +27,7 @@ from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.core.budget import TooMuch
-from pbmserv.service.core.lookup import AWAY
+from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
@@ -136,7 +136,7 @@ def build_api(
             Exhausted: problems.too_busy,
             TooMuch: problems.too_large,
             ServerFault: problems.away,
-            **dict.fromkeys(AWAY, problems.away),
+            **dict.fromkeys(OUTAGES, problems.away),
         },
     )
     application.router.redirect_slashes = False

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.errors import StillWorking
+from pbmserv.errors import DoorAway, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
@@ -28,7 +28,7 @@ from pbmserv.web.personal_pages import personal_routes
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.public import public_routes
-from pbmserv.web.safe_responses import SafeResponses, fault_of, mount_below
+from pbmserv.web.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
 
 WITH_TOKEN = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
 """Beginnings of the paths of forms that need a token."""
@@ -83,6 +83,7 @@ def build(
         exception_handlers={
             HTTPException: errors.refused,
             StillWorking: errors.working,
+            DoorAway: errors.no_door,
             TooMany: errors.too_many,
             Exhausted: errors.too_busy,
             TooMuch: errors.too_large,
@@ -134,6 +135,11 @@ class _ErrorPages:
     async def working(self, _request: Request, _error: Exception) -> Response:
         """Return 202: the form is stored and will be carried out."""
         return self._printer.failure(202, "working")
+
+    async def no_door(self, _request: Request, error: Exception) -> Response:
+        """Return 503: what the form asks for was not stored."""
+        log.warning("a form could not be taken", extra={"because": str(error)})
+        return self._printer.failure(503, "no-door", {"Retry-After": str(AGAIN_S)})
 
     async def too_many(self, _request: Request, error: Exception) -> Response:
         """Return 429: the player has sent as much as the server accepts."""

@@ -46,13 +46,18 @@ from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.safe_responses import HEADERS, SafeResponses
 
 LONGEST_FORM = 8_000
-"""Octets."""
+"""Octets of the form to sign in."""
+LONGEST_DEED = 80_000
+"""Octets of the form of an operator who is signed in; an announcement needs the most."""
 LONGEST_NAME = 80
 """Characters of an operator's name."""
 MOST_OUTCOMES = 100
 """Outcomes of changes that are kept for the next page."""
 COOKIE = "pbmserv-operator"
-SIGNED = ("/mails", "/letters", "/players", "/boards", "/games", "/sign-in", "/sign-out")
+SIGNED = (
+    *("/mails", "/letters", "/players", "/boards", "/games", "/server"),
+    *("/sign-in", "/sign-out"),
+)
 """Beginnings of the paths of forms that need a session or the token."""
 
 # With "no-referrer" browsers send forms with the origin "null", which `OnlyHere` refuses.
@@ -106,6 +111,7 @@ def build_operators(
             Route("/boards/{number}", signed(site.board), methods=both),
             Route("/games", signed(site.games), methods=both),
             Route("/games/{game}", signed(site.game), methods=both),
+            Route("/server", signed(site.server), methods=both),
             Route("/audit", signed(site.audit)),
         ],
         middleware=[
@@ -254,8 +260,13 @@ class _Gate:
                 return self.printer.redirect("/sign-in")
             fields: Mapping[str, str] = {}
             if request.method == "POST":
-                form = await read_form(request, LONGEST_FORM)
-                fields = {name: printable(text) for name, text in form.items()}
+                form = await read_form(request, LONGEST_DEED)
+                fields = {
+                    name: "\n".join(map(printable, text.splitlines()))
+                    if name == "text"
+                    else printable(text)
+                    for name, text in form.items()
+                }
                 key = fields.get("key", "")
                 if not hmac.compare_digest(key.encode("utf-8", "replace"), session.key.encode()):
                     return self.printer.notice(403, "forged")
@@ -353,7 +364,7 @@ class _Site:
             values = {"text": text, "is_kept": is_kept, "entries": entries}
             return self._page("mail", request, number=number, **values)
 
-        return await self._changed(page, request, number=str(number))
+        return await self._changed(page, request, number=str(number), numbers=str(number))
 
     async def letters(self, request: OperatorRequest) -> Response:
         """Show letters; a POST sends all failed ones again."""
@@ -438,6 +449,14 @@ class _Site:
             return self._page("game", request, is_open=dict(facts)["state"] == "open", **values)
 
         return await self._changed(page, request, game=key)
+
+    async def server(self, request: OperatorRequest) -> Response:
+        """Show the forms that concern the whole server."""
+
+        async def page(request: OperatorRequest) -> Response:
+            return self._page("server", request, blocks=await self._pages.blocked_senders())
+
+        return await self._changed(page, request)
 
     async def audit(self, request: OperatorRequest) -> Response:
         """Show the actions of operators."""

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pbmserv.service.core.lookup import AWAY
+from pbmserv.service.core.outages import OUTAGES
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -30,7 +30,7 @@ AGAIN_S = 10
 
 def fault_of(error: BaseException) -> tuple[int, str, dict[str, str] | None]:
     """Return status, template and headers of the page that answers for an exception."""
-    if isinstance(error, AWAY):
+    if isinstance(error, OUTAGES):
         return 503, "fault", {"Retry-After": str(AGAIN_S)}
     return 500, "fault", None
 

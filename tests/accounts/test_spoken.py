@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pbmserv.engine.types import Seat
-from pbmserv.games.blackbox.display import ToldRay, ToldSide, tell
+from pbmserv.games.blackbox.display import MarkedRay, MarkedSide, box_facts
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.views import BoxView
 from pbmserv.views.texts import render_text
@@ -42,14 +42,14 @@ def spoken(*boxes: BoxView, phase: str = "playing") -> str:
 
 
 def test_sides_rays_and_rows_are_told_in_order_and_nothing_empty() -> None:
-    told = tell(BOARD, box(0, {"9": "B", "F": "B", "K": "a", "3": "a", "A": "#"}).marks, [])
+    told = box_facts(BOARD, box(0, {"9": "B", "F": "B", "K": "a", "3": "a", "A": "#"}).marks, [])
     assert told.sides == (
-        ToldSide("top", (("A", "#"), ("F", "B"))),
-        ToldSide("right", (("9", "B"),)),
-        ToldSide("bottom", (("K", "a"),)),
-        ToldSide("left", (("3", "a"),)),
+        MarkedSide("top", (("A", "#"), ("F", "B"))),
+        MarkedSide("right", (("9", "B"),)),
+        MarkedSide("bottom", (("K", "a"),)),
+        MarkedSide("left", (("3", "a"),)),
     )
-    assert told.rays == (ToldRay("a", ("K", "3")), ToldRay("B", ("F", "9")))
+    assert told.rays == (MarkedRay("a", ("K", "3")), MarkedRay("B", ("F", "9")))
     assert told.rows == ()
 
 

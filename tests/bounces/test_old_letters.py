@@ -16,7 +16,7 @@ from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.letters import letter_text, retry_letters
 from pbmserv.store.delivery import inbox as mails
-from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.delivery import letter_octets, old_letters, outbox
 from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
@@ -42,7 +42,7 @@ def challenged(house: Indoors) -> list[Posted]:
 
 def kept(house: Indoors, letter: Posted) -> bytes | None:
     with house.server.database.reading.connect() as connection:
-        return kept_letters.bytes_of(connection, letter.id)
+        return letter_octets.of_letter(connection, letter.id)
 
 
 def row(house: Indoors, letter: Posted) -> dict[str, object] | None:
@@ -154,8 +154,8 @@ def test_an_index_finds_old_letters(tmp_path: Path) -> None:
     """Rows that stay for good are never searched."""
     with indoors(tmp_path) as server, server.server.database.reading.connect() as connection:
         for statement, index in (
-            (kept_letters._MAILED, "ix_letter_bytes_made_at"),
-            (kept_letters._OLD, "ix_outbox_over"),
+            (old_letters._WITH_OCTETS, "ix_letter_bytes_made_at"),
+            (old_letters._WITH_WORDS, "ix_outbox_over"),
             (mails._WITH_TEXT, "ix_inbox_text"),
         ):
             compiled = str(

@@ -17,7 +17,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.letters import drop_letter, retry_letters
-from pbmserv.service.operators.people import user_facts
+from pbmserv.service.operators.overviews import user_facts
 from pbmserv.store import audit
 from pbmserv.store.operators.letters import LetterLine, letters
 from pbmserv.store.tables.mail import bounces, inbox, outbox

@@ -17,7 +17,7 @@ from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.maildir import folder_of
-from pbmserv.outbound.outbox import Failed, Sent
+from pbmserv.outbound.results import Failed, Sent
 from pbmserv.store.tables.mail import bounces, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")

@@ -112,7 +112,13 @@ def test_each_command_in_a_block_works(
         assert run(["db", "backup", copy]) == 0
         if "--overwrite" not in arguments:  # it is put into a new database
             monkeypatch.setenv("PBMSERV_DATABASE", request.getfixturevalue("empty_postgres_url"))
-    words = {"COPY": copy, "/var/lib/pbmserv/s2026.pem": str(tmp_path / "s2026.pem")}
+    news = tmp_path / "move.txt"
+    news.write_text("We move\n\nOn Sunday.\n")
+    words = {
+        "COPY": copy,
+        "/var/lib/pbmserv/s2026.pem": str(tmp_path / "s2026.pem"),
+        "/tmp/move.txt": str(news),
+    }
     assert run([words.get(word, word) for word in arguments]) == 0
 
 
@@ -178,7 +184,7 @@ def test_a_shell_parses_each_block(block: Block) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_file_that_a_page_names_exists(page: Page) -> None:
-    names = set(re.findall(r"(?<![\w/.])deploy/[\w./-]*\w", page.text))
+    names = set(re.findall(r"(?<![\w/.])deploy/[\w./@-]*\w", page.text))
     assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
 
 
@@ -234,7 +240,7 @@ def test_an_older_version_refuses_a_newer_database_with_one_sentence(
     for place in ("stages.operators", "serve"):
         monkeypatch.setattr(f"pbmserv.{place}.log.configure", lambda *_, **__: None)
     for command in (["serve"], ["db", "check"], ["db", "upgrade"], ["user", "list"]):
-        assert run(command) == 1
+        assert run(command) == 2
         output = capsys.readouterr()
         assert output.out == ""
         assert output.err.startswith("pbmserv: the database is at revision 9999, but this version")

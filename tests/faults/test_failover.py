@@ -20,7 +20,7 @@ from standby import Missing, Pair
 from wire import Wire, mail
 
 from benchmarks.kills import Plan, run
-from pbmserv.smtpd.session import TRY_LATER
+from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.tables.mail import outbox

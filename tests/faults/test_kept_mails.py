@@ -296,6 +296,29 @@ def test_a_game_that_breaks_takes_nobody_else_down(
         assert states(server).count("kept") == 1
 
 
+def test_several_mails_are_carried_out_again_and_their_faults_are_named(
+    operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = seat_pairs(operator.server, 1)[0]
+    with a_fault(monkeypatch, model.ReplyMove, statement="INSERT INTO inbox (peer) VALUES (NULL)"):
+        for seat in (0, 1):
+            player = table.players[seat]
+            operator.send(player.address, "Re", HIDINGS[seat], to=table.addresses[seat])
+    assert states(operator) == ["kept", "kept"]
+    assert run(["inbox", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert listed.count("IntegrityError") >= 2
+    assert "Background on this error" not in listed
+
+    first, second = numbers(operator)
+    assert run(["inbox", "retry", first, "99", *WHY]) == 1  # all or none
+    assert states(operator) == ["kept", "kept"]
+    capsys.readouterr()
+    assert run(["inbox", "retry", first, second, *WHY]) == 0
+    assert capsys.readouterr().out.count("is carried out") == 2
+    assert states(operator) == ["done", "done"]
+
+
 def test_a_kept_mail_can_be_dropped(operator: Running, capsys: pytest.CaptureFixture[str]) -> None:
     raw = mail("spam@elsewhere.example", "buy", "now", Message_ID="<1@elsewhere.example>")
     with Wire(operator.port) as wire:

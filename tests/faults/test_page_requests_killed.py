@@ -10,10 +10,12 @@ import signal
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from pressing import Tab
 from processes import Process, Sink, wait_until
+from programs import free_port
 from sqlalchemy import func, select
 from wire import Wire, mail
 
@@ -35,6 +37,15 @@ def newest(sink: Sink, count: int) -> EmailMessage:
     return letter
 
 
+def link_in(letter: EmailMessage) -> tuple[int, str]:
+    """Return port and path of the page of the board."""
+    body = letter.get_body(("plain",))
+    assert body is not None
+    link = re.search(r"http://[\w.]+:(\d+)(/b/[a-z2-7]+)", body.get_content())
+    assert link is not None, body.get_content()
+    return int(link[1]), link[2]
+
+
 def test_a_press_is_carried_out_once_though_play_is_killed(
     database: Database, tmp_path: Path, sink: Sink
 ) -> None:
@@ -47,11 +58,7 @@ def test_a_press_is_carried_out_once_though_play_is_killed(
                 )
                 assert wire.mail(ALICE, OURS, raw).startswith("250")
             letter = newest(sink, number)
-        body = letter.get_body(("plain",))
-        assert body is not None
-        link = re.search(r"http://[\w.]+:(\d+)(/b/[a-z2-7]+)", body.get_content())
-        assert link is not None, body.get_content()
-        tab = Tab(int(link[1]), link[2]).load()
+        tab = Tab(*link_in(letter)).load()
         assert tab.press("5").status == 200
 
         def moves() -> int:
@@ -66,3 +73,31 @@ def test_a_press_is_carried_out_once_though_play_is_killed(
         os.kill(play, signal.SIGKILL)
         wait_until(lambda: moves() > before, "the press is carried out")
         assert moves() == before + 1
+
+
+def test_pages_without_a_door_say_so_and_refuse_a_move_at_once(tmp_path: Path, sink: Sink) -> None:
+    url, port = f"sqlite:///{tmp_path}/pbmserv.sqlite3", free_port()
+    settings = {"relay": f"smtp://127.0.0.1:{sink.port}", "web": f"127.0.0.1:{port}"}
+    with Process(tmp_path, url, **settings) as process:
+        assert "moves " not in process.greeting
+        for number, line in enumerate(("signup alice wonder-land", "blackbox solo alice"), 1):
+            raw = mail(
+                ALICE, f"{line}{' wonder-land' * (number > 1)}", "", Message_ID=f"<{number}>"
+            )
+            with Wire(process.port) as wire:
+                assert wire.mail(ALICE, OURS, raw).startswith("250")
+            letter = newest(sink, number)
+        tab = Tab(*link_in(letter)).load()
+        assert tab.press("5").status == 200
+    with Process(tmp_path, url, arguments=["--only", "web"], **settings) as process:
+        assert "moves      need a door beside these pages" in process.greeting
+        assert "no door runs beside the pages" in process.errors
+        # A tab raises an error with the page of a status from 500 on.
+        with pytest.raises(AssertionError, match=r'"door":\{"ok":false,"state":"failing"'):
+            Tab(port, "/healthz").load()
+        tab.load()
+        begun = monotonic()
+        with pytest.raises(AssertionError, match="Nothing has changed, and your games are safe"):
+            tab.press("6")
+        assert tab.status == 503
+        assert monotonic() - begun < 10

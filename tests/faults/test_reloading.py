@@ -19,7 +19,7 @@ from wire import Wire, mail
 
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key, make_key
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import keys
 
@@ -161,7 +161,7 @@ def test_keys_of_reply_addresses(database_url: str, tmp_path: Path) -> None:
     database = Database(database_url)
     served = Served(tmp_path, database_url, Files(tmp_path))
     with database.reading.connect() as connection:
-        first = players.signing_keys(connection)
+        first = signing_keys.by_id(connection)
     second = {7: b"another secret of 32 octets, yes"}
 
     def takes(ring: dict[int, bytes]) -> bool:
@@ -173,7 +173,7 @@ def test_keys_of_reply_addresses(database_url: str, tmp_path: Path) -> None:
 
     assert takes(first)
     assert not takes(second)
-    changed(database_url, lambda c: players.add_signing_key(c, 7, second[7], NOW))
+    changed(database_url, lambda c: signing_keys.add(c, 7, second[7], NOW))
     assert 'keys="1, 7" signs=7' in served.hang_up()
     assert takes(first)
     assert takes(second)
@@ -189,7 +189,7 @@ def test_keys_of_reply_addresses(database_url: str, tmp_path: Path) -> None:
     assert takes(second)
     changed(database_url, lambda c: c.execute(delete(keys)))
     assert "the table of keys is empty" in served.hang_up()
-    changed(database_url, lambda c: players.add_signing_key(c, 256, second[7], NOW))
+    changed(database_url, lambda c: signing_keys.add(c, 256, second[7], NOW))
     assert "key 256 cannot be used" in served.hang_up()
     assert takes(second)
     assert served.process.stop() == 0

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
 from wire import SETTLES, Wire, mail
 
-from pbmserv.smtpd.session import TRY_LATER
+from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import timeouts

@@ -20,7 +20,7 @@ from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd import dialog
-from pbmserv.smtpd.session import TRY_LATER
+from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.stages.door import Door
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import moves
@@ -140,13 +140,13 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 500)  # more than a slow disk takes
     monkeypatch.setattr(dialog, "PATIENCE", patience)
     asked = []
-    take = Door.arrives
+    take = Door.receive
 
     async def counted(door: Door, envelope: Envelope) -> str:
         asked.append(envelope.recipient)
         return await take(door, envelope)
 
-    monkeypatch.setattr(Door, "arrives", counted)
+    monkeypatch.setattr(Door, "receive", counted)
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
         start(url, tmp_path, lmtp="127.0.0.1:0") as server,

@@ -19,7 +19,7 @@ from quoting import in_plain_text
 from zone import Zone
 
 from pbmserv.clock import SystemClock
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.errors import MailError
 from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
@@ -245,7 +245,7 @@ def command(octets: bytes) -> None:
     text = octets[1:].decode("utf-8", "replace")
     subject, _, body = text.partition("\n")
     for flags in (octets[0] & 1, octets[0] & 3):
-        reading = read(subject, body, games=GAMES, reply=bool(flags), tray=flags == 3)
+        reading = read_commands(subject, body, games=GAMES, reply=bool(flags), tray=flags == 3)
         assert reading.lines
         assert len(reading.words) <= 4_000
         for line in reading.lines:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import process_time
 
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.message import read_mail, wire_refusal
@@ -221,7 +221,7 @@ def seconds(raw: bytes) -> float:
 
 def _commands(subject: str, text: str, reply: bool, tray: bool) -> float:
     begun = process_time()
-    read(subject, text, games={"blackbox"}, reply=reply, tray=tray)
+    read_commands(subject, text, games={"blackbox"}, reply=reply, tray=tray)
     return process_time() - begun
 
 

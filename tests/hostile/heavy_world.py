@@ -22,8 +22,8 @@ from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -168,7 +168,7 @@ class World:
         self.restart()
         envelope = Envelope(sender, to or self.server.mail_domain.address, raw)
         begun = process_time()
-        reply = self.loop.run_until_complete(self.server.door.arrives(envelope, is_counted=False))
+        reply = self.loop.run_until_complete(self.server.door.receive(envelope, is_counted=False))
         self.server.settle()
         taken = process_time() - begun
         begun = process_time()

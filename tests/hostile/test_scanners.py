@@ -19,7 +19,7 @@ from growth import patience, steepness
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.line import LONGEST_LINE
 from pbmserv.commands.grammar.words import first_and_last_day, fold, split
-from pbmserv.commands.reading.mail import clean_subject, read, read_message
+from pbmserv.commands.reading.mail import clean_subject, read_commands, read_message
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.config.display import blank_passwords
 from pbmserv.engine.plans import read_plan
@@ -44,7 +44,7 @@ from pbmserv.inbound.text import clean, decode
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import blank_tokens
-from pbmserv.outbound.logged_replies import loggable_reply
+from pbmserv.outbound.log_lines import loggable_reply
 from pbmserv.views.filters import definitions, filled, said
 
 pytestmark = pytest.mark.slow
@@ -130,11 +130,13 @@ def _body(kind: str, encoding: str = "8bit") -> Callable[[str], object]:
 
 
 def _command(front: str) -> Callable[[str], object]:
-    return lambda text: read(front + text.replace("\n", " "), "", games=_GAMES, reply=False)
+    return lambda text: read_commands(
+        front + text.replace("\n", " "), "", games=_GAMES, reply=False
+    )
 
 
 def _lines(subject: str, *, reply: bool = False, tray: bool = False) -> Callable[[str], object]:
-    return lambda text: read(
+    return lambda text: read_commands(
         subject, text, games=_GAMES, reply=reply, tray=tray, plainly=reply and not tray
     )
 
@@ -451,7 +453,7 @@ def test_lines_of_unclosed_quotes_are_read_quickly() -> None:
 
     def ask(text: str) -> None:
         mail = read_mail(_mail(text), host="games.example", is_ours=lambda _: False)
-        assert len(read(mail.subject, mail.text, games=_GAMES, reply=False).lines) > 1
+        assert len(read_commands(mail.subject, mail.text, games=_GAMES, reply=False).lines) > 1
 
     with patience():
         assert steepness(ask, head + body, lambda: head + body[: len(body) // 2]) == ""

@@ -25,7 +25,7 @@ from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.service.bots import bot_worker
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.rounds import Rounds
 
 ALICE = address_of("alice")
 HIDING = "b3,d3,a1,f2"

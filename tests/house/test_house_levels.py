@@ -14,7 +14,7 @@ from pbmserv.commands.help_topics import topic
 from pbmserv.engine.ratings import NEWCOMER, anchor
 from pbmserv.engine.types import BOT_USERIDS, Rng
 from pbmserv.games.blackbox.bots import levels, trees
-from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, anywhere
+from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, random_layout
 from pbmserv.games.blackbox.bots.trees import orientations, port_orientations
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
@@ -81,7 +81,7 @@ def test_each_port_is_turned_as_its_cells_are() -> None:
 def moves(level: str, options: Options, number: int) -> list[str]:
     """Play a game of a level against an opponent who does nothing."""
     lot = Rng(b"levels", number)
-    state = box_to_solve(options, anywhere(options, lot))
+    state = box_to_solve(options, random_layout(options, lot))
     found = []
     while state.outcome is None:
         view = GAME.view(state, ALICE)
@@ -131,7 +131,7 @@ def test_a_beginner_guesses_nothing_that_contradicts_what_it_remembers(
     options, guesses = GAME.options(("-size=5x5", "-atoms=3"), 2), 0
     for number in range(6):
         lot = Rng(b"memory", number)
-        state = box_to_solve(options, anywhere(options, lot))
+        state = box_to_solve(options, random_layout(options, lot))
         while state.outcome is None:
             view = GAME.view(state, ALICE)
             text = LEVELS["house-beginner"].choose(view, Rng(b"choice", 100 * number + state.turns))

@@ -21,7 +21,7 @@ from pbmserv.log import TextFormatter
 from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.people import user_facts
+from pbmserv.service.operators.overviews import user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.boards import moves
 from pbmserv.store.tables import boards as board_table
@@ -161,7 +161,7 @@ def test_words_to_the_house_are_kindly_refused(server: Indoors) -> None:
         one(server.reply(letter, "chat\nAre you there?")),
         one(server.send(ALICE, f"message alice {PASSWORD} house", "Are you there?")),
     ):
-        assert "does not read your words" in " ".join(answer.text.split())
+        assert "does not read messages" in " ".join(answer.text.split())
     assert "talk to" not in letter.text
 
 

@@ -20,9 +20,9 @@ from pbmserv.games.blackbox.bots.candidates import candidates
 from pbmserv.games.blackbox.bots.difficulty import is_unique, likelihoods, mean_probes, numbered
 from pbmserv.games.blackbox.bots.levels import (
     LEVELS,
-    anywhere,
+    hard_layout,
     informative,
-    unobtrusive,
+    random_layout,
 )
 from pbmserv.games.blackbox.bots.search import Case, search, wander
 from pbmserv.games.blackbox.bots.trees import Damaged
@@ -254,7 +254,7 @@ def turns_to_win(level: str, number: int) -> int:
     """Return the turns of a game on 7x7 with 4 atoms without moves of the opponent; 15 is lost."""
     options = GAME.options((), 2)
     lot = Rng(b"strength", number)
-    state = box_to_solve(options, anywhere(options, lot))
+    state = box_to_solve(options, random_layout(options, lot))
     for turn in range(1, 60):
         view = GAME.view(state, ALICE)
         move = GAME.parse(view, LEVELS[level].choose(view, Rng(b"chances", 100 * number + turn)))
@@ -279,7 +279,7 @@ def test_the_levels_are_as_strong_as_measured() -> None:
 @pytest.mark.parametrize("words", [(), ("-size=8x8", "-atoms=3"), ("-size=6x5", "-atoms=3-4")])
 def test_unobtrusive_layouts_can_be_any(words: tuple[str, ...]) -> None:
     options = GAME.options(words, 2)
-    hidden = {unobtrusive(options, Rng(b"hide", n)) for n in range(10)}
+    hidden = {hard_layout(options, Rng(b"hide", n)) for n in range(10)}
     assert len(hidden) == 10
     assert all(options.least <= len(layout) <= options.most for layout in hidden)
 
@@ -291,7 +291,7 @@ def test_where_equal_results_are_right_the_hard_bot_hides_what_is_unique(
     words: tuple[str, ...],
 ) -> None:
     options = GAME.options((*words, "-fair"), 2)
-    hidden = [unobtrusive(options, Rng(b"hide", n)) for n in range(15)]
+    hidden = [hard_layout(options, Rng(b"hide", n)) for n in range(15)]
     if max(options.width, options.height) < 10:
         assert all(is_unique(options, layout) for layout in hidden)
 
@@ -301,7 +301,7 @@ def test_what_is_hidden_is_hard_to_find_and_hard_to_foresee() -> None:
     shares = dict(likelihoods(options, fair=False))
     assert len(shares) == comb(49, 4)
     assert max(shares.values()) * 1000 < sum(shares.values())
-    lots = [unobtrusive(options, Rng(b"hide", n)) for n in range(60)]
+    lots = [hard_layout(options, Rng(b"hide", n)) for n in range(60)]
     assert all(tuple(sorted(layout)) in shares for layout in lots)
     assert mean(mean_probes(options, layout) or 0 for layout in lots) > 7.5
     entropy = log2(sum(shares.values())) - sum(
@@ -318,7 +318,7 @@ def test_a_damaged_file_of_likelihoods_only_makes_hiding_plainer(
         raise Damaged(name)
 
     monkeypatch.setattr(difficulty, "read_stored", broken)
-    assert len(unobtrusive(GAME.options((), 2), Rng(b"hide", 1))) == 4
+    assert len(hard_layout(GAME.options((), 2), Rng(b"hide", 1))) == 4
 
 
 def test_layouts_are_numbered_as_combinations_come() -> None:

@@ -12,7 +12,10 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.operators import boards, people
+from pbmserv.service.operators.announcements import announce
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.lost_mailboxes import rename
+from pbmserv.service.schedule.announcer import Announcer
 
 ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
 HOME, PHONE = "alice@home.example", "alice@phone.example"
@@ -301,6 +304,15 @@ def operating(folder: Path) -> Iterator[Posted]:
         ):
             server.operators.do(signed, deed)
             yield from server.letters()
+        server.operators.do(signed, partial(rename, userid="alice", new="alicia"))
+        yield from server.letters()
+        play = server.server.play_stage
+        for is_service in (False, True):
+            text = f"We move on Sunday.\n\nNo clock runs meanwhile ({is_service})."
+            deed = partial(announce, title="We move", text=text, is_service=is_service)
+            server.operators.do(signed, deed)
+            Announcer(play.services, play.game, play.writer, play.clock, int).run_once()
+            yield server.letters()[0]
 
 
 def begun(server: Indoors, sender: str, subject: str, words: str = "") -> Iterator[Posted]:

@@ -14,7 +14,7 @@ from mailto_links import drafts_of
 from stories import BOB, STORIES
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.looking import Games, Help
 from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
@@ -199,7 +199,7 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
     # Its name is worth it: at worst somebody called "box" is asked for a password.
     for subject in {one for one in subjects if not re.fullmatch(r"Daily Box \d+", one)}:
         for body in ("", "b3", "yes"):
-            read_as = read(f"Re: {subject}", body, games=("blackbox",), reply=False)
+            read_as = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
             asked = [line.meaning for line in read_as.lines]
             assert all(isinstance(one, PlayerError | Help | Games) for one in asked), subject
 
@@ -209,8 +209,8 @@ def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) ->
     subjects = {letter.subject for letter in letters}
     for subject in {one for one in subjects if not re.fullmatch(r"Daily Box \d+", one)}:
         for body in ("thanks for this", "What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
-            below = read(f"Re: {subject}", body, games=("blackbox",), reply=False)
-            alone = read("", body, games=("blackbox",), reply=False)
+            below = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
+            alone = read_commands("", body, games=("blackbox",), reply=False)
             assert _told(below) == _told(alone), subject
 
 

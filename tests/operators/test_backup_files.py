@@ -192,6 +192,33 @@ def test_a_database_without_file_or_tables_is_not_copied(tmp_path: Path) -> None
         save(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path / "copy")
 
 
+def test_a_compressed_copy_is_smaller_and_restored_as_it_is(own: str, tmp_path: Path) -> None:
+    plain, packed = tmp_path / "plain", tmp_path / "packed"
+    save(own, plain)
+    copy = backup.save(own, packed, files.new, is_compressed=True)
+    assert packed.read_bytes()[:2] == b"\x1f\x8b"
+    assert copy.size == packed.stat().st_size < plain.stat().st_size / 2
+    assert mode(packed) == 0o600
+    assert names(tmp_path) == ["packed", "pbmserv.sqlite3", "plain"]
+    restored = tmp_path / "new" / "pbmserv.sqlite3"
+    restore(f"sqlite:///{restored}", packed)
+    database = Database(f"sqlite:///{restored}")
+    assert schema.check(database, ("game",)) == []
+    database.close()
+
+
+def test_a_damaged_compressed_copy_changes_nothing(own: str, tmp_path: Path) -> None:
+    packed = tmp_path / "packed"
+    backup.save(own, packed, files.new, is_compressed=True)
+    octets = packed.read_bytes()
+    new = tmp_path / "new.sqlite3"
+    for damaged in (octets[:-20], octets[:100] + b"damage" + octets[106:], octets[:10]):
+        packed.write_bytes(damaged)
+        with pytest.raises(OperatorError, match="is damaged"):
+            restore(f"sqlite:///{new}", packed)
+        assert not new.exists()
+
+
 def test_the_commands_print_what_they_did_and_what_is_lost(own: str, tmp_path: Path) -> None:
     settings = {"PBMSERV_DATABASE": own, "PBMSERV_DATA_DIR": str(tmp_path)}
     file = str(tmp_path / "copy")

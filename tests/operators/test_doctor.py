@@ -26,6 +26,7 @@ from pbmserv.doctor import connections, machine, names
 from pbmserv.doctor.examination import examine, worst
 from pbmserv.doctor.finding import Finding, Level
 from pbmserv.doctor.installation import Installation
+from pbmserv.monitoring.upkeep import last_backup_file
 from pbmserv.outbound.dkim_keys import make_key
 
 DOMAIN = "games.letterplay.org"
@@ -237,10 +238,11 @@ def test_certificates_are_reported_three_weeks_ahead(tmp_path: Path) -> None:
 def test_the_age_of_the_newest_copy_is_known(tmp_path: Path) -> None:
     with installation(tmp_path, healthy_zone()) as checked:
         assert only(machine.backup(checked)).level is Level.WARNING
-        checked.last_backup.touch()
+        backup = last_backup_file(checked.settings.data_dir)
+        backup.touch()
         assert only(machine.backup(checked)).level is Level.OK
         week_ago = (datetime.now(UTC) - timedelta(days=7)).timestamp()
-        os.utime(checked.last_backup, (week_ago, week_ago))
+        os.utime(backup, (week_ago, week_ago))
         assert "7.0 days old" in only(machine.backup(checked)).sentence
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import delete, select, update
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.operators import boards
-from pbmserv.service.operators.people import board_facts
+from pbmserv.service.operators.overviews import board_facts
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from sqlalchemy import select, text, update
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
-from pbmserv.service.operators.people import board_lines
+from pbmserv.service.operators.overviews import board_lines
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store.operators.people import user_lines
 from pbmserv.store.tables.mail import outbox

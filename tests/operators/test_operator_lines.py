@@ -15,7 +15,7 @@ from indoors import address_of, indoors
 from sqlalchemy import text
 
 from pbmserv.cli.main import app, run
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core.database import Database
 
 pytestmark = pytest.mark.slow
@@ -58,6 +58,13 @@ DONE = (
     (("rating", "exclude", "1", *WHY), "counts for no ratings: it was declined or called off"),
     (("rating", "rebuild", *WHY), "all correct"),
     (("audit", "ratings"), "rebuild"),
+    (("mails", "alice"), "carried out"),
+    (("blocked",), "Nobody is blocked."),
+    (("block", "Spam.example", "--until", "2099-12-31", *WHY), "refuses mail from spam.example"),
+    (("blocked",), "2099-12-31"),
+    (("unblock", "spam.example", *WHY), "takes mail from spam.example again"),
+    (("mails", "alice@players.example"), "challenge"),
+    (("mails", "nobody@players.example"), "No mail of nobody@players.example is known."),
     (("ratings", "rebuild", "--check"), "all correct"),
     (("outbox", "list"), "queued"),
     (("outbox", "show", "6"), "Letter 6"),
@@ -72,6 +79,10 @@ DONE = (
     (("audit", "user", "bob"), "suspend"),
     (("audit", "Bob"), "suspend"),
     (("audit", "o"), "Operators have done nothing"),
+    (("user", "rename", "bob", "robert", *WHY), "bob is called robert now."),
+    (("user", "export", "robert", "--to", "bob@new.example", *WHY), "way to bob@new.example"),
+    (("user", "erase", "robert", *WHY), "personal data of robert are deleted"),
+    (("rotate-keys", *WHY), "Key 2 is stored."),
 )
 
 
@@ -85,6 +96,27 @@ def test_every_command_prints_what_it_did(
         assert " ".join(expected.split()) in shown, words
 
 
+def test_the_audit_names_the_person_behind_sudo(
+    settings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUDO_USER", "olga")
+    monkeypatch.setenv("LOGNAME", "pbmserv")
+    assert run(("user", "suspend", "bob", *WHY[:2])) == 0
+    assert run(("user", "restore", "bob", *WHY[:2], "--by", "peter")) == 0
+    monkeypatch.delenv("SUDO_USER")
+    assert run(("user", "suspend", "bob", *WHY[:2])) == 0
+    capsys.readouterr()
+    assert run(("audit", "user", "bob")) == 0
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert [
+        next(name for name in ("olga", "peter", "pbmserv") if name in line) for line in lines
+    ] == [
+        "pbmserv",
+        "peter",
+        "olga",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -95,8 +127,18 @@ def test_every_command_prints_what_it_did(
         (("board", "end", "77", *WHY), "there is no board 77"),
         (("board", "list", "--game", "chess"), "there is no game chess; there are: blackbox"),
         (("rating", "list", "chess"), "there is no game chess"),
+        (("mails", "nobody"), "there is no player nobody"),
+        (("unblock", "spam.example", *WHY), "spam.example is not blocked"),
+        (("block", "0.0.0.0/0", *WHY), "0.0.0.0/0 is too large a network"),
+        (("block", "127.0.0.1", *WHY), "127.0.0.1 is this machine"),
+        (("block", "nonsense", *WHY), "is not an address, a domain or a network"),
+        (("block", "a.example", "--until", "2001-01-01", *WHY), "2001-01-01 is past"),
+        (("block", "a.example", "--until", "soon", *WHY), "write the day as 2026-12-31"),
         (("game", "restore", "chess", *WHY), "there is no game chess"),
-        (("audit", "usr", "Bob"), "letter, broadcast; try `pbmserv audit user bob`"),
+        (
+            ("audit", "usr", "Bob"),
+            "announcement, sender; try `pbmserv audit user bob`",
+        ),
         (("audit", "players", "bob"), "has no kind players; there are user, board, game, mail"),
     ],
 )
@@ -175,7 +217,7 @@ def test_a_read_only_database_is_reported_in_one_line(
 ) -> None:
     database = Database(postgres_url)
     with database.writing.begin() as connection:
-        players.add_signing_key(connection, 1, b"k" * 32, datetime(2026, 3, 1, tzinfo=UTC))
+        signing_keys.add(connection, 1, b"k" * 32, datetime(2026, 3, 1, tzinfo=UTC))
         name = connection.engine.url.database
         connection.execute(text(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'))
     database.close()

@@ -77,7 +77,9 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
         house.operators.do(SIGNED, partial(people.reset, userid=userid))
     first, second, third = sorted(waiting(house))
     with house.server.database.writing.begin() as connection:
-        outbox.failed(connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)])
+        outbox.mark_failed(
+            connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)]
+        )
     house.operators.do(SIGNED, partial(drop_letter, number=third))
 
     def failed(since: datetime | None = None) -> list[int]:

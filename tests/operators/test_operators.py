@@ -15,7 +15,7 @@ from sqlalchemy import text
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import boards, people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.people import board_facts, game_lines, user_facts
+from pbmserv.service.operators.overviews import board_facts, game_lines, user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import audit
 

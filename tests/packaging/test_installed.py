@@ -27,9 +27,9 @@ from pbmserv.extras import LIBRARIES
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = {
     path.relative_to(ROOT)
-    for folder in ("templates", "migrations")
+    for folder in ("templates", "migrations", "deploy")
     for path in (ROOT / folder).rglob("*")
-    if path.is_file() and "__pycache__" not in path.parts
+    if path.is_file() and not {"__pycache__", "docker"} & {*path.parts}
 }
 TREES = tuple((ROOT / "pbmserv" / "games" / "blackbox" / "bots" / "trees").iterdir())
 

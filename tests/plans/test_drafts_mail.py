@@ -8,7 +8,7 @@ from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import Connection, update
 
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import letter_octets
 from pbmserv.store.tables.mail import outbox
 
 WATCHER = "watcher@example.org"
@@ -150,7 +150,7 @@ def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspond
     def into_the_tray(connection: Connection) -> None:
         which = (outbox.c.player_id == table.players[1].id) & (outbox.c.letter == "board")
         connection.execute(update(outbox).where(which).values(state="tray", due_at=None))
-        kept_letters.drop_bytes(connection, which)
+        letter_octets.drop(connection, which)
 
     server.server.writer.submit(into_the_tray).result()
     undone = game.write(0, "undo")

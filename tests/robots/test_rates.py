@@ -199,66 +199,70 @@ HERE, THERE = Source("192.0.2.0/24", "a@b.example"), Source("198.51.100.0/24", "
 def test_windows_move_and_our_own_mail_servers_are_free(clock: StandingClock) -> None:
     traffic = Traffic(Rates("", "2/minute; 3/hour", "1/minute", "", "", "", ""), clock)
     unknown = Source("", "a@b.example")
-    assert traffic.arrives(unknown, 0, direct=False) is None
-    assert traffic.arrives(unknown, 0, direct=False) is None
-    over = traffic.arrives(unknown, 0, direct=False)
+    assert traffic.count_mail(unknown, 0, direct=False) is None
+    assert traffic.count_mail(unknown, 0, direct=False) is None
+    over = traffic.count_mail(unknown, 0, direct=False)
     assert over is not None
     assert (over.kind, over.most, over.span) == ("address", 2, "minute")
     assert over.again == clock.moment + timedelta(minutes=1)
     clock.moment += timedelta(minutes=1)
-    assert traffic.arrives(unknown, 0, direct=False) is None
-    over = traffic.arrives(unknown, 0, direct=False)
+    assert traffic.count_mail(unknown, 0, direct=False) is None
+    over = traffic.count_mail(unknown, 0, direct=False)
     assert over is not None
     assert (over.most, over.span) == (3, "hour")
     null = Source("192.0.2.0/24", "")
-    assert all(traffic.arrives(null, 0, direct=False) is None for _ in range(3))
-    assert traffic.arrives(null, 0, direct=True) is None
-    over = traffic.arrives(null, 0, direct=True)
+    assert all(traffic.count_mail(null, 0, direct=False) is None for _ in range(3))
+    assert traffic.count_mail(null, 0, direct=True) is None
+    over = traffic.count_mail(null, 0, direct=True)
     assert over is not None
     assert (over.kind, over.who) == ("network", "192.0.2.0/24")
 
 
 def test_an_address_is_counted_for_each_network_by_itself(clock: StandingClock) -> None:
     traffic = Traffic(Rates("", "2/hour", "", "", "", "", ""), clock)
-    assert [traffic.arrives(THERE, 0, direct=True) is None for _ in range(3)] == [True, True, False]
-    assert traffic.arrives(HERE, 0, direct=True) is None
+    assert [traffic.count_mail(THERE, 0, direct=True) is None for _ in range(3)] == [
+        True,
+        True,
+        False,
+    ]
+    assert traffic.count_mail(HERE, 0, direct=True) is None
 
 
 def test_whoever_asks_first_is_not_counted(clock: StandingClock) -> None:
     traffic = Traffic(Rates("2/hour", "9/hour", "9/hour", "", "", "", ""), clock)
     assert not any(traffic.is_over(HERE, 7, direct=True) for _ in range(50))
-    assert traffic.arrives(HERE, 7, direct=True) is None
-    assert traffic.arrives(HERE, 7, direct=True) is None
-    over = traffic.arrives(HERE, 7, direct=True)
+    assert traffic.count_mail(HERE, 7, direct=True) is None
+    assert traffic.count_mail(HERE, 7, direct=True) is None
+    over = traffic.count_mail(HERE, 7, direct=True)
     assert over is not None
     # It is asked for, to tell its sender, as often as it will be read.
     for _ in range(3):
         assert not traffic.is_over(HERE, 7, direct=True)
-        assert traffic.may_look(over)
+        assert traffic.may_read(over)
     assert traffic.is_over(HERE, 7, direct=True)
-    assert not traffic.may_look(over)
+    assert not traffic.may_read(over)
 
 
 def test_no_limits_where_none_are_set(clock: StandingClock) -> None:
     traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
-    assert not any(traffic.arrives(HERE, 1, direct=True) for _ in range(2000))
+    assert not any(traffic.count_mail(HERE, 1, direct=True) for _ in range(2000))
     for n in range(100):
-        traffic.spoke(1)
-        assert traffic.answers("a", f"words {n}", "refused", "", NOWHERE) is Reply.SEND
+        traffic.count_for_player(1)
+        assert traffic.count_idle_mail("a", f"words {n}", "refused", "", NOWHERE) is Reply.SEND
 
 
 def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
     traffic = Traffic(Rates("1/day", "", "", "", "", "", ""), clock)
-    traffic.spoke(7)
-    traffic.spoke(8)
+    traffic.count_for_player(7)
+    traffic.count_for_player(8)
     with pytest.raises(TooMany):
-        traffic.spoke(7)
+        traffic.count_for_player(7)
 
 
 def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -> None:
     traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
-    found = [traffic.answers("a", "help", "answered", "", NOWHERE) for _ in range(22)]
+    found = [traffic.count_idle_mail("a", "help", "answered", "", NOWHERE) for _ in range(22)]
     assert found == [Reply.SEND] * 19 + [Reply.LAST] + [Reply.NONE] * 2
-    assert traffic.answers("b", "help", "answered", "", NOWHERE) is Reply.SEND
+    assert traffic.count_idle_mail("b", "help", "answered", "", NOWHERE) is Reply.SEND
     clock.moment += timedelta(days=7)
-    assert traffic.answers("a", "help", "answered", "", NOWHERE) is Reply.SEND
+    assert traffic.count_idle_mail("a", "help", "answered", "", NOWHERE) is Reply.SEND

@@ -65,7 +65,7 @@ def test_without_room_they_are_to_be_sent_again(tmp_path: Path) -> None:
     with indoors(tmp_path, rate_player="1/hour", inbox_octets="1M") as server:
         server.sign_up("alice")
         server.send(ALICE, f"prefs alice {PASSWORD} tz={ZONES[0]}")
-        server.server.play_stage.quota.keeps(1 << 20)
+        server.server.play_stage.quota.count_kept(1 << 20)
         (letter,) = server.send(ALICE, f"prefs alice {PASSWORD} tz={ZONES[1]}")
         assert "please send them again from" in " ".join(letter.text.split())
         assert "please send them again from" in " ".join(letter.html.split())

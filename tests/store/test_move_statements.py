@@ -30,7 +30,7 @@ from sqlalchemy.sql.elements import BinaryExpression, BindParameter
 from sqlalchemy.sql.schema import Column
 from sqlalchemy.sql.selectable import Alias
 
-from pbmserv.outbound.outbox import Sent
+from pbmserv.outbound.results import Sent
 from pbmserv.store.tables import metadata
 
 LISTED = Path(__file__).with_name("move_statements.txt")

@@ -17,8 +17,10 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.outbound.claims import LEASE, WrittenRows
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.outbox import LEASE, Failed, Later, Outbox, Sent, Untried, WrittenRows
+from pbmserv.outbound.outbox import Outbox
+from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.outbound.sender import BATCH
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.store.boards.moves import Positions
@@ -310,7 +312,7 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
         found = [bounces.letter(connection, number) for number in range(1, 5)]
         for letter in found:
             assert letter is not None
-            bounces.note(connection, letter, f"came back: {letter.id}", clock.now())
+            bounces.note_reason(connection, letter, f"came back: {letter.id}", clock.now())
         returned, again, _, late = filter(None, found)
         bounces.set_aside(connection, returned)
         bounces.send_later(connection, again, tomorrow, clock.now())

@@ -80,7 +80,9 @@ def ended(connection: Connection, board_id: int, places: tuple[int, ...], now: d
     """The board is over, as a move that ends it would have it."""
     row = boards.lock(connection, board_id)
     assert row is not None
-    done = rating.board_ended(connection, row, Outcome(places, "solved"), row.undecided, now, GAME)
+    done = rating.rate_ended_board(
+        connection, row, Outcome(places, "solved"), row.undecided, now, GAME
+    )
     outcome = {"places": list(places), "scores": [], "reason": "solved", "seat": None}
     boards.finish(connection, board_id, outcome, done.at)
 

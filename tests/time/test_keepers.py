@@ -133,14 +133,14 @@ def test_a_board_that_cannot_be_looked_at_does_not_stop_the_others(
 ) -> None:
     bad, good = seat_pairs(server.server, 2)
     server.server.scheduler.run_once()
-    look = deadlines.look
+    handle_due_board = deadlines.handle_due_board
 
     def breaks(context, number):
         if number == bad.board:
             raise RuntimeError("this board is cursed")
-        return look(context, number)
+        return handle_due_board(context, number)
 
-    monkeypatch.setattr(deadlines, "look", breaks)
+    monkeypatch.setattr(deadlines, "handle_due_board", breaks)
     with caplog.at_level(logging.CRITICAL, "pbmserv.service"):
         server.live(days=7)
     reminded = {board for board, _ in letters(server.server, "reminder")}
@@ -163,7 +163,7 @@ def test_a_keeper_that_was_held_up_writes_the_outage_before_it_decides(server: R
     def look(connection):
         now = server.server.clock.now()
         context = CommandContext(server.server.services, connection, CLOCK, now)
-        return deadlines.look(context, table.board)
+        return deadlines.handle_due_board(context, table.board)
 
     assert server.server.writer.submit(look).result() is None
     assert not letters(server.server, "reminder")

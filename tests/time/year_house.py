@@ -26,7 +26,7 @@ from pbmserv.service.boards import plies
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.service.time.localtime import next_local
@@ -115,7 +115,7 @@ class ServiceHouse:
                 database,
                 self.writer,
                 self.clock,
-                Kept.of_days(mails=14, unused=0, letters=7),
+                KeepTimes.of_days(mails=14, unused=0, letters=7),
                 self.server.quota,
             ),
         )
@@ -155,7 +155,7 @@ class ServiceHouse:
     def accept(self, board: int, seat: int) -> None:
         def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> None:
             undecided = plies.join(context, row, sitter)
-            timekeeping.accepted(context, row, undecided)
+            timekeeping.set_after_acceptance(context, row, undecided)
 
         self._at_board(board, seat, job)
 

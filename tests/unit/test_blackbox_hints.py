@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.engine.types import Rng, Seat
-from pbmserv.games.blackbox.bots.hints import Hint, hint, work_out
+from pbmserv.games.blackbox.bots.hints import Hint, hint, make_hint
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import trace_all
@@ -86,7 +86,7 @@ def test_a_hint_is_true_of_every_layout_that_fits(
     view = GAME.view(begun(words, seed, turns, aids), ME)
     own, board = view.own, view.options.board
     assert own is not None
-    found, layouts = work_out(view), fitting(view)
+    found, layouts = make_hint(view), fitting(view)
     agree = [one for one in layouts if own.markers <= one]
     unsealed = [one for one in agree if not one & own.sealed]
     assert (found.kind == "contradicted") == (not unsealed)
@@ -128,7 +128,7 @@ def test_what_the_reader_cannot_know_changes_no_hint(
 @pytest.mark.slow  # the first time it compiles all loops
 @rows("words", [["-size=9x9", "-atoms=5"], ["-size=26x26", "-atoms=20"]])
 def test_a_large_board_gets_a_hint_too(words: list[str]) -> None:
-    found = work_out(GAME.view(begun(words, 3, 3, 0), ME))
+    found = make_hint(GAME.view(begun(words, 3, 3, 0), ME))
     assert found.kind == "port"
     assert found.sampled
     assert found.bits > 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.games.blackbox.geometry import Geometry, geometry
-from pbmserv.games.blackbox.rays import HIT, dead_zone, spectrum, trace, trace_all, way
+from pbmserv.games.blackbox.rays import HIT, cells_passed, dead_zone, spectrum, trace, trace_all
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 CASES: list[dict[str, Any]] = json.loads((GOLDEN / "ray_cases.json").read_text())
@@ -62,7 +62,7 @@ def test_no_ray_tells_of_a_dead_zone_and_none_goes_there(box: Box) -> None:
     for cell in dead:
         assert trace_all(board, atoms | {cell}) == trace_all(board, atoms)
     for port in range(len(board.ports)):
-        assert dead.isdisjoint(way(board, atoms, port))
+        assert dead.isdisjoint(cells_passed(board, atoms, port))
 
 
 @given(boxes())

@@ -7,7 +7,7 @@ import time
 from rows import rows
 
 from pbmserv.commands.grammar.readings import NotTried
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.looking import Help, Show
 from pbmserv.commands.table.model import BoardRef, Credentials, Secret
 from pbmserv.commands.table.playing import MakeMove
@@ -18,7 +18,7 @@ ALICE = Credentials("alice", Secret("secret"))
 
 
 def mail(body, subject=""):
-    return read(subject, body, games=GAMES, reply=False)
+    return read_commands(subject, body, games=GAMES, reply=False)
 
 
 def boards(reading):
@@ -199,7 +199,7 @@ def test_a_body_of_many_characters_is_read_at_once():
     for body in ("move " * 40_000, "x\n" * 100_000, "show 1\n" + " a\n" * 60_000, '"' * 200_000):
         mail(body)
         mail("", body)
-        read("", body, games=GAMES, reply=True)
+        read_commands("", body, games=GAMES, reply=True)
     assert time.process_time() - started < 10
 
 
@@ -220,8 +220,8 @@ def test_a_command_below_the_commands_goes_to_nobody_and_is_named(command):
         mail(f"{command}\nGood luck!", "blackbox move 12 alice secret g"),
         mail(f"blackbox move 12 alice secret g\n\n{command}\nGood luck!"),
         mail(f"blackbox chat 12 alice secret\nHello Bob,\n{command}\nGood luck!"),
-        read("", f"g\n{command}\nGood luck!", games=GAMES, reply=True),
-        read("", f"chat\n{command}\nGood luck!", games=GAMES, reply=True),
+        read_commands("", f"g\n{command}\nGood luck!", games=GAMES, reply=True),
+        read_commands("", f"chat\n{command}\nGood luck!", games=GAMES, reply=True),
     ):
         assert reading.words.endswith("Good luck!")
         assert "secret" not in reading.words

@@ -10,7 +10,7 @@ from rows import rows
 import pbmserv.commands
 from pbmserv.commands.grammar.examples import STRANGER, example
 from pbmserv.commands.help_topics import help_pages, topic
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.engine.position import opening
 from pbmserv.engine.record import GameRecord
@@ -94,7 +94,7 @@ def test_commands_in_the_tutorial_are_understood():
     commands = re.findall(r"^ {5}((?:signup|list|blackbox) ?.*)$", page("tutorial"), re.MULTILINE)
     assert len(commands) >= 4
     for command in commands:
-        (line,) = read(command, "", games=GAMES, reply=False).lines
+        (line,) = read_commands(command, "", games=GAMES, reply=False).lines
         assert not isinstance(line.meaning, PlayerError), command
 
 
@@ -121,7 +121,7 @@ def test_lines_that_a_page_shows_are_understood(name):
     assert lines
     for line in lines:
         reply = "alice" not in line
-        reading = read(
+        reading = read_commands(
             "" if reply else line, line if reply else "", games=GAMES, reply=reply, tray=reply
         )
         assert not isinstance(reading.lines[0].meaning, PlayerError), line
@@ -144,7 +144,7 @@ def test_an_example_of_every_row_is_understood():
     for row in ROWS:
         if row.command and row.in_line:
             text = filled_in(example(row, None, GAMES, {}, STRANGER))
-            (line,) = read(text, "", games=GAMES, reply=False).lines
+            (line,) = read_commands(text, "", games=GAMES, reply=False).lines
             assert not isinstance(line.meaning, PlayerError), row.name
 
 
@@ -206,11 +206,14 @@ def garbled():
     lines += ["play bob", "newplayer alice secret", "blackbox resgin 12 alice secret", "list xyz"]
     lines += ["prefs alice secret" + " tz=UTC" * 21, "blackbox seek alice secret two"]
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
-    found = [read(line, "", games=GAMES, reply=False) for line in lines]
-    found.append(read("challenge alice bob", "", games={"a", "b"}, reply=False))
-    found.append(read("", "412: g\nwhat else?", games=GAMES, reply=True))
-    found.append(read("", "multiple", games=GAMES, reply=False))
-    found += [read("", line, games=GAMES, reply=True) for line in ("resign or not", "my password")]
+    found = [read_commands(line, "", games=GAMES, reply=False) for line in lines]
+    found.append(read_commands("challenge alice bob", "", games={"a", "b"}, reply=False))
+    found.append(read_commands("", "412: g\nwhat else?", games=GAMES, reply=True))
+    found.append(read_commands("", "multiple", games=GAMES, reply=False))
+    found += [
+        read_commands("", line, games=GAMES, reply=True)
+        for line in ("resign or not", "my password")
+    ]
     return [
         line.meaning.refusal
         for reading in found
@@ -233,7 +236,7 @@ def test_an_example_in_a_refusal_works():
     for refusal in garbled():
         reply = refusal.code in {"stands-alone", "reply-password", "tray-line"}
         example = filled_in(refusal.example)
-        reading = read(
+        reading = read_commands(
             "" if reply else example,
             example if reply else "",
             games=GAMES,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.commands.grammar.line import read_arguments
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.commands.table import accounts, looking, playing, starting
 from pbmserv.commands.table.accounts import (
@@ -62,7 +62,7 @@ B = "blackbox"
 
 
 def asked(subject, body="", games=GAMES):
-    (line,) = read(subject, body, games=games, reply=False).lines
+    (line,) = read_commands(subject, body, games=games, reply=False).lines
     return line.meaning
 
 
@@ -543,7 +543,7 @@ def test_the_example_keeps_what_was_right(subject, sample):
     ],
 )
 def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):
-    (line,) = read(subject, "", games=GAMES, reply=False).lines
+    (line,) = read_commands(subject, "", games=GAMES, reply=False).lines
     assert line.echo == echo
 
 
@@ -553,7 +553,7 @@ def test_a_row_s_example_is_that_command(row):
         return
     reply = Place.LINE not in row.places
     subject, body = ("", row.example) if reply else (row.example, "")
-    (line,) = read(subject, body, games=GAMES, reply=reply).lines
+    (line,) = read_commands(subject, body, games=GAMES, reply=reply).lines
     assert type(line.meaning) is type(row.build(Arguments("blackbox")))
     assert line.echo.startswith(row.example.split(" PASSWORD", maxsplit=1)[0].split(" NEW")[0])
 
@@ -607,9 +607,9 @@ TEXTS = st.lists(st.lists(WORDS, max_size=7).map(" ".join), max_size=12).map("\n
 @example(subject="all", body="", reply=False, tray=False)
 @example(subject="all xyz", body="all", reply=True, tray=True)
 def test_any_line_is_read(subject, body, reply, tray):
-    reading = read(subject, body, games=GAMES, reply=reply, tray=tray)
+    reading = read_commands(subject, body, games=GAMES, reply=reply, tray=tray)
     assert reading.lines
     assert len(reading.words) <= 4000
     assert all("\n" not in line.echo for line in reading.lines)
-    again = read(subject, body, games=GAMES, reply=reply, tray=tray)
+    again = read_commands(subject, body, games=GAMES, reply=reply, tray=tray)
     assert [line.echo for line in again.lines] == [line.echo for line in reading.lines]

@@ -8,7 +8,7 @@ from rows import rows
 
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.grammar.readings import NotTried
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.accounts import (
     Away,
     Back,
@@ -50,7 +50,7 @@ ALICE = Credentials("alice", Secret("secret"))
 
 
 def reply(body):
-    return read("Re: Blackbox board 12", body, games=GAMES, reply=True)
+    return read_commands("Re: Blackbox board 12", body, games=GAMES, reply=True)
 
 
 def asked(body):
@@ -237,7 +237,7 @@ def test_several_full_commands_in_a_reply_are_all_read():
 
 
 def test_the_subject_of_a_reply_says_nothing():
-    reading = read("blackbox resign 12 alice secret", "g", games=GAMES, reply=True)
+    reading = read_commands("blackbox resign 12 alice secret", "g", games=GAMES, reply=True)
     assert reading.lines[0].meaning == ReplyMove(("g",), ("",))
 
 
@@ -246,7 +246,7 @@ def test_an_empty_reply_is_not_said_to_be_a_yes():
 
 
 def test_a_reply_that_names_no_game_means_the_first_of_several():
-    (line,) = read("", "seek", games=("null", "blackbox"), reply=True).lines
+    (line,) = read_commands("", "seek", games=("null", "blackbox"), reply=True).lines
     assert line.meaning == Seek("null", None)
 
 
@@ -255,7 +255,7 @@ def test_a_reply_that_names_no_game_means_the_first_of_several():
 
 def tray(body, *, asked=True):
     """Return the echo of each line, and its command or the code of its refusal."""
-    reading = read("Re: 3 boards wait", body, games=GAMES, reply=True, tray=asked)
+    reading = read_commands("Re: 3 boards wait", body, games=GAMES, reply=True, tray=asked)
     assert reading.multiple
     assert not reading.words
     return [
@@ -333,7 +333,7 @@ def test_reading_stops_there_as_elsewhere():
 
 def test_a_reply_to_the_one_mail_a_day_may_be_any_other_reply():
     for body, command in [("show 12", Show(None, (BoardRef(12),))), ("games", Games(None))]:
-        (line,) = read("", body, games=GAMES, reply=True, tray=True).lines
+        (line,) = read_commands("", body, games=GAMES, reply=True, tray=True).lines
         assert line.meaning == command
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
@@ -81,13 +81,13 @@ def assert_silent(reading: Reading, secret: str) -> None:
 
 def read_everywhere(text: str) -> list[Reading]:
     return [
-        read(text, "", games=GAMES, reply=False),
-        read("", f"{text}\nshow 1", games=GAMES, reply=False),
-        read("", f"show 1\n{text}", games=GAMES, reply=False),
-        read("", text, games=GAMES, reply=True),
-        read("", f"12: {text}", games=GAMES, reply=True),
-        read("", f"12 {text}", games=GAMES, reply=True, tray=True),
-        read("", f"show 1\nquit\n{text}", games=GAMES, reply=False),
+        read_commands(text, "", games=GAMES, reply=False),
+        read_commands("", f"{text}\nshow 1", games=GAMES, reply=False),
+        read_commands("", f"show 1\n{text}", games=GAMES, reply=False),
+        read_commands("", text, games=GAMES, reply=True),
+        read_commands("", f"12: {text}", games=GAMES, reply=True),
+        read_commands("", f"12 {text}", games=GAMES, reply=True, tray=True),
+        read_commands("", f"show 1\nquit\n{text}", games=GAMES, reply=False),
     ]
 
 
@@ -113,7 +113,7 @@ def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at)
     if place < len(words) and words[place] != "{}":
         del words[place]
     words.insert(max(start, min(at, len(words))), junk)
-    reading = read(" ".join(words).format(secret), "", games=GAMES, reply=False)
+    reading = read_commands(" ".join(words).format(secret), "", games=GAMES, reply=False)
     # With one word missing and another added, the line looks like a correct command.
     assume(not junk or not _taken_for_another_word(reading, secret))
     assert_silent(reading, secret)
@@ -127,7 +127,9 @@ def test_a_command_whose_name_is_misspelt(form, secret, data):
     at = data.draw(st.integers(0, len(name) - 1))
     words[place] = name[:at] + data.draw(st.sampled_from(["", "x", "ee", "#"])) + name[at + 1 :]
     assume(words[place])
-    assert_silent(read(" ".join(words).format(secret), "", games=GAMES, reply=False), secret)
+    assert_silent(
+        read_commands(" ".join(words).format(secret), "", games=GAMES, reply=False), secret
+    )
 
 
 @given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
@@ -135,7 +137,7 @@ def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     words = form.split()
     at = data.draw(st.integers(1, len(words) - 1))
     body = " ".join(words[:at]) + "\n" + " ".join(words[at:])
-    assert_silent(read("", body.format(secret), games=GAMES, reply=False), secret)
+    assert_silent(read_commands("", body.format(secret), games=GAMES, reply=False), secret)
 
 
 @given(
@@ -154,12 +156,12 @@ def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     secret=PASSWORDS,
 )
 def test_a_new_password_in_a_reply(form, secret):
-    assert_silent(read("", form.format(secret, secret), games=GAMES, reply=True), secret)
+    assert_silent(read_commands("", form.format(secret, secret), games=GAMES, reply=True), secret)
 
 
 @rows("form", FORMS)
 def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(form):
-    reading = read(form.format("'Zq1234 Zq5678"), "", games=GAMES, reply=False)
+    reading = read_commands(form.format("'Zq1234 Zq5678"), "", games=GAMES, reply=False)
     assert_silent(reading, "Zq1234")
     assert_silent(reading, "Zq5678")
 

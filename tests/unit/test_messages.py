@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pbmserv.engine.types import Move, Seat
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
-from pbmserv.service.bots.bot_worker import Thought
+from pbmserv.outbound.results import Failed, Later, Sent, Untried
+from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.operators import orders
 from pbmserv.service.operators.deeds import Signature
@@ -76,14 +76,24 @@ ORDERS: tuple[Order, ...] = (
     orders.RetryLetters((1, 2)),
     orders.HoldLetter(3),
     orders.DropLetter(3),
+    orders.Announce("We move", "On Sunday.\n\nStay.", is_service=True),
+    orders.BlockSender("spam.example", "2026-12-31"),
+    orders.UnblockSender("spam.example"),
+    orders.EraseUser("alice"),
+    orders.ExportUser("alice", "alice@new.example"),
+    orders.RenameUser("alice", "alicia"),
+    orders.RotateKeys(),
 )
 STATE = StageState(
     vitals=(Vital("play", True, 0.5, 300.0),),
     slots={"smtp": Slots(1, 20)},
-    relay=RelayState(2, is_open=True),
+    relay=RelayState(2, is_open=True, fault="no connection"),
     texts=(1, 2),
     counted=b"\xff",
     doing="arrival 3 for 1.0 s",
+    certificate_ends=NOW,
+    damage="Tree 5 page 7",
+    since=NOW,
 )
 EXCHANGES: list[tuple[Request[Any], Any]] = [
     (AskState(), STATE),

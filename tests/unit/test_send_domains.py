@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from pbmserv.outbound.domains import LONGEST_REST, Domains
+from pbmserv.outbound.domains import LONGEST_REST, MANY_DEFERRED, Domains
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -47,3 +47,14 @@ def test_each_rest_is_twice_as_long_until_a_letter_is_accepted() -> None:
     domains.began("x.example")
     domains.ended("x.example", accepted=True)
     assert domains.rest("x.example", now) == now + timedelta(minutes=1)
+
+
+def test_a_domain_rests_only_if_it_puts_several_recipients_off() -> None:
+    domains = Domains(8)
+    for _ in range(10):
+        assert domains.deferred("x.example", "ada@x.example", NOON) is None
+    domains.began("x.example")
+    domains.ended("x.example", accepted=True)
+    ends = [domains.deferred("x.example", f"{n}@x.example", NOON) for n in range(MANY_DEFERRED)]
+    assert ends == [*[None] * (MANY_DEFERRED - 1), NOON + timedelta(minutes=1)]
+    assert domains.closed(NOON) == {"x.example"}

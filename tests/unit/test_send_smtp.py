@@ -18,7 +18,14 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from rows import rows
 
-from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayRefusesUs, RelayTemporary
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDefers,
+    RelayDown,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+)
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.relay_url import RelayAddress
 from pbmserv.outbound.relays import open_relay
@@ -324,6 +331,26 @@ def test_refusals_are_told_apart(
     peer.replies.clear()
     relay.deliver(LETTER)
     assert [mail.content for mail in peer.mails] == [LETTER.raw]
+
+
+@pytest.mark.parametrize(
+    ("command", "reply", "error"),
+    [
+        ("RCPT", "451 4.7.1 Greylisted, try again later", RelayDefers),
+        ("RCPT", "450 4.7.0 try again in five minutes", RelayDefers),
+        ("DATA", "451 4.7.1 Graylisting in action", RelayDefers),
+        ("DATA", "451 4.7.1 try again later", RelayBusy),
+        ("RCPT", "451 4.7.1 too many mails from you", RelayBusy),
+    ],
+)
+def test_greylisting_of_a_recipient_is_not_a_domain_that_wants_fewer_letters(
+    start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
+) -> None:
+    peer = start()
+    peer.replies[command] = reply
+    with pytest.raises(error) as caught:
+        open_to(peer).deliver(LETTER)
+    assert type(caught.value) is error
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from pbmserv.errors import (
     RelayBusy,
+    RelayDefers,
     RelayDown,
     RelayPermanent,
     RelayRefusesUs,
@@ -20,8 +21,8 @@ from pbmserv.errors import (
 )
 from pbmserv.log import TextFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
-from pbmserv.outbound.outbox import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import BATCH, Sender
 from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
 
@@ -446,6 +447,35 @@ def test_a_relay_that_takes_ten_minutes_over_a_letter_gets_it_once(
     assert outbox.renewed[0] == [0]
 
 
+def test_a_letter_in_hand_whose_lease_has_ended_is_sent_once(
+    outbox: MemoryOutbox,
+    relay: TestRelay,
+    clock: MovedClock,
+    begin: Begin,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """No lease could be renewed while the store was away, so the letter looks due again."""
+    senders: list[Sender] = []
+
+    def slow(_: OutgoingLetter) -> None:
+        relay.before = lambda _: None
+        with outbox.changed:
+            clock.time += LEASE
+        senders[0].wake()
+        outbox.wait_for(lambda: len(outbox.claims) == 2)
+
+    relay.before = slow
+    senders.append(begin(threads=2, renewal_s=1000.0))
+    outbox.add(1)
+    senders[0].wake()
+    assert outbox.wait_until_settled() == [Sent(0)]
+    outbox.add(1)
+    senders[0].wake()
+    assert outbox.wait_until_settled() == [Sent(0), Sent(1)]
+    assert relay.taken == [0, 1]
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -577,6 +607,22 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     clock.time = rest + timedelta(minutes=10)
     sender.wake()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+
+
+def test_a_greylisted_recipient_does_not_hold_up_its_domain(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    relay.errors[0] = RelayDefers("RCPT TO: 451 4.7.1 greylisted")
+    outbox.add(20)
+    sender = begin()
+    results = outbox.wait_until_settled()
+    assert results[0] == Later(0, NOON + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
+    assert results[1:] == [Sent(n) for n in range(1, 20)]
+
+    relay.errors.clear()
+    clock.time += timedelta(minutes=1)
+    sender.wake()
+    outbox.wait_for(lambda: outbox.rows[0].result == Sent(0))
 
 
 def raise_if(wanted: bool, error: Exception) -> None:

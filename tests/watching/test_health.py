@@ -147,7 +147,7 @@ def test_a_dead_relay_is_failing(watched: Running, monkeypatch: pytest.MonkeyPat
             watched.send(ALICE, "help", message_id=f"<{number}@players.example>")
             assert tried.acquire(timeout=20)
         sender = watched.server.sender
-        while sender.failures[0] < 2:
+        while sender.breaker.failures < 2:
             pass
         status, found = health(watched.web_port)
         assert status == 503

@@ -28,15 +28,16 @@ def test_a_move_can_be_followed_from_the_mail_over_the_board_to_its_letters(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = seat_pairs(server.server, 1)[0]
+    replies = []
     for seat in (0, 1):
         player = table.players[seat]
-        reply = server.send(player.address, "Re", HIDINGS[seat], to=table.addresses[seat])
-        assert reply.startswith("250")
+        replies.append(server.send(player.address, "Re", HIDINGS[seat], to=table.addresses[seat]))
     server.settle()
     server.server.sender.stop(20)  # a letter's line follows its delivery
     first, second = facts(caplog, "mail")
     at_the_door = facts(caplog, "arrival")
     assert [one["arrival"] for one in at_the_door] == [first["arrival"], second["arrival"]]
+    assert replies == [f"250 2.0.0 OK {one['arrival']}" for one in at_the_door]
     assert at_the_door[0]["octets"] == first["octets"]
     assert first["outcome"] == "taken"
     assert (first["to"], first["player"]) == ("board", table.players[0].id)

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
-from processes import Process
+from processes import DOMAIN, PATIENCE_S, Process
+from programs import free_port
 from running import Running, start
 from sqlalchemy import update
 from wire import Wire, mail
@@ -66,7 +68,7 @@ def test_a_running_server_and_its_queues(
     assert "No server runs: its last sign of life was" in page
     beat(server)
     page = status(capsys, monkeypatch, url)
-    assert "A server has been running since 2026-03-01 12:00 UTC; its last sign of life was" in page
+    assert "A server runs, without a long interruption since 2026-03-01 12:00 UTC; its last" in page
     assert "Newest numbers: mail 2, letter 1." in page
     kept = next(line for line in page.splitlines() if line.startswith("mails kept"))
     assert kept.split()[5] == "1"
@@ -78,6 +80,44 @@ def test_a_running_server_and_its_queues(
     assert found["bytes"]["database"] > 10_000
     assert 0 < found["bytes"]["mail_texts"] < 2_000  # of the one that is kept
     assert "players.example" not in page + json.dumps(found)
+
+
+def test_a_restarted_server_has_been_running_since_its_restart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    with Process(tmp_path, url):
+        before = datetime.fromisoformat(
+            json.loads(status(capsys, monkeypatch, url, "--json"))["started"]
+        )
+    restarted = datetime.now(UTC)
+    with Process(tmp_path, url):
+        said = status(capsys, monkeypatch, url)
+        since = datetime.fromisoformat(
+            json.loads(status(capsys, monkeypatch, url, "--json"))["started"]
+        )
+    assert before < restarted < since
+    assert f"A server has been running since {since:%Y-%m-%d %H:%M} UTC" in said
+
+
+def test_a_relay_that_is_down_is_shown_with_its_last_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    with Process(tmp_path, url, relay=f"smtp://127.0.0.1:{free_port()}") as served:
+        assert "The relay" not in status(capsys, monkeypatch, url)
+        with Wire(served.port) as wire:
+            wire.mail(ALICE, f"pbmserv@{DOMAIN}", mail(ALICE, "help"))
+        end = monotonic() + PATIENCE_S
+        while "The relay" not in (said := status(capsys, monkeypatch, url)):
+            assert monotonic() < end
+            sleep(0.1)
+        assert "no connection to the relay: [Errno 111] Connection refused" in said
+        listed = served.command("outbox", "list")
+        assert "The relay has failed" in listed
+        assert "no connection to the relay" in listed
 
 
 @pytest.mark.slow

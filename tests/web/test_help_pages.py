@@ -10,7 +10,7 @@ import pytest
 from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 
 from pbmserv.commands.help_topics import help_pages, topic
-from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
@@ -152,7 +152,7 @@ def test_every_line_that_is_shown_as_a_command_is_one(site):
         for code in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL):
             for line in html.unescape(code).splitlines():
                 reply = "alice" not in line
-                (first, *_) = read(
+                (first, *_) = read_commands(
                     "" if reply else line, line if reply else "", games=GAMES, reply=reply
                 ).lines
                 assert not isinstance(first.meaning, PlayerError), line

@@ -172,14 +172,14 @@ def test_taps_and_boxes_are_counted() -> None:
     clock = type("Clock", (), {"now": lambda _: moment})()
     traffic = Traffic(Rates("240/hour", "", "", "", "", "", ""), clock)
     for _ in range(120):
-        traffic.taps("one")
+        traffic.count_tap("one")
     with pytest.raises(TooMany):
-        traffic.taps("one")
-    traffic.taps("another")
+        traffic.count_tap("one")
+    traffic.count_tap("another")
     for _ in range(600):
-        traffic.hides()
+        traffic.count_hidden_box()
     with pytest.raises(TooMany):
-        traffic.hides()
+        traffic.count_hidden_box()
 
 
 def shut_box(cells: list[str], atoms: str = "4") -> HotSeat:

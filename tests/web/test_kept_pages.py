@@ -54,7 +54,7 @@ def test_a_page_is_the_same_by_every_way(
         assert bodies(site, paths) == first  # with the scenes that were kept meanwhile
         again = bodies(site_of(server.server), list(reversed(paths)))
         assert again == first
-        monkeypatch.setattr(Database, "reads_at_once", False)  # as on PostgreSQL
+        monkeypatch.setattr(Database, "may_read_in_loop", False)  # as on PostgreSQL
         assert bodies(site, paths) == first
 
 

@@ -46,7 +46,7 @@ WHY = "asked for by telephone"
 CONFIRMS = {"Content-Type": "application/x-www-form-urlencoded"}
 LINK = re.compile(r'href="(/[^"]*)"')
 FORM = re.compile(r'<form method="post" action="([^"]*)"[^>]*>(.*?)</form>', re.DOTALL)
-FIELD = re.compile(r'<(?:input|select)[^>]* name="(\w+)"(?:[^>]* value="([^"]*)")?')
+FIELD = re.compile(r'<(?:input|select|textarea)[^>]* name="(\w+)"(?:[^>]* value="([^"]*)")?')
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +203,8 @@ def test_every_change_has_its_twin_at_the_command_line() -> None:
     known = commands()
     for words, action in pages.ACTIONS.items():
         assert words in known, words
-        assert set(action.fields) <= known[words], words
+        fields = set(action.fields) - ({"title", "text"} if words == "announce" else set())
+        assert fields <= known[words], words  # the command reads these two from a file
     signed = {words for words, takes in known.items() if "why" in takes}
     assert signed == set(pages.ACTIONS), "what is signed at the command line can be done on a page"
 
@@ -239,7 +240,7 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
             assert fields["key"] == operator.key
             words = fields.pop("do")
             found.setdefault(words, set()).update(fields)
-    of_path = {"userid", "number", "letter", "named", "board", "game", "failed"}
+    of_path = {"userid", "number", "numbers", "letter", "named", "board", "game", "failed"}
     assert found == {
         words: {"key", "why"} | set(action.fields) - of_path
         for words, action in pages.ACTIONS.items()
@@ -342,7 +343,7 @@ def test_what_waits_is_what_status_tells(operator: Operator) -> None:
         "mails to carry out",
         "letters due",
         "Newest numbers: mail ",
-        "A server has been running",
+        "A server runs, ",
     ):
         assert words in operator.html
 
@@ -698,6 +699,8 @@ def test_nonsense_is_refused_and_never_fails(
             assert operator.open(f"/{query}{quoted}").status == 200, (query, text)
             assert "<script>" not in operator.html
         for words, action in list(pages.ACTIONS.items())[turn % 4 :: 4]:  # each gets several
+            if words in {"announce", "rotate-keys"}:  # nothing in them can be wrong
+                continue
             place = {
                 "inbox": "/mails/9999",
                 "outbox": "/letters/9999",

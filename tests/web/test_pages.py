@@ -372,7 +372,16 @@ def test_an_unknown_token_is_answered_kindly(site, method, token) -> None:
     assert not site.context.done
 
 
-KINDS = ("single", "digest", "broadcasts", "challenges", "reminders", "follow", "daily")
+KINDS = (
+    "single",
+    "digest",
+    "broadcasts",
+    "announcements",
+    "challenges",
+    "reminders",
+    "follow",
+    "daily",
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

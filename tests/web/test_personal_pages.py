@@ -199,6 +199,7 @@ NOW = {
     "accept": "ask",
     "public": "yes",
     "broadcast": "off",
+    "announce": "on",
 }
 
 

@@ -94,14 +94,14 @@ def _with_way(box: BoxView, label: str) -> str:
     Raises:
         Unusable: there is no such port.
     """
-    from pbmserv.games.blackbox.rays import way
+    from pbmserv.games.blackbox.rays import cells_passed
 
     port = box.board.port(label.strip().upper())
     if port is None:
         raise Unusable(
             f'"{label[:20]}" is not a port of a {box.board.width}x{box.board.height} board.'
         )
-    path = frozenset(way(box.board, box.markers, port))
+    path = frozenset(cells_passed(box.board, box.markers, port))
     return grid([replace(box, path=path)])
 
 

@@ -391,7 +391,7 @@ def _userids(cursor: Cursor, texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(userids)
 
 
-def _rest_without_which(cursor: Cursor) -> Iterator[str]:
+def _words_without_selection(cursor: Cursor) -> Iterator[str]:
     """Read the remaining words except those that select some of a player's boards."""
     for text in cursor.rest():
         if text in WHICH:
@@ -411,7 +411,7 @@ def _read_shown(cursor: Cursor) -> None:
         cursor.next("missing-shown")
     boards: dict[BoardRef, None] = {}
     userids: dict[str, None] = {}
-    for text in _rest_without_which(cursor):
+    for text in _words_without_selection(cursor):
         board = BOARD.fullmatch(text)
         if board:
             boards[board_ref(board)] = None
@@ -434,7 +434,7 @@ def _read_shown(cursor: Cursor) -> None:
 
 def _read_watched(cursor: Cursor) -> None:
     """Read userids, perhaps none, and a word that selects their boards."""
-    cursor.arguments.userids = _userids(cursor, _rest_without_which(cursor))
+    cursor.arguments.userids = _userids(cursor, _words_without_selection(cursor))
     _check_number_shown(cursor, len(cursor.arguments.userids))
 
 
@@ -447,7 +447,7 @@ def _read_people(cursor: Cursor) -> None:
 def _read_boards(cursor: Cursor) -> None:
     """Read boards, or a word that selects some of the sender's own."""
     boards: dict[BoardRef, None] = {}
-    for text in _rest_without_which(cursor):
+    for text in _words_without_selection(cursor):
         board = BOARD.fullmatch(text)
         if board is None:
             raise cursor.refusal("bad-board", part=quotable(text))

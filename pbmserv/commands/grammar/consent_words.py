@@ -59,9 +59,7 @@ NO = any_of(
         "не могу, не хочу, к сожалению, ні, いいえ, いや, 結構です, 不, 不要, 아니, 아니요",
     )
 )
-NO_ALONE = phrases(
-    "n, i cannot, pass, i pass, i do not, i will not, désolé, désolée, sorry, i am not"
-)
+NO_ALONE = phrases("n, i cannot, pass, i pass, i do not, i will not, désolé, désolée, i am not")
 
 HARMLESS = any_of(
     phrases(

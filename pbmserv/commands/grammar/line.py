@@ -54,10 +54,10 @@ def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[
     """Read a line whose head is known."""
     row = head.row
     if row is None:
-        return _read_for_stranger(partial(_unknown_word, words, head, games))
+        return _read_without_sender(partial(_unknown_word, words, head, games))
     front = f"{head.front} {row.name}" if head.front else row.name
     if length > LONGEST_LINE:
-        return _read_for_stranger(partial(_too_long, row, front, head.game, games))
+        return _read_without_sender(partial(_too_long, row, front, head.game, games))
     return read_arguments(row, front, head.game, (*words[head.rest :], *head.move), games)
 
 
@@ -76,10 +76,10 @@ def read_arguments(
     Raises:
         ValueError: the row steers the reading and is not a command.
     """
-    return _read_for_stranger(_CommandLine(row, front, game, words, games).read)
+    return _read_without_sender(_CommandLine(row, front, game, words, games).read)
 
 
-def _read_for_stranger(reading: Callable[[Sender], Line]) -> Line:
+def _read_without_sender(reading: Callable[[Sender], Line]) -> Line:
     """Read a line without facts about its sender. If it is refused, let it be read with them."""
     line = reading(STRANGER)
     return replace(line, for_sender=reading) if isinstance(line.meaning, PlayerError) else line
@@ -265,7 +265,7 @@ def _plain_head(text: str, games: Collection[str]) -> tuple[str, list[Word], Hea
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
     """Return the refusal of a line that is not like a command and may contain a password."""
-    return _read_for_stranger(partial(_not_a_command, words, games))
+    return _read_without_sender(partial(_not_a_command, words, games))
 
 
 def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender) -> Line:

@@ -153,12 +153,12 @@ class _BodyReader:
             if self._commands > MOST_COMMANDS:
                 self._at = self._begin
                 return "limit"
-            read = read_line(words, head, len(text), self._games)
+            line = read_line(words, head, len(text), self._games)
             # A word alone below a command may be its password, which a mail program has wrapped.
             alone = len(words) == 1 and self._commands > 1
-            self.lines.append(without_unknown_word(read) if alone else read)
+            self.lines.append(without_unknown_word(line) if alone else line)
             self._after_challenge = head.row is not None and head.row.name == "challenge"
-            self._expects_words = self._after_challenge or _carries_words(head, read)
+            self._expects_words = self._after_challenge or _carries_words(head, line)
             self._has_carrier |= head.row is not None and head.row.section in _FOR_OTHERS
         elif self._announced and not _is_greeting(words):
             self.lines.append(
@@ -251,15 +251,15 @@ def _with_line_number(line: Line, words: Sequence[Word], at: int) -> Line:
     )
 
 
-def _carries_words(head: Head, read: Line) -> bool:
+def _carries_words(head: Head, line: Line) -> bool:
     """Return whether a command was read that carries words for others."""
     row = head.row
     if row is None or Trait.WORDS not in row.traits:
         return False
     readings = (
-        reading() for reading in (read.without_password, read.without_writer) if reading is not None
+        reading() for reading in (line.without_password, line.without_writer) if reading is not None
     )
-    return isinstance(read.meaning, Command) or any(readings)
+    return isinstance(line.meaning, Command) or any(readings)
 
 
 def is_stop(words: Sequence[Word]) -> bool:

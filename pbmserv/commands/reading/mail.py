@@ -74,7 +74,7 @@ UNREAD = {
 """Echoes of mails that cannot be read, by reason."""
 
 
-def read(
+def read_commands(
     subject: str,
     body: str,
     *,
@@ -249,7 +249,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
     return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
 
 
-def unread(why: str) -> Reading:
+def refuse_unread(why: str) -> Reading:
     """Return the refusal of a mail whose text could not be read.
 
     Args:
@@ -295,12 +295,12 @@ def _without_commands(body: str, games: Collection[str]) -> Reading:
     text = body.strip()
     if not text:
         return Reading((EMPTY,))
-    if line := in_plain_words(text, games):
-        return Reading((line,))
+    if plain_line := in_plain_words(text, games):
+        return Reading((plain_line,))
     words = words_of(text)
     head = spoken_challenge(words, games)
-    read = read_line(words, head, len(text), games) if head else not_a_command(words, games)
-    return Reading((read,))
+    line = read_line(words, head, len(text), games) if head else not_a_command(words, games)
+    return Reading((line,))
 
 
 _SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)

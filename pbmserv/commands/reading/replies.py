@@ -124,8 +124,8 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
         return None
     head = _reply_head(words, games)
     if head.row is None:
-        read = read_body(command, games)
-        return None if read is None else replace(read.lines[0], echo=text)
+        reading = read_body(command, games)
+        return None if reading is None else replace(reading.lines[0], echo=text)
     if Trait.ALONE in head.row.traits:
         name = head.row.name
         return Line(text, Misread("stands-alone", part=name, example=name))

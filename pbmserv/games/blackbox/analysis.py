@@ -14,7 +14,7 @@ from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.geometry import in_ranges
 from pbmserv.games.blackbox.legality import check, elements_of
 from pbmserv.games.blackbox.moves import Element, Kind, move_of
-from pbmserv.games.blackbox.rays import exit_of, kind_of, trace, trace_all, way
+from pbmserv.games.blackbox.rays import cells_passed, exit_of, kind_of, trace, trace_all
 from pbmserv.games.blackbox.rules import names, two_results
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
@@ -314,6 +314,6 @@ def test_ray(view: View, text: str) -> Preview[View]:
             "exit": exit_of(board, port, result),
         },
     )
-    path = frozenset(way(board, own.markers, port))
+    path = frozenset(cells_passed(board, own.markers, port))
     boxes = tuple(replace(box, path=path) if box.seat == seat else box for box in view.boxes)
     return Preview(Move(board.ports[port], free=True), replace(view, boxes=boxes), (note,))

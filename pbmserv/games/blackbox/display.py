@@ -146,28 +146,28 @@ def _spots_in(empty: tuple[Spot, ...], texts: Sequence[str]) -> tuple[Spot, ...]
     )
 
 
-class ToldSide(NamedTuple):
+class MarkedSide(NamedTuple):
     """The marked ports of a side (``top``, ``right``, ``bottom`` or ``left``) as (label, mark)."""
 
     side: str
     ports: tuple[tuple[str, str], ...]
 
 
-class ToldRay(NamedTuple):
+class MarkedRay(NamedTuple):
     """A detour: its letter, and the ports at both ends as far as they are known."""
 
     mark: str
     ports: tuple[str, ...]
 
 
-class ToldRow(NamedTuple):
+class MarkedRow(NamedTuple):
     """The cells of a row that are not empty, as (kind, cell names)."""
 
     row: str
     cells: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-class Told(NamedTuple):
+class BoxFacts(NamedTuple):
     """The facts of a box, without empty cells and ports.
 
     Attributes:
@@ -177,18 +177,18 @@ class Told(NamedTuple):
         circled: labels of the ports that prove the markers wrong.
     """
 
-    sides: tuple[ToldSide, ...]
-    rays: tuple[ToldRay, ...]
-    rows: tuple[ToldRow, ...]
+    sides: tuple[MarkedSide, ...]
+    rays: tuple[MarkedRay, ...]
+    rows: tuple[MarkedRow, ...]
     circled: tuple[str, ...]
 
 
-def tell(
+def box_facts(
     board: Geometry,
     marks: Sequence[str],
     cells: Sequence[Sequence[str]],
     circled: Iterable[int] = (),
-) -> Told:
+) -> BoxFacts:
     """Return the facts of a box.
 
     Args:
@@ -202,15 +202,15 @@ def tell(
     for side in ("top", "right", "bottom", "left"):
         ports = tuple((label, shown[label]) for label in getattr(board, side) if shown[label])
         if ports:
-            sides.append(ToldSide(side, ports))
+            sides.append(MarkedSide(side, ports))
     rays: dict[str, list[str]] = {}
     for label, mark in shown.items():
         if mark.isalpha():
             rays.setdefault(mark, []).append(label)
-    return Told(
+    return BoxFacts(
         tuple(sides),
         tuple(
-            ToldRay(mark, tuple(rays[mark]))
+            MarkedRay(mark, tuple(rays[mark]))
             for mark in sorted(rays, key=lambda m: (m.isupper(), m))
         ),
         tuple(row for y, texts in enumerate(cells) if (row := _row(board, y, texts)).cells),
@@ -218,12 +218,12 @@ def tell(
     )
 
 
-def _row(board: Geometry, y: int, texts: Sequence[str]) -> ToldRow:
+def _row(board: Geometry, y: int, texts: Sequence[str]) -> MarkedRow:
     by_kind: dict[str, list[str]] = {}
     for x, text in enumerate(texts):
         if text in KINDS:
             by_kind.setdefault(KINDS[text], []).append(board.name(y * board.width + x))
-    return ToldRow(board.left[y], tuple((kind, tuple(names)) for kind, names in by_kind.items()))
+    return MarkedRow(board.left[y], tuple((kind, tuple(names)) for kind, names in by_kind.items()))
 
 
 CELL = 40.0

@@ -207,7 +207,7 @@ class Blackbox:
         if state.outcome is not None:
             raise Illegal("blackbox.finished")
         if state.options.race:
-            return rules.dropped_out(state, seat)
+            return rules.drop_out(state, seat)
         after = replace(state, outcome=rules.lost(len(state.boxes), seat, "resigned"))
         notes = (Note("resigned", seat, None), *rules.revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
@@ -215,7 +215,7 @@ class Blackbox:
     def forfeit(self, state: State, seat: Seat) -> Step[State]:
         """Let a seat forfeit as in `withdraw`. In a race, its result says that it was late."""
         if state.options.race and state.outcome is None:
-            return rules.dropped_out(state, seat, "forfeit")
+            return rules.drop_out(state, seat, "forfeit")
         return self.withdraw(state, seat)
 
     def without_solution(self, step: Step[State]) -> Step[State]:

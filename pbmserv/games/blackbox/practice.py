@@ -17,7 +17,7 @@ from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.moves import move_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, hinted, score
-from pbmserv.games.blackbox.rules import dropped_out, explained, play
+from pbmserv.games.blackbox.rules import drop_out, explained, play
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
 from pbmserv.games.blackbox.views import View, view_of
@@ -134,7 +134,7 @@ class Practice:
         """
         if self.over:
             raise Illegal("blackbox.finished")
-        step = dropped_out(self.state, PLAYER)
+        step = drop_out(self.state, PLAYER)
         return self._with(PracticeStep(SOLVE, step.state, step.notes))
 
     def hint(self) -> Practice:

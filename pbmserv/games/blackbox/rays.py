@@ -159,7 +159,7 @@ def exit_of(board: Geometry, port: int, result: int) -> str:
     return board.ports[result] if result not in (HIT, port) else ""
 
 
-def way(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:
+def cells_passed(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:
     """Return the cells that a ray passes, in order, with a cell repeated where it turns there.
 
     The list is empty if the ray cannot enter.
@@ -169,7 +169,7 @@ def way(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:
 
 
 def path(board: Geometry, atoms: Iterable[int], port: int) -> tuple[list[int], int | None]:
-    """Return the cells that a ray passes, as `way` does, and the atom that absorbs it, if any."""
+    """Return the `cells_passed` by a ray, and the atom that absorbs it, if any."""
     field = field_of(board)
     filled = field.filled(atoms)
     stops = _stops(field, filled, port)

@@ -148,7 +148,7 @@ def _race_step(
     return Step(after, {None: "", seat: text}, notes, reveals=reveals)
 
 
-def dropped_out(state: State, seat: Seat, reason: str = "resigned") -> Step[State]:
+def drop_out(state: State, seat: Seat, reason: str = "resigned") -> Step[State]:
     """End the race of one seat, which gives up or takes too long.
 
     Args:

@@ -418,7 +418,7 @@ def write_saved_game(practice: Practice) -> str:
         elif step.text == SOLVE:
             states.append((SOLVE.upper(), "S"))
         else:
-            moves = [] if step.text == HINT else list(_his_moves(arena, step))
+            moves = [] if step.text == HINT else list(_program_moves(arena, step))
             errors += "R" in moves and not arena.is_right
             states += [("MOVE", move) for move in moves]
         ends.append(len(states))
@@ -444,7 +444,7 @@ def _seed_lines(game: GameId) -> Iterator[tuple[str, str]]:
         yield ("SEED", game.seed) if plain else ("HEXSEED", seed_digits(game.seed))
 
 
-def _his_moves(arena: _Arena, step: PracticeStep) -> Iterator[str]:
+def _program_moves(arena: _Arena, step: PracticeStep) -> Iterator[str]:
     """Yield the moves of his program for one of ours."""
     elements = read_elements(arena.board, step.text, limit=len(step.text))
     yield from _set_aids(arena, elements)

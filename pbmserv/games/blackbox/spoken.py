@@ -148,14 +148,21 @@ def _says_fire(words: Sequence[str], text: str, label: str) -> bool:
             return True
         if word not in ON_THE_WAY and not _means(word, PORT):
             break
+    return _names_port(words, place)
+
+
+def _names_port(words: Sequence[str], place: int) -> bool:
+    """Return whether a sentence without a verb of firing chooses or names the port at a place."""
+    known = IDLE | BEHIND | BETWEEN | ON_THE_WAY
+    if not known.issuperset(words[place + 1 :]):
+        return False  # "try the number 12 on the menu"
     for word in reversed(words[:place]):
         if word in CHOOSE or _means(word, PORT):
             return True
         if word not in BETWEEN:
             break
-    if any(_means(word, FIRE | PORT) for word in following):
+    if any(_means(word, FIRE | PORT) for word in words[place + 1 : place + 2]):
         return True
-    known = IDLE | BETWEEN | ON_THE_WAY
     return not LINE.isdisjoint(words) and known.issuperset({*words} - {words[place]})
 
 

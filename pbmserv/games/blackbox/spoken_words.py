@@ -71,6 +71,7 @@ DOUBT = any_of(
         "kid, kids, children, day, days, hour, hours, minute, minutes, week, weeks, year, years",
         "euro, euros, dollars, percent, fired, shoots, wine, theatre, train, bus, seat, house",
         "absorbed, mistake",
+        "thanks for",
     )
 )
 """Words of sentences about something else than the next move."""
@@ -119,7 +120,7 @@ BEHIND = (
     | PORT
     | LINE
     | MARK
-    | _words("from on at in into von this time ? nehmen")
+    | _words("from on at in into von this time thank you ? nehmen")
 )
 """Words that may follow a label: with others, as in "2 apples", it is a number."""
 

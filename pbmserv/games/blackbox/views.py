@@ -11,7 +11,14 @@ from operator import not_
 from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
-from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, tell, texts_of
+from pbmserv.games.blackbox.display import (
+    BoxFacts,
+    Spots,
+    box_facts,
+    port_spots,
+    spot_row,
+    texts_of,
+)
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, ScoreLine, score, score_lines
@@ -104,10 +111,10 @@ class BoxView:
         return Drawn(board, marks[:width], rows, marks[below:left])
 
     @cached_property
-    def told(self) -> Told:
+    def facts(self) -> BoxFacts:
         """The box in facts, for words."""
         cells = [row.cells for row in self.drawn.rows]
-        return tell(self.board, self.marks, cells, self.circled)
+        return box_facts(self.board, self.marks, cells, self.circled)
 
     @cached_property
     def spots(self) -> Spots:

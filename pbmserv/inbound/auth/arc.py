@@ -15,13 +15,7 @@ from pbmserv.inbound.auth.dkim import (
     uncovered,
     unfit,
 )
-from pbmserv.inbound.auth.dmarc import (
-    FAIL,
-    PERMERROR,
-    POLICY,
-    TEMPERROR,
-    Finding,
-)
+from pbmserv.inbound.auth.findings import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import Statement, findings_from, statements_by
 from pbmserv.inbound.headers import Headers
 from pbmserv.mail.dns import Resolver

@@ -20,15 +20,8 @@ import re
 from collections.abc import Callable, Collection
 
 from pbmserv.errors import MailError, NamesUnavailable
-from pbmserv.inbound.auth.dmarc import (
-    FAIL,
-    PASS,
-    PERMERROR,
-    POLICY,
-    TEMPERROR,
-    Finding,
-    ascii_domain,
-)
+from pbmserv.inbound.auth.domains import ascii_domain
+from pbmserv.inbound.auth.findings import FAIL, PASS, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.headers import Headers
 from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.message import message_id

@@ -22,12 +22,8 @@ from pbmserv.inbound.auth.dkim import (
     tags_of,
     uncovered,
 )
-from pbmserv.inbound.auth.dmarc import (
-    PASS,
-    POLICY,
-    Finding,
-    ascii_domain,
-)
+from pbmserv.inbound.auth.domains import ascii_domain
+from pbmserv.inbound.auth.findings import PASS, POLICY, Finding
 from pbmserv.inbound.headers import Headers, read_headers, split_block
 
 LONGEST_FIELD = 4_000

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from pbmserv.inbound.auth.dmarc import (
-    TEMPERROR,
-)
+from pbmserv.inbound.auth.findings import TEMPERROR
 from pbmserv.inbound.auth.slow_names import SlowNames
 from pbmserv.inbound.auth.verdict import (
     Trusted,

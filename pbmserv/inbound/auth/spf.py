@@ -8,15 +8,8 @@ from functools import partial
 from typing import Any
 
 from pbmserv.errors import NamesUnavailable
-from pbmserv.inbound.auth.dmarc import (
-    NONE,
-    PASS,
-    PERMERROR,
-    POLICY,
-    TEMPERROR,
-    Finding,
-    ascii_domain,
-)
+from pbmserv.inbound.auth.domains import ascii_domain
+from pbmserv.inbound.auth.findings import NONE, PASS, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.networks import address_of

@@ -13,17 +13,9 @@ from dataclasses import dataclass
 from pbmserv.errors import MailError, NamesUnavailable
 from pbmserv.inbound.auth.arc import chain
 from pbmserv.inbound.auth.dkim import signatures
-from pbmserv.inbound.auth.dmarc import (
-    FAIL,
-    POLICY,
-    TEMPERROR,
-    Finding,
-    Policy,
-    aligned,
-    ascii_domain,
-    organisation,
-    policy,
-)
+from pbmserv.inbound.auth.dmarc import Policy, policy
+from pbmserv.inbound.auth.domains import aligned, ascii_domain, organisation
+from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import findings_from, own_statements, statements_by
 from pbmserv.inbound.auth.spf import spf
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block

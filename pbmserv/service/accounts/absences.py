@@ -227,7 +227,7 @@ def ask_if_away(context: CommandContext, letter_to: int | None = None) -> list[N
     for player in _about(context, letter_to):
         absences = preferences.absences_of(context.connection, player.id)
         is_away = preferences.absence_at(absences, context.now) is not None
-        if is_away or not preferences.may_tell(
+        if is_away or not preferences.note_notice(
             context.connection, player.id, "away", context.now, ASKED_EVERY
         ):
             continue

@@ -20,8 +20,10 @@ from pbmserv.service.core.flood_limits import must_not_flood
 from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import too_many_passwords
-from pbmserv.store.accounts import players, preferences
-from pbmserv.store.accounts.players import AddressChange, PendingSignup, Player
+from pbmserv.store.accounts import address_changes, players, preferences, signups
+from pbmserv.store.accounts.address_changes import AddressChange
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.accounts.signups import PendingSignup
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, inbox
 from pbmserv.store.tables.accounts import PlayerState
@@ -52,7 +54,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     must_not_flood(context, (first,))
     hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
     numbers = {
-        address: players.add_signup(
+        address: signups.add(
             context.connection, command.userid, hashed, address.lower(), batch, context.now
         )
         for address in (first, *(one for one in addresses if one != first))
@@ -81,7 +83,7 @@ def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer
     _must_be_possible(context, userid)
     must_not_flood(context, (read,))
     batch = secrets.token_hex(8)
-    signup_id = players.add_signup(context.connection, userid, "", read.lower(), batch, context.now)
+    signup_id = signups.add(context.connection, userid, "", read.lower(), batch, context.now)
     return Answer((), (_question(read, userid, signup_id),))
 
 
@@ -93,7 +95,7 @@ def ask_to_join(context: CommandContext) -> Part:
     address = context.actor.address.lower()
     userid = free_userid(context, "", address)
     batch = secrets.token_hex(8)
-    signup_id = players.add_signup(context.connection, userid, "", address, batch, context.now)
+    signup_id = signups.add(context.connection, userid, "", address, batch, context.now)
     words = {"userid": userid, "signup": signup_id, "example": signup_example(context)}
     return Part("stranger", words)
 
@@ -114,10 +116,10 @@ def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequen
     hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
     notifications = []
     for address in addresses:
-        signup_id = players.add_signup(
+        signup_id = signups.add(
             context.connection, command.userid, hashed, address.lower(), batch, context.now
         )
-        request = players.signup(context.connection, signup_id)
+        request = signups.by_id(context.connection, signup_id)
         assert request is not None
         player = _activate(context.connection, request, context.now)
         notifications.append(Notification(address, player.id, welcome(player)))
@@ -147,10 +149,10 @@ def confirm(
     Raises:
         Refused: the signup is unknown or too old, or another player got the userid first.
     """
-    request = players.signup(connection, signup_id)
+    request = signups.by_id(connection, signup_id)
     if request is None or not waits(request, now):
         raise Refused("confirm-unknown")
-    is_first = request.player_id is None and not players.batch_owner(connection, request.batch)
+    is_first = request.player_id is None and not signups.batch_owner(connection, request.batch)
     player = _activate(connection, request, now)
     return player, _other_questions(services, connection, request, now) if is_first else ()
 
@@ -161,13 +163,13 @@ def _other_questions(
     """Return the questions to the other addresses of a signup after one has answered."""
     source = Source("", confirmed.address)
     asked = []
-    for request in players.waiting_of_batch(connection, confirmed.batch):
+    for request in signups.of_batch(connection, confirmed.batch):
         address = [request.address]
-        if services.traffic.asks(address, source):
+        if services.traffic.count_questions(address, source):
             continue
-        if not services.traffic.asks_strangers(address, source):
+        if not services.traffic.count_letters_to_strangers(address, source):
             asked.append(request)
-    players.ask_signups(connection, [request.id for request in asked], now)
+    signups.note_questions(connection, [request.id for request in asked], now)
     return tuple(_question(one.address, one.userid, one.id) for one in asked)
 
 
@@ -181,7 +183,7 @@ def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
 
 def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Drop a signup whose address belongs to somebody else."""
-    request = players.signup(context.connection, reply_address.about)
+    request = signups.by_id(context.connection, reply_address.about)
     if request is None or request.player_id is not None:
         raise Refused("confirm-unknown")
     return Answer((Part("signup-dropped", {"userid": request.userid}),))
@@ -209,7 +211,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     hashed = _hashed(context, command.new)
     players.set_password(context.connection, player.id, hashed)
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
-    players.stop_change(context.connection, player.id)
+    address_changes.stop(context.connection, player.id)
     is_reset = command.who is None
     if is_reset:
         preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
@@ -289,7 +291,7 @@ def _taken(userid: str) -> Refused:
 
 
 def _activate(connection: Connection, request: PendingSignup, now: datetime) -> Player:
-    owner_id = request.player_id or players.batch_owner(connection, request.batch)
+    owner_id = request.player_id or signups.batch_owner(connection, request.batch)
     owner = players.by_id(connection, owner_id) if owner_id else None
     if owner is None:
         owner = players.create(
@@ -299,7 +301,7 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
             raise _taken(request.userid)
     else:
         players.add_address(connection, owner.id, request.address, now)
-    players.settle_signup(connection, request.id, owner.id)
+    signups.settle(connection, request.id, owner.id)
     return owner
 
 
@@ -322,7 +324,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     must_not_flood(context, new)
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
-    rows = players.ask_change(context.connection, player.id, wanted, confirmed, batch, context.now)
+    rows = address_changes.add(context.connection, player.id, wanted, confirmed, batch, context.now)
     notifications = [
         Notification(
             address,
@@ -343,7 +345,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
 def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Use a new address, which a reply has confirmed."""
     change, player = _waiting_change(context, reply_address)
-    dropped = players.confirm_change(context.connection, change, context.now)
+    dropped = address_changes.confirm(context.connection, change, context.now)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.player = changed
@@ -357,17 +359,17 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
 def refuse_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Drop a change whose new address belongs to somebody else."""
     change, player = _waiting_change(context, reply_address)
-    players.forget_change(context.connection, change.id)
+    address_changes.forget(context.connection, change.id)
     return Answer((Part("address-refused", _words(player)),))
 
 
 def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``reject`` from a present address: stop the change."""
     player = context.speaker(None)
-    change = players.address_change(context.connection, reply_address.about)
+    change = address_changes.by_id(context.connection, reply_address.about)
     if change is None or change.confirmed_at is not None:
         raise Refused("address-settled")
-    players.stop_change(context.connection, player.id)
+    address_changes.stop(context.connection, player.id)
     return Answer((Part("address-stopped", _words(player)),))
 
 
@@ -389,12 +391,12 @@ def _waiting_change(
     context: CommandContext, reply_address: ReplyAddress
 ) -> tuple[AddressChange, Player]:
     """Return the change that a reply is about, and its player, whose row is locked."""
-    change = players.address_change(context.connection, reply_address.about)
+    change = address_changes.by_id(context.connection, reply_address.about)
     if change is not None and context.now > change.created_at + timedelta(days=UNCONFIRMED_DAYS):
         change = None
     if change is not None:
         preferences.lock(context.connection, change.player_id)
-        change = players.address_change(context.connection, reply_address.about)
+        change = address_changes.by_id(context.connection, reply_address.about)
     player = players.by_id(context.connection, change.player_id) if change is not None else None
     if change is None or change.confirmed_at is not None or player is None or not player.active:
         raise Refused("address-settled")
@@ -410,7 +412,7 @@ def _fewer_addresses(
     if set(wanted) == set(present) and wanted[0] == player.address:
         example = f"change address {player.userid} PASSWORD NEWADDRESS"
         raise Refused("address-same", part=", ".join(wanted), example=example)
-    players.stop_change(context.connection, player.id)
+    address_changes.stop(context.connection, player.id)
     bounces.forgive(context.connection, wanted)  # their owner says that they work
     dropped = players.keep_addresses(context.connection, player.id, wanted)
     values: dict[str, str | int] = {"address": wanted[0]}

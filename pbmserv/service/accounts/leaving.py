@@ -72,7 +72,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     player = _asked_player(context, reply_address, "delete")
     home = _home(context, player)
     notifications, count = _resign_all(context, player)
-    contact.outlast_name(context, player.id)
+    contact.keep_blocks_on_deleted(context, player.id)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
@@ -92,7 +92,7 @@ def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
         or player.state == PlayerState.DELETED
     ):
         raise Refused("leaving-settled", part="no", example="help signoff")
-    preferences.may_tell(context.connection, player.id, _STAYS, context.now, timedelta(0))
+    preferences.note_notice(context.connection, player.id, _STAYS, context.now, timedelta(0))
     part = Part("stayed", {"userid": player.userid})
     return Answer((), (Notification(_home(context, player), player.id, part),))
 
@@ -124,7 +124,7 @@ def _home(context: CommandContext, player: Player) -> str:
 def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
     """Return the player of a question that can still be answered."""
     player = players.by_id(context.connection, reply_address.player)
-    if player is not None and preferences.last_told(context.connection, player.id, _STAYS):
+    if player is not None and preferences.last_notice(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
     late = (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS
     if (

@@ -81,7 +81,7 @@ def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) ->
         Refused: they were sent before, or the writer is no longer an operator.
     """
     sender = context.speaker(None)
-    letter = outbox.locked(context.connection, reply_address.about)
+    letter = outbox.lock(context.connection, reply_address.about)
     target = f"broadcast {reply_address.about}"
     if letter is None or letter.player_id != sender.id or letter.letter != "broadcast-asked":
         raise Refused("revoked-address", example=f"forgot {sender.userid}")

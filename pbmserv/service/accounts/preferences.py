@@ -29,7 +29,7 @@ from pbmserv.store import clocks
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
-from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.delivery import outbox, unsent_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -133,6 +133,12 @@ class _Wishes:
             raise self.refused("pref-broadcast", "broadcast", value)
         self.columns["broadcasts"] = _SWITCH[value]
 
+    def announce(self, value: str) -> None:
+        """``announce=on|off``"""
+        if value not in _SWITCH:
+            raise self.refused("pref-announce", "announce", value)
+        self.columns["announcements"] = _SWITCH[value]
+
     def report(self, value: str) -> None:
         """``report=always|ask``"""
         if value not in {"always", "ask"}:
@@ -205,7 +211,7 @@ class _Wishes:
             marks = contact.newest_marks_of(self.context, writers)
         blocks.block(connection, self.player.id, other_id, marks)
         userids = players.userids(connection, sorted(writers)).values()
-        kept_letters.silence(connection, readers, set(userids))
+        unsent_letters.silence(connection, readers, set(userids))
 
     def _save_unblock(self, other_id: int) -> None:
         """Remove all blocks of this person, under any name, on the other one."""
@@ -238,6 +244,8 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
     "unblock": _Wishes.unblock,
     "broadcast": _Wishes.broadcast,
     "broadcasts": _Wishes.broadcast,
+    "announce": _Wishes.announce,
+    "announcements": _Wishes.announce,
     "report": _Wishes.report,
     "labels": _Wishes.labels,
     "public": _Wishes.public,
@@ -245,7 +253,7 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
 }
 _WRITTEN = (
     *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels", "public"),
-    *("block", "unblock", "broadcast"),
+    *("block", "unblock", "broadcast", "announce"),
 )
 
 
@@ -284,6 +292,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "accept": player.accept,
         "messages": player.messages,
         "broadcast": "on" if player.broadcasts else "off",
+        "announce": "on" if player.announcements else "off",
         "report": player.report,
         "labels": player.labels,
         "public": "yes" if player.public else "no",
@@ -320,6 +329,7 @@ _SETTINGS: Mapping[str, tuple[str, str]] = {
     "single": ("digest", "daily"),
     "digest": ("digest", "off"),
     "broadcasts": ("broadcast", "off"),
+    "announcements": ("announce", "off"),
     "challenges": ("accept", "none"),
     "reminders": ("remind", "off"),
 }
@@ -365,7 +375,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
     """
     player = context.speaker(None)
     subscription, changed = _ended(context, reply_address)
-    if not changed or not preferences.may_tell(
+    if not changed or not preferences.note_notice(
         context.connection, player.id, f"-{subscription.what}", context.now, TOLD_EVERY
     ):
         return []

@@ -26,7 +26,7 @@ from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far, newest_words
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import is_shut
+from pbmserv.service.core.secret_boxes import is_shut
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
@@ -226,9 +226,9 @@ class BoardPages:
         if link is None or link.purpose is not Purpose.BOARD:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
-            self._services.traffic.looks(link.player)
+            self._services.traffic.count_look(link.player)
         is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
-        if self._database.reads_at_once and is_quick:
+        if self._database.may_read_in_loop and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
                 return _looked(seen, look)
@@ -243,7 +243,7 @@ class BoardPages:
         """
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is not None and link.purpose is Purpose.BOARD:
-            self._services.traffic.looks(link.player)
+            self._services.traffic.count_look(link.player)
         return await self.page(token, Look())
 
     # -- looks -----------------------------------------------------------------------------

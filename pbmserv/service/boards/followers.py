@@ -11,8 +11,8 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import must_not_spoil, spoils
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.secret_boxes import must_not_spoil, spoils
 from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus

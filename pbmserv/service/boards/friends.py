@@ -188,16 +188,16 @@ def _must_not_be_too_many(
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
     """Whether the invitation is sent. The inviter does not learn that."""
     month = context.now - AGAIN
-    refused = invitations.wants_none(context.connection, marks)
+    refused = invitations.are_refused(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
     traffic, source, mailbox = (
         context.services.traffic,
         context.actor.source,
         mailbox_of(address),
     )
-    asked = traffic.asks([mailbox], source)
+    asked = traffic.count_questions([mailbox], source)
     if not asked and not _players_at(context, address):
-        asked = traffic.asks_strangers([mailbox], source)
+        asked = traffic.count_letters_to_strangers([mailbox], source)
     return _is_wanted(context, sender, address) and not (refused or enough or asked)
 
 
@@ -276,7 +276,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         raise Refused("invite-self", part=context.actor.address)
     game = known_game(context, one.game)
     must_be_open(context, game)
-    contact.must_meet(context, player.id, [inviter], ())
+    contact.must_be_free_to_meet(context, player.id, [inviter], ())
     options, rated = read_options(game, one.options, 2, one.game, one.game)
     proposal = Proposal(game, options, rated, one.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})
@@ -339,7 +339,7 @@ def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     one = invitations.lock(context.connection, reply_address.about)
     if one is None:
         raise Refused("invite-late", days=AGAIN.days, example="help")
-    invitations.want_none(context.connection, one.mark, context.now)
+    invitations.refuse_all(context.connection, one.mark, context.now)
     notifications = _closed(context, reply_address.about, one)
     return Answer((Part("invitation-closed", {"event": "never"}),), notifications)
 

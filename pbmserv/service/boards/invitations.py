@@ -129,7 +129,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter)
-    clocks.accepted(context, board, undecided)
+    clocks.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}

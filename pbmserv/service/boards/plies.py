@@ -27,7 +27,7 @@ from pbmserv.service.time import clocks
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
@@ -66,7 +66,7 @@ def play_move(
         answer = log_ply(context, board, sitter, position.move(sitter.seat, recorded_move), words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
-        answer = answer.saying(read_as=move.text)
+        answer = answer.with_words(read_as=move.text)
     return answer
 
 
@@ -98,7 +98,7 @@ def _meanwhile(
             example=f"queue {rest}",
         )
     answer = log_ply(context, board, sitter, position.move(sitter.seat, free), words)
-    return answer.saying(held={"move": rest, "waiting": waiting})
+    return answer.with_words(held={"move": rest, "waiting": waiting})
 
 
 def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:
@@ -170,7 +170,7 @@ class _End:
     """Words for the letters about the end of a board.
 
     Attributes:
-        words: for all: ``ratings``, see `rating.board_ended`; ``opening``, the number of turns
+        words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
             without which giving up does not count.
         own_words: for the player: ``daily``, the result of the day's box.
     """
@@ -201,7 +201,7 @@ def _ended(
     ):
         set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
-    ended = rating.board_ended(
+    ended = rating.rate_ended_board(
         context.connection, board, outcome, undecided, context.now, after.game
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
@@ -233,7 +233,7 @@ def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> N
         return
     ids = [one.player_id for one in board.sitters if one.player_id != sitter.player_id]
     others = [player for one in ids if (player := players.by_id(context.connection, one))]
-    contact.must_meet(context, sitter.player_id, others, ())
+    contact.must_be_free_to_meet(context, sitter.player_id, others, ())
 
 
 def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
@@ -390,7 +390,7 @@ def _drop_news(
     """
     letters = [
         letter
-        for letter in kept_letters.unsent_about(context.connection, board.id, before, context.now)
+        for letter in unsent_letters.about(context.connection, board.id, before, context.now)
         if letter.player_id != sitter.player_id
     ]
     readers: set[int | None] = set()
@@ -404,4 +404,4 @@ def _drop_news(
         readers.discard(sitter.player_id)
     if any(letter.begun for letter in letters) or readers - {one.player_id for one in letters}:
         raise Refused("undo-seen", part="undo", example="show")
-    kept_letters.drop_unsent(context.connection, letters)
+    unsent_letters.drop(context.connection, letters)

@@ -27,14 +27,9 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import bot_turns, queries
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import (
-    board_of,
-    known_game,
-    must_be_open,
-    must_not_spoil,
-    origin_of,
-)
+from pbmserv.service.core.lookup import board_of, known_game, must_be_open
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.secret_boxes import must_not_spoil, origin_of
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
@@ -219,7 +214,7 @@ def invite(
     for player in people:
         if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
-    contact.must_meet(context, sender.id, people, people)
+    contact.must_be_free_to_meet(context, sender.id, people, people)
     asked = [player for player in others if not _at_once(context, player, sender)]
     proven = context.is_proven(sender)
     if not (proven or asked):
@@ -327,7 +322,7 @@ def wait_for_yes(
     game, options = proposal.game, proposal.options
     words = shown_options(game, options, len(proposal.sitting))
     source = context.actor.source
-    if context.services.traffic.asks([sender.address], source):
+    if context.services.traffic.count_questions([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
     number = challenges.add_unconfirmed(
         context.connection,

@@ -14,9 +14,10 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import board_of, games_of, is_shut, players_of, spoils
+from pbmserv.service.core.lookup import board_of, games_of, players_of
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated
+from pbmserv.service.core.secret_boxes import is_shut, spoils
 from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -44,9 +45,15 @@ STATUSES = {
 }
 
 
-def help_on(context: CommandContext, command: Help) -> Answer:  # noqa: ARG001 - every handler has a context
-    """Answer ``help [subject…]``."""
-    return Answer((Part("help", {"subjects": list(command.subjects)}),))
+def help_on(context: CommandContext, command: Help) -> Answer:
+    """Answer ``help [subject…]``. A sign is one of the game of the answered letter."""
+    subjects = command.subjects
+    reply_address = context.reply_address
+    about_board = reply_address is not None and reply_address.purpose is Purpose.BOARD
+    if about_board and subjects[:1] == ("sign",):
+        board, _ = context.seat_at(None, None, None)
+        subjects = ("sign", board.game, *subjects[1:])
+    return Answer((Part("help", {"subjects": list(subjects)}),))
 
 
 def list_games(context: CommandContext, command: ListGames) -> Answer:

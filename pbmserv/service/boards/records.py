@@ -15,13 +15,9 @@ from pbmserv.engine.record import (
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import (
-    board_of,
-    is_shut,
-    must_not_spoil,
-    spoils,
-)
+from pbmserv.service.core.lookup import board_of
 from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.secret_boxes import is_shut, must_not_spoil, spoils
 from pbmserv.store.boards import histories, moves
 from pbmserv.store.boards.boards import BoardRow
 

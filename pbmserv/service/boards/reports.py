@@ -17,9 +17,10 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work, squares_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, is_shut, must_not_spoil
+from pbmserv.service.core.lookup import board_of
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.secret_boxes import is_shut, must_not_spoil
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow

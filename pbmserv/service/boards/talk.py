@@ -11,7 +11,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import quotable_letters
 from pbmserv.views.texts import note_sentences
 
 MOST_SAID = 6
@@ -50,7 +50,9 @@ def newest_words(context: CommandContext, board: BoardRow, reader: Sitter) -> tu
     They come from the letters to the reader, so the guard for words of players has passed them.
     Words of players who do not reach the reader any more are left out.
     """
-    letters = kept_letters.about_board(context.connection, reader.player_id, board.id, MOST_LETTERS)
+    letters = quotable_letters.about_board(
+        context.connection, reader.player_id, board.id, MOST_LETTERS
+    )
     sayings: dict[tuple[int | None, str, str], Saying] = {}
     for letter in letters:
         words = letter.words

@@ -40,7 +40,7 @@ class Work(Enum):
     DRAWN = "a board drawn in the answer", 150
     PART = "another part of the answer", 60
     LETTER = "a letter to somebody else", 350
-    TOLD = "a ply that a letter tells of", 4
+    PLY_IN_LETTER = "a ply that a letter tells of", 4
     EXPORT = "all that is kept of a player, as a file", 20_000
     REPORT = "a player's game, worked through by the coach in the bots' process", 3_000
     SQUARES = "64 squares of a board that is set up or drawn", 30
@@ -83,14 +83,14 @@ class Budget:
             TooMuch: the budget is used up.
         """
         self._begun = self.spent
-        asked = line.meaning
-        text = len(line.echo)
-        if isinstance(asked, TrayReply):
-            text = max(text, len(asked.text))
-        elif isinstance(asked, ReplyMove):
-            text = sum(map(len, asked.lines))
+        command = line.meaning
+        length = len(line.echo)
+        if isinstance(command, TrayReply):
+            length = max(length, len(command.text))
+        elif isinstance(command, ReplyMove):
+            length = sum(map(len, command.lines))
         self.spend(Work.COMMAND)
-        self.spend(Work.TEXT, weight(text))
+        self.spend(Work.TEXT, weight(length))
 
     def spend(self, work: Work, amount: int = 1) -> None:
         """Count work before it is done.
@@ -133,10 +133,7 @@ class Budget:
             raise TooMuch("too-much-alone" if alone else "too-much")
 
 
-_SQUARES = 64
-
-
 def squares_of(game: AnyGame, state: Any) -> int:
     """Return the size of a board in units of 64 squares; 0 if its game is small."""
     rules: Any = game
-    return 1 + rules.squares(state) // _SQUARES if implements(game, Sized) else 0
+    return 1 + rules.squares(state) // 64 if implements(game, Sized) else 0

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.outcome import Notification
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.said import UNSAID
 from pbmserv.store.accounts import blocks, persons, players
 from pbmserv.store.accounts.persons import Persons
@@ -39,17 +39,17 @@ def newest_marks_of(context: CommandContext, player_ids: Collection[int]) -> lis
 
 
 def blocked_pairs(
-    context: CommandContext, player_ids: Collection[int], persons_known: Persons | None = None
+    context: CommandContext, player_ids: Collection[int], known_persons: Persons | None = None
 ) -> set[tuple[int, int]]:
     """Return the pairs of players of whom the first blocks the second.
 
     Two names of one person block each other only by name.
 
     Args:
-        known: the players by person, if the caller has them.
+        known_persons: the players by person, if the caller has them.
     """
     connection = context.connection
-    people = persons_known or persons.persons_of(connection, player_ids)
+    people = known_persons or persons.persons_of(connection, player_ids)
     by_name = blocks.by_name(connection, people.by_player)
     if not by_name:  # each block of a mailbox has a name, too
         return set()
@@ -59,7 +59,7 @@ def blocked_pairs(
         if blocked in people.by_player
     }
     marked = blocks.by_mailbox(connection, people.by_player)
-    for person in {people.by_player[each] for each in player_ids}:
+    for person in {people.by_player[player_id] for player_id in player_ids}:
         marks = set(marks_of(context, people.names(person)))
         pairs |= {(people.by_player[blocker], person) for blocker, mark in marked if mark in marks}
     exact = set(by_name)
@@ -80,7 +80,7 @@ def blocks_player(context: CommandContext, player_id: int, other_id: int) -> boo
     return (player_id, other_id) in blocked_pairs(context, {player_id, other_id})
 
 
-def outlast_name(context: CommandContext, player_id: int) -> None:
+def keep_blocks_on_deleted(context: CommandContext, player_id: int) -> None:
     """Keep the blocks on a player whose account is about to be deleted."""
     blockers = blocks.blockers_of(context.connection, player_id)
     if blockers:
@@ -105,27 +105,29 @@ def reaches(context: CommandContext, writer_id: int, reader: Player) -> bool:
     )
 
 
-def heard(context: CommandContext, letters: Iterable[Notification]) -> Iterator[Notification]:
+def without_blocked_words(
+    context: CommandContext, notifications: Iterable[Notification]
+) -> Iterator[Notification]:
     """Yield letters without the words that do not reach their readers.
 
     A letter of words alone is dropped. Words of operators to everybody reach all who asked for
     them.
     """
-    for letter in letters:
-        words, kind = letter.part.words, kind_of(letter.part.letter)
-        writer = _writer(context, letter)
+    for notification in notifications:
+        part, kind = notification.part, kind_of(notification.part.letter)
+        writer = _writer(context, part)
         reader = None
-        if writer is not None and letter.player_id is not None and not kind.for_many:
-            reader = players.by_id(context.connection, letter.player_id)
+        if writer is not None and notification.player_id is not None and not kind.for_many:
+            reader = players.by_id(context.connection, notification.player_id)
         if writer is None or reader is None or reaches(context, writer.id, reader):
-            yield letter
+            yield notification
         elif not kind.only_words:
-            yield replace(letter, part=replace(letter.part, words={**words, "said": UNSAID}))
+            yield replace(notification, part=replace(part, words={**part.words, "said": UNSAID}))
 
 
-def _writer(context: CommandContext, letter: Notification) -> Player | None:
+def _writer(context: CommandContext, part: Part) -> Player | None:
     """Return the player whose words are in a letter; `None` if it has none."""
-    words = letter.part.words
+    words = part.words
     if not words.get("said") or not words.get("by"):
         return None
     return players.of_name(context.connection, words["by"])
@@ -134,7 +136,7 @@ def _writer(context: CommandContext, letter: Notification) -> Player | None:
 # -- boards ----------------------------------------------------------------------------------
 
 
-def must_meet(
+def must_be_free_to_meet(
     context: CommandContext, speaker_id: int, others: Collection[Player], every: Collection[Player]
 ) -> None:
     """Refuse to bring players to one board if one of them blocks another.

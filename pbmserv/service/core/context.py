@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 from sqlalchemy import Connection
 
@@ -30,19 +31,30 @@ from pbmserv.service.core.refusals import (
     unknown_speaker,
     wrong_game,
 )
-from pbmserv.service.core.said import Letters, Passed
+from pbmserv.service.core.said import Passed
 from pbmserv.service.core.submission import NO_COMMANDS, Submission
 from pbmserv.service.limits.rates import Traffic
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import inbox
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
 WAITING_SIGNUPS = 3
 """Newest unconfirmed signups of a userid whose passwords are compared."""
+
+
+class LetterTexts(Protocol):
+    """Makes letters from their rows."""
+
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Return the text and perhaps the HTML of a letter; nothing if it can no longer be made.
+
+        It may be called inside a transaction, and keeps nothing that it reads there.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,7 @@ class Services:
     web_url: str
     away_days: int
     invitations: int
-    letters: Letters
+    letters: LetterTexts
     secrets: Callable[[], Sequence[str]] = tuple
 
 
@@ -91,30 +103,35 @@ class CommandContext:
         submission: the text with the commands.
         mail_id: number of the inbox row; `None` if the actor is a part of the server.
         budget: limits the work; parts of the server have no limit.
-        played: newest positions that were made or loaded, to be cached after the commit.
-        moved: boards on which the present command has moved, each with the plans that wait there.
-        player, sitter, focus: the speaker and the board of the present command, as far as its
-            handler has found them.
+
+    State of the present command, which `next_command` resets:
+        player, sitter, focus: the speaker and the board, as far as the handler has found them.
         bound_turn: the turn of that board for which the answered letter was written.
-        echo_hidden: the present command must not be quoted, because it may hold a password.
-        led_on: a command has moved a game, or told somebody else something.
-        talks: a command carries only words to somebody.
+        moved: boards on which the command has moved, each with the plans that wait there.
+        echo_hidden: the command must not be quoted, because it may hold a password.
+        line_words: words for others that belong to the command; `None`: those of the submission.
+        left_out: withheld passages of the command's words for others.
+
         tried_move: a line of a player who is known was a move, and it was refused.
+
+    Effects and findings of all commands so far:
         proven: the players that the mail proves to come from, in their order, each with the time
             since when letters to the player come back, `None` if they arrive.
-        carried_out: a proven command was carried out.
-        unproven: the answer goes to a player who may not have written the mail.
         counted: players whose limits the mail was counted against.
         right_passwords: userids whose passwords were right.
+        unproven: the answer goes to a player who may not have written the mail.
+        led_on: a command has moved a game, or told somebody else something.
+        talks: a command carries only words to somebody.
+        carried_out: a proven command was carried out.
         reported: boards for which the coach has a report or hint to work out.
         bot_turns: boards on which a bot is to move now, each with whether the answer waits for it.
-        line_words: words for others that belong to the present command; `None`: those of the
-            submission.
-        left_out: withheld passages of the present command's words for others.
-        passed: the results of the guard, by writer and text.
-        reread: texts of letters that the mail may quote, by their numbers.
         tally: counts of effects, for the log.
+        played: newest positions that were made or loaded, to be cached after the commit.
+
+    Caches:
         replayed: positions as they were loaded from the record.
+        passed: results of the guard of words for others, by writer and text.
+        reread: texts of letters that the mail may quote, by their numbers.
         attached: texts of attached files, by the mark of their kind.
     """
 
@@ -125,29 +142,32 @@ class CommandContext:
     submission: Submission = NO_COMMANDS
     mail_id: int | None = None
     budget: Budget = field(default_factory=lambda: Budget(math.inf))
-    played: dict[int, Position] = field(default_factory=dict)
-    moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
+
     player: Player | None = None
     sitter: Sitter | None = None
     focus: Focus | None = None
     bound_turn: int | None = None
+    moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
     echo_hidden: bool = False
-    led_on: bool = False
-    talks: bool = False
     tried_move: bool = False
-    proven: dict[int, datetime | None] = field(default_factory=dict)
-    carried_out: bool = False
-    unproven: bool = False
-    counted: set[int] = field(default_factory=set)
-    right_passwords: set[str] = field(default_factory=set)
-    reported: set[int] = field(default_factory=set)
-    bot_turns: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
     left_out: dict[Line, None] = field(default_factory=dict)
+
+    proven: dict[int, datetime | None] = field(default_factory=dict)
+    counted: set[int] = field(default_factory=set)
+    right_passwords: set[str] = field(default_factory=set)
+    unproven: bool = False
+    led_on: bool = False
+    talks: bool = False
+    carried_out: bool = False
+    reported: set[int] = field(default_factory=set)
+    bot_turns: list[tuple[int, bool]] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    played: dict[int, Position] = field(default_factory=dict)
+
+    replayed: dict[int, Position] = field(default_factory=dict)
     passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
     reread: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
-    replayed: dict[int, Position] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -157,15 +177,16 @@ class CommandContext:
 
     def next_command(self) -> None:
         """Forget the state of the previous command."""
-        self.moved.clear()
         self.player = None
         self.sitter = None
         self.focus = None
+        self.bound_turn = None
+        self.moved.clear()
         self.echo_hidden = False
         self.line_words = None
         self.left_out = {}
 
-    # -- who speaks ---------------------------------------------------------------------
+    # -- the speaker -------------------------------------------------------------------
 
     def authenticate(self, who: Credentials) -> Player:
         """Return the active player with this userid and password.
@@ -215,7 +236,7 @@ class CommandContext:
         if player is not None:
             hashes: list[str | None] = [player.password_hash]
         else:
-            waiting = players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
+            waiting = signups.of_userid(self.connection, who.userid)[:WAITING_SIGNUPS]
             hashes = [request.password_hash for request in waiting] or [None]
         memo = self.services.memo
         return any(memo.right(who.userid, hashed, who.password.text) for hashed in hashes)
@@ -249,7 +270,7 @@ class CommandContext:
         """Note that the mail is proven to be a player's."""
         self._count(player)
         if self.actor.address.lower() == player.address:
-            self.services.traffic.proves(player.address, self.actor.source)
+            self.services.traffic.note_source(player.address, self.actor.source)
         self.proven.setdefault(player.id, player.unreachable_since)
         if self.mail_id is not None and self.actor.source.sender != player.address:
             inbox.set_player(self.connection, self.mail_id, player.id)
@@ -258,7 +279,7 @@ class CommandContext:
         """Count the mail once for a player, however many commands it has."""
         if player.id != speaker_of(self.reply_address) and player.id not in self.counted:
             self.counted.add(player.id)
-            self.services.traffic.spoke(player.id)
+            self.services.traffic.count_for_player(player.id)
 
     def known_writers(self) -> list[Player]:
         """Return the active players who may have written the mail: the player of its reply
@@ -388,7 +409,7 @@ class CommandContext:
         owners = players.by_address(self.connection, self.actor.address)
         return owners[0] if len(owners) == 1 else None
 
-    # -- where the answer goes ----------------------------------------------------------
+    # -- the reader of the answer ------------------------------------------------------
 
     def reader(self) -> tuple[str, int | None]:
         """Return the address and the player id for the answer.
@@ -416,7 +437,7 @@ class CommandContext:
             return True
         if self.actor.is_verified or None not in set(readers):
             return False
-        if self.services.traffic.is_usual(self.actor.address, self.actor.source):
+        if self.services.traffic.is_known_source(self.actor.address, self.actor.source):
             return False
         reply_address = self.reply_address
         if reply_address is None or not reply_address.player:

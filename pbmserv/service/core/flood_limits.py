@@ -10,13 +10,13 @@ from pbmserv.service.core.outcome import Notification
 
 
 def must_not_reach_too_many(context: CommandContext, letters: Iterable[Notification]) -> None:
-    """Refuse a command that would reach too many people today.
+    """Count letters of the speaker to others, and refuse the command if those are too many.
 
     Args:
         letters: those that only the wish of their writer causes (`LetterKind.reaches_others`).
 
     Raises:
-        Refused: it would.
+        Refused: the speaker's limit is reached.
     """
     speaker = context.sitter.player_id if context.sitter is not None else None
     if context.player is not None:
@@ -29,7 +29,7 @@ def must_not_reach_too_many(context: CommandContext, letters: Iterable[Notificat
 
 
 def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
-    """Refuse one more letter that asks a question at *addresses*.
+    """Count a letter that asks a question at each of *addresses*, or refuse the command.
 
     An address gets few such letters a day, and a network or player can cause few to others. A
     writer with a verified address may ask there without limit.
@@ -38,14 +38,14 @@ def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
         Refused: a limit is reached.
     """
     own = context.actor.address.lower() if context.actor.is_verified else ""
-    asked = list(dict.fromkeys(address.lower() for address in addresses))
-    others = [address for address in asked if address != own]
+    recipients = dict.fromkeys(address.lower() for address in addresses)
+    others = [address for address in recipients if address != own]
     player = context.player.id if context.player is not None else 0
     traffic, source = context.services.traffic, context.actor.source
-    full = traffic.asks(others, source)
-    if full:
-        raise Refused("asked-often", part=full)
+    full_address = traffic.count_questions(others, source)
+    if full_address:
+        raise Refused("asked-often", part=full_address)
     if others:
-        reached = traffic.asks_strangers(others, source, player)
-        if reached:
-            raise Refused("asked-many", why=reached)
+        limit = traffic.count_letters_to_strangers(others, source, player)
+        if limit:
+            raise Refused("asked-many", why=limit)

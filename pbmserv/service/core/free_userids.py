@@ -19,7 +19,7 @@ def is_reserved_userid(context: CommandContext, userid: str) -> bool:
 
 
 def is_free(context: CommandContext, name: str) -> bool:
-    """Whether somebody new can have this userid."""
+    """Whether a new player can have this userid."""
     return (
         is_userid(name)
         and not name.startswith("-")
@@ -29,7 +29,7 @@ def is_free(context: CommandContext, name: str) -> bool:
 
 
 def free_userid(context: CommandContext, wanted: str, address: str) -> str:
-    """A userid that can be had: as wanted, else by the name in an address."""
+    """Return a free userid: the wanted one, else one made from an address."""
     own = re.sub(r"[^a-z0-9_-]", "", address.partition("@")[0].partition("+")[0].lower())[:15]
     names = [wanted, own, *(f"{own}-{number}" for number in range(2, 10))]
     names += [f"player-{secrets.randbelow(10**9)}" for _ in range(10)]
@@ -37,7 +37,7 @@ def free_userid(context: CommandContext, wanted: str, address: str) -> str:
 
 
 def signup_example(context: CommandContext) -> str:
-    """A signup that works: by the name in the sender's address if that can be had."""
+    """Return an example of a signup, with a free userid made from the sender's address."""
     own = context.actor.address.partition("@")[0].lower()[:18]
     names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
     free = (name for name in names if is_free(context, name))

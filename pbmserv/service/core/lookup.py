@@ -1,31 +1,22 @@
-"""Finds the games, boards and players that a command names, and protects boxes from spoilers."""
+"""Finds the games, boards and players that a command names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import Refused, StoreAway
+from pbmserv.errors import Refused
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.refusals import wrong_game
-from pbmserv.store import bots as rows
+from pbmserv.store import bots
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, closed_games
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.views import spoilers
-from pbmserv.views.spoilers import Spoils
-
-T = TypeVar("T")
-
-AWAY = (StoreAway, *UNAVAILABLE)
-"""Errors that say that the database, or a stage that should answer, is not there now."""
 
 
 def known_game(context: CommandContext, key: str) -> AnyGame:
@@ -97,51 +88,6 @@ def unknown_player(context: CommandContext, userid: str) -> Refused:
     return Refused("no-such-player", part=userid, suggestion=nearest_userid(context, userid))
 
 
-_RUNNING = frozenset({"proposed", "active"})
-
-
-def spoils(context: CommandContext, board: BoardRow) -> Spoils:
-    """Return why a board must stay hidden from others; "" if it need not: see `spoilers.spoils`."""
-    return spoilers.spoils(context.connection, context.now, board)
-
-
-KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
-"""Reasons for secrecy that do not keep the board's own players from copying the box."""
-
-
-def is_kept(context: CommandContext, board: BoardRow) -> bool:
-    """Whether not even a player of the board may copy its box, since others still have to solve it.
-
-    If a player chose the box, the end of the board has shown it to its players.
-    """
-    return board.status in _RUNNING or spoils(context, board) not in KNOWN_TO_PLAYERS
-
-
-def is_shut(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether a box of the day stays hidden even from its own player."""
-    return spoilers.is_shut(context.connection, context.now, board)
-
-
-def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
-    """Refuse to show a box that others still have to solve."""
-    reason = spoils(context, board)
-    if reason:
-        raise Refused(reason, part=str(board.id), example=f"{board.game} show {board.id}")
-
-
-def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
-    """Refuse a player a copy of a box that somebody, perhaps the player, still has to solve."""
-    if board.status in _RUNNING:
-        raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
-    if is_kept(context, board):
-        must_not_spoil(context, board)
-
-
-def origin_of(board: BoardRow) -> int:
-    """Return the board for which the box of a copy of this board was drawn."""
-    return board.id if board.origin is None else board.origin
-
-
 def nearest_userid(context: CommandContext, word: str) -> str:
     """Return the userid that a misspelt *word* means; ``""`` if there is none.
 
@@ -155,5 +101,5 @@ def shown_player(context: CommandContext, userid: str) -> Player | None:
     """Return an active player or a bot, whose boards can be shown."""
     player = players.by_userid(context.connection, userid)
     if player is None and userid in BOT_USERIDS:
-        return rows.known(context.connection, userid)
+        return bots.shown_account(context.connection, userid)
     return player

@@ -75,7 +75,7 @@ class Answer:
     parts: tuple[Part, ...] = ()
     notifications: tuple[Notification, ...] = ()
 
-    def saying(self, **words: Any) -> Answer:
+    def with_words(self, **words: Any) -> Answer:
         """Return the answer with more words in each part."""
         parts = (replace(part, words={**part.words, **words}) for part in self.parts)
         return replace(self, parts=tuple(parts))
@@ -124,13 +124,13 @@ class Done:
     Attributes:
         played: newest positions by board.
         letters: number of letters that it queued.
-        bots: it is a bot's turn now on some board.
+        has_bot_work: a bot is to move, or the coach to report, on some board.
         receipt: of the mail or press that the job carried out.
     """
 
     played: Mapping[int, Position]
     letters: int
-    bots: bool = False
+    has_bot_work: bool = False
     receipt: Receipt | None = None
 
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-from sqlalchemy import Connection
+from typing import Any
 
 from pbmserv.commands.grammar.readings import Line
-from pbmserv.store.delivery.outbox import QueuedLetter
 
 
 class Said(str):
@@ -39,13 +36,3 @@ class Passed:
 def said_again(words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words of a stored letter; its players' words have passed the guard before."""
     return {**words, **{key: Said(words[key]) for key in ("said", "said_to") if key in words}}
-
-
-class Letters(Protocol):
-    """Makes letters from their rows."""
-
-    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
-        """Return the text and perhaps the HTML of a letter; nothing if it can no longer be made.
-
-        It may be called inside a transaction and must remember nothing that it sees there.
-        """

@@ -2,49 +2,42 @@
 
 Letters take no other text as somebody's words than `Said`, which only this module makes. The answer
 tells the writer which passages were withheld, and why.
-
-A mail may quote letters to its writer. To find the quotations, those letters are made again from
-the record, since their stored bytes may be gone.
 """
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
 
 from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
 from pbmserv.commands.reading.bodies import LONGEST_WORDS, LinesBelow
-from pbmserv.commands.reading.quoted_lines import Quoted, bare
+from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.inbound.quotes.line_signs import is_closing
 from pbmserv.mail.own_tokens import lines_with_tokens
-from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.quotable_letters import quotable_letters
 from pbmserv.service.core.said import UNSAID, Passed, Said
-from pbmserv.store.delivery import kept_letters
-from pbmserv.store.delivery.outbox import QueuedLetter
 
 MOST_JOINED = 4
 """Words in a row that are compared as one password with blanks."""
 
 WORDS = "(your words)"
-"""Stands in an answer for withheld words, which are not repeated."""
+"""The echo of withheld words in an answer, which does not repeat them."""
 
 _NAME = re.compile(r"[^\W\d_]+")
 _MOST_SIGNED = 8
+"""Most lines of a signature."""
 _MOST_NAMES = 4
 _SIX_WORDS = re.compile(r"\S{2} \S+ \S+ \S+ \S+ \S")
 
-_AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
-_BETWEEN = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
+_PUNCTUATION = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
+_SEPARATORS = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,16 +246,16 @@ def _possible_passwords(text: str) -> set[str]:
         for length in range(1, MOST_JOINED + 1)
         for at in range(len(words) - length + 1)
     )
-    candidates = chain.from_iterable(map(_stripped, chain(runs, _BETWEEN.split(fold(text)))))
+    candidates = chain.from_iterable(map(_stripped, chain(runs, _SEPARATORS.split(fold(text)))))
     return {text for text in candidates if SHORTEST_PASSWORD <= len(text) <= LONGEST_PASSWORD}
 
 
 def _stripped(run: str) -> Iterator[str]:
     """Yield words as they are, and without punctuation in front, behind, or both."""
     yield run
-    yield run.strip(_AROUND)
-    yield run.rstrip(_AROUND)
-    yield run.lstrip(_AROUND)
+    yield run.strip(_PUNCTUATION)
+    yield run.rstrip(_PUNCTUATION)
+    yield run.lstrip(_PUNCTUATION)
 
 
 def _of_letters(context: CommandContext, writer: Writer, lines: Sequence[str]) -> set[int]:
@@ -271,96 +264,3 @@ def _of_letters(context: CommandContext, writer: Writer, lines: Sequence[str]) -
         return set()
     letters = quotable_letters(context, writer.player_id)
     return Quoted(letters.texts, letters.said, letters.own).quoted_places(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class QuotableLetters:
-    """Letters that a mail may quote.
-
-    Attributes:
-        texts: their texts without the words of players.
-        said: the words of others in them.
-        own: the words of their reader in them.
-    """
-
-    texts: tuple[str, ...]
-    said: tuple[str, ...]
-    own: tuple[str, ...]
-
-
-def quotable_letters(context: CommandContext, player_id: int) -> QuotableLetters:
-    """Return the letters to a player that a mail of the player may quote.
-
-    These are the letters that its headers name, the newest ones about its board, and the newest
-    ones. Letters to others are left out whatever the headers say, since their contents would show.
-
-    Raises:
-        TooMuch: the budget is used up.
-    """
-    reply_address = context.reply_address
-    is_digest = reply_address is not None and reply_address.purpose is Purpose.TRAY
-    rows = kept_letters.answerable(
-        context.connection,
-        player_id,
-        context.submission.answered,
-        board_id=context.focus.board.id if context.focus is not None else None,
-        letter_id=reply_address.about if reply_address is not None and is_digest else None,
-    )
-    texts = tuple(text for row in rows for text in _texts(context, row))
-    quotes = [quote for row in rows for quote in _words_of_players(row.words)]
-    return QuotableLetters(
-        texts,
-        tuple(words for by, words in quotes if by),
-        tuple(words for by, words in quotes if not by),
-    )
-
-
-def _texts(context: CommandContext, row: QueuedLetter) -> tuple[str, ...]:
-    """Return the texts of a letter, which is made once for each mail."""
-    texts = context.reread.get(row.id)
-    if texts is None:
-        context.budget.spend(Work.LETTER)
-        context.budget.spend(Work.DRAWN, _number_of_parts(row.words))
-        silent = replace(row, words=_silent(row.words))
-        raw_texts = context.services.letters.texts(context.connection, silent)
-        texts = tuple(html.unescape(bare(text)) if "</" in text else text for text in raw_texts)
-        context.reread[row.id] = texts
-    return texts
-
-
-def _number_of_parts(words: Mapping[str, Any]) -> int:
-    """Return the number of letters in a digest or summary, each perhaps with a board."""
-    return sum(len(words.get(key, ())) for key in ("waiting", "news", "lines"))
-
-
-def _silent(words: Any) -> Any:
-    """Return the words of a letter without the words of players in it.
-
-    Those are searched for separately. Cut out of the text, they could take a passage along that an
-    opponent has repeated on purpose.
-    """
-    match words:
-        case Mapping():
-            return {key: "" if key == "said" else _silent(value) for key, value in words.items()}
-        case list():
-            return [_silent(value) for value in words]
-        case _:
-            return words
-
-
-def _words_of_players(words: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the words of players in a letter, with the writer's userid, ``""`` for its reader.
-
-    A refused line is the reader's words, too: if it names no cell, it may be said again.
-    """
-    for key, value in words.items():
-        if key == "said" and isinstance(value, str):
-            yield words.get("by", ""), value
-        elif key == "echo" and isinstance(value, str) and not any(map(str.isdigit, value)):
-            yield "", value
-        elif isinstance(value, Mapping):
-            yield from _words_of_players(value)
-        elif isinstance(value, list):
-            for part in value:
-                if isinstance(part, Mapping):
-                    yield from _words_of_players(part)

@@ -31,6 +31,7 @@ from sqlalchemy import Connection
 
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.monitoring import metrics
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import friends
 from pbmserv.service.core.actor import CLOCK
@@ -42,9 +43,10 @@ from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
-from pbmserv.store.delivery import bounces, inbox, kept_letters, outbox
+from pbmserv.store.delivery import bounces, inbox, letter_octets, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
+from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.mail import LetterState
 
 MOST_HARD = 2
@@ -86,7 +88,7 @@ def receive(
         if report or letter is None or letter.player_id is None:
             # A report quotes the letter, with reply addresses and words of others; its own message
             # is stored with the letter.
-            inbox.empty(context.connection, context.mail_id)
+            inbox.erase_text_and_sender(context.connection, context.mail_id)
         else:
             inbox.set_player(context.connection, context.mail_id, letter.player_id)
     notifications = [] if letter is None else _received(context, letter, report, is_away_note)
@@ -127,7 +129,7 @@ def _unmade(connection: Connection, letter: Posted) -> list[Notification]:
     if row is None or row.board_id is None or row.player_id is None or not row.message_id:
         return []  # an old letter that an operator sent again
     player = players.by_id(connection, row.player_id)
-    is_made = kept_letters.bytes_of(connection, row.id) is not None
+    is_made = letter_octets.of_letter(connection, row.id) is not None
     if is_made or player is None or not player.active or player.unreachable_since is not None:
         return []
     return [Notification(player.address, player.id, Part("unshown", {"board": row.board_id}))]
@@ -172,7 +174,9 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
         return []
     if sender not in players.addresses_of(context.connection, player.id):
         return []
-    if not preferences.may_tell(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
+    if not preferences.note_notice(
+        context.connection, player.id, "astray", context.now, ASTRAY_EVERY
+    ):
         return []
     return [Notification(player.address, player.id, Part("astray", {"userid": player.userid}))]
 
@@ -211,7 +215,8 @@ def _counted(count: int, last: datetime | None, now: datetime, lasts: timedelta)
 def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Notification]:
     """Count a failure, and send its letter again later."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
-    bounces.note(context.connection, letter, words, context.now)
+    bounces.note_reason(context.connection, letter, words, context.now)
+    metrics.BOUNCES.inc()
     log.info(
         "letter came back",
         extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},
@@ -230,7 +235,7 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
         bounces.send_later(context.connection, letter, context.now + AGAIN, context.now)
     if after == before:
         return []
-    bounces.write(context.connection, after)
+    bounces.store(context.connection, after)
     return [] if after.suspended_at is None else _give_up(context, after, letter)
 
 
@@ -281,7 +286,7 @@ def _without(context: CommandContext, player: Player, given_up: Standing) -> lis
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     ends = absences.away_unasked(context, player, AWAY)
     preferences.save(context.connection, player.id, {"unreachable_since": context.now})
-    if not preferences.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
+    if not preferences.note_notice(context.connection, player.id, "gone", context.now, TOLD_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
     return opponents(context, player, {"event": "gone", "until": until})
@@ -292,7 +297,7 @@ MOST_BOARDS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class Reachable:
     """The address at which a player can be reached again, and letters about that; ``""``: the
     player was reachable."""
 
@@ -300,7 +305,7 @@ class Home:
     notifications: tuple[Notification, ...] = ()
 
 
-def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
+def note_reachable(context: CommandContext, player_id: int, why: str = "") -> Reachable:
     """Forget the failures of a player's addresses, since the player has written, or an operator
     asks.
 
@@ -313,7 +318,7 @@ def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
     preferences.lock(context.connection, player_id)
     player = players.by_id(context.connection, player_id)
     if player is None or not player.active or player.unreachable_since is None:
-        return Home()
+        return Reachable()
     own = players.addresses_of(context.connection, player.id)
     failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
     bounces.forgive(context.connection, own)
@@ -324,7 +329,7 @@ def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
         shared = [s for s in failed if s.address == other.address]
         if other.id != player.id and shared:
             notifications += _welcome(context, other, other.address, shared, why)
-    return Home(address, tuple(notifications))
+    return Reachable(address, tuple(notifications))
 
 
 def _sharing(context: CommandContext, own: Sequence[str]) -> list[Player]:
@@ -359,7 +364,7 @@ def _welcome(
     }
     notifications = [Notification(address, player.id, Part("came-back", words))]
     notifications += [Notification(address, player.id, digest) for digest in digests]
-    heard = preferences.last_told(context.connection, player.id, "gone")
+    heard = preferences.last_notice(context.connection, player.id, "gone")
     if heard is not None and heard >= since:
         notifications += opponents(context, player, {"event": "back", "why": why})
     return notifications
@@ -376,7 +381,7 @@ def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[li
     later = [letter for letter in kept if kind_of(letter.letter).can_wait]
     stale = [letter for letter in kept if kind_of(letter.letter).soon_stale]
     others = [letter for letter in kept if letter not in later and letter not in stale]
-    bounces.out_of_date(context.connection, _ids(stale))
+    bounces.fail_outdated(context.connection, _ids(stale))
     bounces.send_again(context.connection, _ids(others), address, context.now)
     return digest.gathered(context, player_id, later), len(others)
 
@@ -399,7 +404,7 @@ def opponents(
     for number in leaving.running(context.connection, player.id)[:MOST_BOARDS]:
         board = boards.load(context.connection, number)
         for sitter in board.sitters if board is not None else ():
-            if sitter.player_id != player.id and sitter.state == "active":
+            if sitter.player_id != player.id and sitter.state == PlayerState.ACTIVE:
                 numbers_by_opponent.setdefault(sitter.player_id, (sitter, []))[1].append(number)
     about = {"who": player.userid, **words}
     return [

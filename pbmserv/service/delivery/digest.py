@@ -42,8 +42,8 @@ from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
-from pbmserv.store.delivery import kept_letters, outbox
-from pbmserv.store.delivery.kept_letters import OldLetter
+from pbmserv.store.delivery import outbox, unsent_letters
+from pbmserv.store.delivery.old_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
@@ -93,7 +93,7 @@ def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[No
     ahead = following - context.now
     reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
     digests = _made(
-        context, player_id, kept_letters.tray(context.connection, player_id), waiting, reminded
+        context, player_id, unsent_letters.tray(context.connection, player_id), waiting, reminded
     )
     return [Notification(player.address, player_id, Part("tray", words)) for words in digests]
 
@@ -124,7 +124,7 @@ def _made(
 ) -> list[dict[str, Any]]:
     """Return the words of a digest, or of several if one has no room for all that players said."""
     if news:
-        kept_letters.fold(context.connection, [letter.id for letter in news])
+        unsent_letters.mark_folded(context.connection, [letter.id for letter in news])
     elif all(entry.board.terms.alone for entry in waiting):
         return []
     batches = _batches(news)
@@ -267,29 +267,29 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
         )
     games = tuple(game.info.key for game in context.services.registry)
     reading = read_reply(reply.text, games, plainly=True)
-    asked = reading.lines[0].meaning
-    if isinstance(asked, PlayerError):
-        raise asked
-    context.line_words = reading.words if isinstance(asked, Chat) else ""
-    if isinstance(asked, model.ReplyMove):
+    command = reading.lines[0].meaning
+    if isinstance(command, PlayerError):
+        raise command
+    context.line_words = reading.words if isinstance(command, Chat) else ""
+    if isinstance(command, model.ReplyMove):
         turn = mailed[reply.board]
-        return MakeMove(None, reply.board, None, asked.lines[0], turn)
-    if isinstance(asked, model.Yes):
+        return MakeMove(None, reply.board, None, command.lines[0], turn)
+    if isinstance(command, model.Yes):
         return Accept(None, reply.board, None)
-    if isinstance(asked, ShowAs) and asked.who is None and not asked.boards:
-        return replace(asked, boards=(model.BoardRef(reply.board),))
-    if isinstance(asked, _OF_A_BOARD) and asked.board is None:
-        return replace(asked, board=reply.board)
-    return asked
+    if isinstance(command, ShowAs) and command.who is None and not command.boards:
+        return replace(command, boards=(model.BoardRef(reply.board),))
+    if isinstance(command, _OF_A_BOARD) and command.board is None:
+        return replace(command, board=reply.board)
+    return command
 
 
-def names_no_board(asked: object) -> bool:
+def names_no_board(command: object) -> bool:
     """Whether a line of a reply needs a board's number and has none."""
-    if isinstance(asked, model.ReplyMove):
+    if isinstance(command, model.ReplyMove):
         return True
-    if not isinstance(asked, _OF_A_BOARD) or asked.board is not None:
+    if not isinstance(command, _OF_A_BOARD) or command.board is not None:
         return False
-    return getattr(asked, "who", None) is None
+    return getattr(command, "who", None) is None
 
 
 def only_board(context: CommandContext, line: Line) -> model.Command:
@@ -312,16 +312,16 @@ def only_board(context: CommandContext, line: Line) -> model.Command:
     return unfold(context, model.TrayReply(waiting[0], text))
 
 
-def without_number(context: CommandContext, asked: model.ReplyMove) -> model.Command:
+def without_number(context: CommandContext, command: model.ReplyMove) -> model.Command:
     """Return the command of a possible move in answer to a letter that is about no single board: a
     move on the only board that the writer plays.
 
     Raises:
         PlayerError: it is not a move, or several boards could be meant.
     """
-    text = asked.lines[0]
+    text = command.lines[0]
     running = sorted(_mailed(context))
-    if not running or not (may_act(text) or _is_newest_move(context, running[-1], asked)):
+    if not running or not (may_act(text) or _is_newest_move(context, running[-1], command)):
         raise _no_command(context, text)
     if len(running) == 1:
         board = boards.load(context.connection, running[0])
@@ -372,12 +372,12 @@ def _is_move(context: CommandContext, number: int, text: str) -> bool:
     return True
 
 
-def _is_newest_move(context: CommandContext, number: int, asked: model.ReplyMove) -> bool:
+def _is_newest_move(context: CommandContext, number: int, command: model.ReplyMove) -> bool:
     """Whether a line is a move on a board that it does not name, so that the focus must not show
     it."""
     focus = context.focus
     try:
-        return moves.holds_move(context, asked, number)
+        return moves.holds_move(context, command, number)
     except Refused:
         return False
     finally:

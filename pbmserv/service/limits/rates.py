@@ -142,7 +142,7 @@ class Traffic:
         """Return whether a mail would exceed a limit and would not even be read.
 
         Nothing is counted, since a recipient is not yet a mail. If our own mail servers hand a mail
-        on, its network is unknown before its text arrives. The arguments are those of `arrives`.
+        on, its network is unknown before its text arrives. The arguments are those of `count_mail`.
         """
         with self._guard:
             for kind, who in _counted_as(source if direct else NOWHERE, player, direct=direct):
@@ -150,7 +150,7 @@ class Traffic:
                     return not self._windows.test(_TRIES, kind, who)
         return False
 
-    def arrives(self, source: Source, player: int, *, direct: bool) -> Over | None:
+    def count_mail(self, source: Source, player: int, *, direct: bool) -> Over | None:
         """Count a mail; return the limit that it exceeds, if any.
 
         Args:
@@ -165,7 +165,7 @@ class Traffic:
                     return over
         return None
 
-    def spoke(self, player: int) -> None:
+    def count_for_player(self, player: int) -> None:
         """Count a mail that only a password proves to be a player's, or a request of a page.
 
         Raises:
@@ -173,7 +173,7 @@ class Traffic:
         """
         self._count("player", str(player))
 
-    def looks(self, player: int) -> None:
+    def count_look(self, player: int) -> None:
         """Count a request of a program for a board of this player.
 
         Raises:
@@ -181,7 +181,7 @@ class Traffic:
         """
         self._count("look", str(player))
 
-    def hides(self) -> None:
+    def count_hidden_box(self) -> None:
         """Count a new box that is filled by hand on the pages.
 
         Raises:
@@ -189,7 +189,7 @@ class Traffic:
         """
         self._count("hide", "all")
 
-    def taps(self, box: str) -> None:
+    def count_tap(self, box: str) -> None:
         """Count a tap on one of these boxes.
 
         Raises:
@@ -203,7 +203,7 @@ class Traffic:
         if over is not None:
             raise TooMany(over)
 
-    def may_look(self, over: Over) -> bool:
+    def may_read(self, over: Over) -> bool:
         """Count a mail over a limit that is read anyway; return False if there were enough today.
 
         Only its text shows whether its sender can be told.
@@ -211,12 +211,14 @@ class Traffic:
         with self._guard:
             return self._windows.hit(_TRIES, over.kind, over.who)
 
-    def may_tell(self, address: str) -> bool:
+    def may_explain(self, address: str) -> bool:
         """Count an explanation to *address*; return False if there was one today."""
         with self._guard:
             return self._windows.hit(_EXPLANATIONS, address.lower())
 
-    def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
+    def count_idle_mail(
+        self, who: str, words: str, outcome: Idle, stranger: str, source: Source
+    ) -> Reply:
         """Count a mail without effect on a game, and return whether it is answered.
 
         Programs that answer every answer would go on for ever; people stop long before.
@@ -238,7 +240,7 @@ class Traffic:
                 return Reply.NONE
             return Reply.SEND if self._has_room(windows) else Reply.LAST
 
-    def asks(self, addresses: Sequence[str], source: Source) -> str:
+    def count_questions(self, addresses: Sequence[str], source: Source) -> str:
         """Count a letter that asks for an answer at each of *addresses* (in lower case).
 
         Returns:
@@ -253,7 +255,7 @@ class Traffic:
                 self._hit_all(shares)
         return ""
 
-    def asks_strangers(
+    def count_letters_to_strangers(
         self, addresses: Sequence[str], source: Source, player: int = 0
     ) -> Literal["", "network", "domain"]:
         """Count a letter to each of *addresses* (in lower case), whose owners may be strangers.
@@ -308,11 +310,11 @@ class Traffic:
         with self._guard:
             return self._hit("reset", str(player)) is None
 
-    def is_usual(self, address: str, source: Source) -> bool:
+    def is_known_source(self, address: str, source: Source) -> bool:
         """Return whether *address* was lately shown to write from *source*."""
         return _address_and_source(address, source) in self._proven_sources
 
-    def proves(self, address: str, source: Source) -> None:
+    def note_source(self, address: str, source: Source) -> None:
         """Remember that the owner of *address* writes from *source*, unless its network is
         unknown."""
         if source.network:

@@ -69,8 +69,8 @@ class Quota:
         with self._guard:
             return sum(self._taken.values()) - int(self.most * FULL)
 
-    def takes(self, state: str, octets: int) -> bool:
-        """Return whether a mail's text is kept, and count it then."""
+    def keep_text(self, state: str, octets: int) -> bool:
+        """Count the text of a mail if there is room for it; return whether it is kept."""
         if state in UNUSED and not (self._keeps_unused and self.excess + octets <= 0):
             return False
         with self._guard:
@@ -80,13 +80,13 @@ class Quota:
             self._taken[state] = self._taken.get(state, 0) + octets
         return True
 
-    def keeps(self, octets: int) -> None:
+    def count_kept(self, octets: int) -> None:
         """Count a mail that is kept for the operator."""
         with self._guard:
             self._taken["kept"] = self._taken.get("kept", 0) + octets
 
-    def has_room(self, octets: int, *, for_postmaster: bool) -> bool:
-        """Return whether one more mail may wait, and count it then.
+    def take_room(self, octets: int, *, for_postmaster: bool) -> bool:
+        """Count a waiting mail if there is room for it; return whether there is.
 
         Mails for the postmaster are kept, and anybody may write them. They may take half of the
         quota, and a quarter more if they are small.
@@ -104,17 +104,17 @@ class Quota:
                 self._taken["kept"] = kept
         return True
 
-    def waits(self, octets: int) -> None:
+    def set_waiting(self, octets: int) -> None:
         """Replace the octets of waiting mails."""
         with self._guard:
             self._taken["waiting"] = octets
 
-    def frees(self, state: str, octets: int) -> None:
+    def count_dropped(self, state: str, octets: int) -> None:
         """Count texts of mails of that state that were dropped."""
         with self._guard:
             self._taken[state] = max(0, self._taken.get(state, 0) - octets)
 
-    def tell(self) -> None:
+    def log_changes(self) -> None:
         """Log once when the quota is nearly used up, and once when there is room again."""
         taken = self.taken
         is_full = taken > self.most * FULL

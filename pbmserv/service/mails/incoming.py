@@ -11,11 +11,12 @@ from datetime import datetime
 from functools import partial
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read, read_message, unread
+from pbmserv.commands.reading.mail import read_commands, read_message, refuse_unread
 from pbmserv.commands.table.model import Credentials, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.mail_reports import MailReport, read_mail_report
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.inbound.robots import AWAY_SUBJECT
@@ -45,6 +46,7 @@ class IncomingMail:
         request: its commands, and who gives them.
         report: the failures that it reports, if it came to the envelope sender of a letter.
         comes_back: it came to the envelope sender of a letter, which speaks for nobody.
+        mail_report: the report of another mail server about our mail, if it is one.
     """
 
     envelope: Envelope
@@ -52,6 +54,7 @@ class IncomingMail:
     request: Request
     report: tuple[Failure, ...] = ()
     comes_back: bool = False
+    mail_report: MailReport | None = None
 
     @property
     def reading(self) -> Reading:
@@ -73,15 +76,15 @@ class IncomingMail:
         """The origin, by which mails and wrong passwords are counted."""
         return self.request.actor.source
 
-    def judged(self, verdict: Verdict) -> IncomingMail:
+    def with_verdict(self, verdict: Verdict) -> IncomingMail:
         """Return the mail with another verdict on its From address."""
-        return self._of(replace(self.request.actor, verdict=verdict))
+        return self._with_actor(replace(self.request.actor, verdict=verdict))
 
     def with_passwords(self, passwords: frozenset[Credentials]) -> IncomingMail:
         """Return the mail with the passwords that its commands may use."""
-        return self._of(replace(self.request.actor, passwords=passwords))
+        return self._with_actor(replace(self.request.actor, passwords=passwords))
 
-    def _of(self, actor: Actor) -> IncomingMail:
+    def _with_actor(self, actor: Actor) -> IncomingMail:
         return replace(self, request=replace(self.request, actor=actor))
 
 
@@ -130,7 +133,7 @@ class MailReader:
         actor = Actor(
             address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
         )
-        submission = _submission(envelope, mail, "", unread(mail.unread))
+        submission = _submission(envelope, mail, "", refuse_unread(mail.unread))
         return IncomingMail(envelope, mail, Request(actor, submission))
 
     def _read(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
@@ -145,7 +148,7 @@ class MailReader:
         # A reply without any text says yes, so one that could not be read must not look like that;
         # to a mail with a picture and a command in its subject nothing is missing.
         if mail.unread and (reply_address is not None or mail.unread != "no-text"):
-            reading, left_out = unread(mail.unread), False
+            reading, left_out = refuse_unread(mail.unread), False
         else:
             purpose = None if reply_address is None else reply_address.purpose
             by_hand = not mail.automatic
@@ -155,7 +158,14 @@ class MailReader:
             address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
         )
         submission = _submission(envelope, mail, new.text, reading, left_out=left_out)
-        return IncomingMail(envelope, mail, Request(actor, submission))
+        mail_report = None
+        if reply_address is None and (mail.automatic or self._is_postmasters(envelope)):
+            mail_report = read_mail_report(envelope.raw)
+        request = Request(actor, submission)
+        return IncomingMail(envelope, mail, request, mail_report=mail_report)
+
+    def _is_postmasters(self, envelope: Envelope) -> bool:
+        return self.mail_domain.is_postmaster(envelope.recipient)
 
     def _addressed(self, envelope: Envelope, mail: Mail) -> tuple[Envelope, ReplyAddress | None]:
         """Return the envelope and the reply address with which to read a mail to the plain address.
@@ -262,7 +272,9 @@ def reading_of(
         return read_message(text, games)
     tray = purpose is Purpose.TRAY
     plainly = by_hand and purpose in _FOR_COMMANDS
-    return read(subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly)
+    return read_commands(
+        subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly
+    )
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:

@@ -62,6 +62,6 @@ def _charge_part(context: CommandContext, part: Part, work: Work) -> None:
         board = boards.load(context.connection, part.board)
         assert board is not None
         position = context.position(board)
-    budget.spend(Work.TOLD, len(position.since(part.seat)))
+    budget.spend(Work.PLY_IN_LETTER, len(position.since(part.seat)))
     if work is not Work.PART:
         budget.spend(Work.SQUARES, squares_of(position.game, position.state))

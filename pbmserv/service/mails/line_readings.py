@@ -89,18 +89,18 @@ def _with_own_name(context: CommandContext, line: Line) -> Line | None:
     if line.without_password is None or line.who is not None:
         return None
     other = line.without_password()
-    asked = other.meaning if other is not None else None
+    command = other.meaning if other is not None else None
     named = other.who.userid if other is not None and other.who is not None else ""
     if other is None or named not in {player.userid for player in context.known_writers()}:
         return None
-    return replace(other, meaning=replace(cast("Any", asked), who=None))
+    return replace(other, meaning=replace(cast("Any", command), who=None))
 
 
 _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
 """Purposes of letters whose replies name a board by its number."""
 
 
-def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
+def must_speak_of(context: CommandContext, command: AtBoard) -> None:
     """Refuse a command without a password that is about another board than the answered letter.
 
     A letter is passed on more easily than a password.
@@ -108,8 +108,8 @@ def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
     Raises:
         Refused: it is, and nothing else in the mail proves who wrote it.
     """
-    if not _may_speak_of(context, Line("", asked)):
-        raise Refused("other-board", part=str(asked.board))
+    if not _may_speak_of(context, Line("", command)):
+        raise Refused("other-board", part=str(command.board))
 
 
 def _may_speak_of(context: CommandContext, line: Line) -> bool:

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from pbmserv.commands.grammar.readings import Reading
+from pbmserv.inbound.mail_reports import MailReport
 from pbmserv.mail.envelope import Envelope, Source
 from pbmserv.mail.networks import block_of
 from pbmserv.mail.reply_address import MailDomain, ReplyAddress, speaker_of
@@ -132,6 +133,9 @@ def note_settled(
         because = "over the limit of the player"
     elif receipt.outcome == "ignored" and incoming is not None:
         because = incoming.mail.automatic
+        if incoming.mail_report is not None:
+            because = "mail-report"
+            note_mail_report(incoming.mail_report, receipt.mail)
     elif not (incoming and incoming.reply_address) and mail_domain.is_postmaster(
         arrival.envelope.recipient
     ):
@@ -175,6 +179,19 @@ def note_mail(
     log.info("mail", extra=facts)
 
 
+def note_mail_report(report: MailReport, mail: int) -> None:
+    """Log and count a report of another mail server about our mail.
+
+    Args:
+        mail: its number.
+    """
+    metrics.MAIL_REPORTS.labels(report.kind).inc()
+    metrics.REPORTED.labels(report.kind, "passed").inc(report.passed)
+    metrics.REPORTED.labels(report.kind, "failed").inc(report.failed)
+    facts = {"mail": mail, "kind": report.kind, "passed": report.passed, "failed": report.failed}
+    log.info("mail report", extra=facts)
+
+
 def note_refusal(event: str, peer: str, reply: str) -> None:
     """Log and count an SMTP refusal.
 
@@ -211,8 +228,8 @@ def code_of(reply: str) -> str:
 
 
 @cache
-def _name(asked: str) -> str:
-    return _CAMEL.sub("-", asked).lower()
+def _name(type_name: str) -> str:
+    return _CAMEL.sub("-", type_name).lower()
 
 
 def _safe(reply: str) -> str:

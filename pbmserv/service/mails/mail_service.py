@@ -29,6 +29,8 @@ from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import MailState
 
+MAIL_REPORT = "mail-report"
+"""The reason why a report of another mail server is not answered."""
 LONGEST_FAULT = 20_000
 """Characters of a traceback that are kept, from its end."""
 
@@ -118,14 +120,15 @@ class MailService:
         context = self._context(request, mail_id, octets, now, connection)
         letters = self._executor.carry_out(context)
         if not letters and is_away_note:
-            letters = [outbox_row(context, one) for one in absences.ask_if_away(context)]
+            questions = absences.ask_if_away(context)
+            letters = [outbox_row(context, question) for question in questions]
         if context.carried_out:
-            is_kept = self._quota.takes(MailState.DONE, octets)
+            is_kept = self._quota.keep_text(MailState.DONE, octets)
         elif context.led_on:  # anybody can have written it
             is_kept = False
         else:
             inbox.mark(connection, mail_id, MailState.ANSWERED)
-            is_kept = self._quota.takes(MailState.ANSWERED, octets)
+            is_kept = self._quota.keep_text(MailState.ANSWERED, octets)
         if not is_kept:
             inbox.drop_text(connection, mail_id)
         return self._queue(context, letters)
@@ -141,8 +144,8 @@ class MailService:
 
     def _queue(self, context: CommandContext, letters: list[NewLetter]) -> Done:
         """Queue letters, and return a summary of all effects."""
-        bots = bool(context.bot_turns or context.reported)
-        if bots:
+        has_bot_work = bool(context.bot_turns or context.reported)
+        if has_bot_work:
             bot_turns.queue(context, letters)
         elif letters:
             outbox.add(context.connection, letters, context.now, context.mail_id)
@@ -157,7 +160,7 @@ class MailService:
             tally.refused,
             len(letters),
         )
-        return Done(context.played, len(letters), bots, receipt)
+        return Done(context.played, len(letters), has_bot_work, receipt)
 
     def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""
@@ -168,7 +171,7 @@ class MailService:
         mail_id = row.add(connection, now)
         if mail_id is None:
             return _copy(connection, mail.digest, incoming.envelope.recipient)
-        if not self._quota.takes(MailState.IGNORED, octets):
+        if not self._quota.keep_text(MailState.IGNORED, octets):
             inbox.drop_text(connection, mail_id)
         letters = 0
         if mail.away:
@@ -179,6 +182,16 @@ class MailService:
             letters = queue_letters(context, absences.ask_if_away(context))
         return Done({}, letters, receipt=Receipt(mail_id, "ignored", letters=letters))
 
+    def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
+        """Note the report of another mail server, whose text is not kept (see `note_settled`)."""
+        mail = incoming.mail
+        row = _Row(incoming.envelope, mail.digest, MailState.IGNORED, MAIL_REPORT, incoming.verdict)
+        mail_id = row.add(connection, now)
+        if mail_id is None:
+            return _copy(connection, mail.digest, incoming.envelope.recipient)
+        inbox.drop_text(connection, mail_id)
+        return Done({}, 0, receipt=Receipt(mail_id, "ignored"))
+
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
         """Keep a mail for the operator, and tell its writer that a person will look at it."""
         digest = mail.digest or hashlib.sha256(mail.envelope.raw).hexdigest()
@@ -186,7 +199,7 @@ class MailService:
         mail_id = row.add(connection, now)
         if mail_id is None:
             return _copy(connection, row.digest, row.envelope.recipient)
-        self._quota.keeps(len(mail.envelope.raw))
+        self._quota.count_kept(len(mail.envelope.raw))
         if not mail.answer_to or self._has_heard_enough(mail):
             return Done({}, 0, receipt=Receipt(mail_id, "kept"))
         part = Part("kept", {"number": mail_id})
@@ -204,14 +217,14 @@ class MailService:
         address into a mail on which our code fails."""
         envelope = mail.envelope
         source = Source(block_name(envelope.peer), envelope.sender.lower())
-        return bool(self._services.traffic.asks([mail.answer_to.lower()], source))
+        return bool(self._services.traffic.count_questions([mail.answer_to.lower()], source))
 
     def put_off(
         self, incoming: IncomingMail, over: Over, now: datetime, connection: Connection
     ) -> Done:
         """Let a mail wait until its player may send more, and tell the player."""
         mail, octets = incoming.mail, len(incoming.envelope.raw)
-        waits = self._quota.takes(MailState.LATER, octets)
+        waits = self._quota.keep_text(MailState.LATER, octets)
         state = MailState.LATER if waits else MailState.IGNORED
         why = f"over the limit of the {over.kind}"
         row = _Row(incoming.envelope, mail.digest, state, why, incoming.verdict)

@@ -28,7 +28,7 @@ from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.context import WAITING_SIGNUPS, Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.mails import line_readings
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
@@ -162,9 +162,8 @@ class PasswordChecks:
             if not check.is_sure and line_readings.is_userid_in_place(connection, who):
                 return _Result(0, is_wrong=False, is_userid=True)
             player = players.of_name(connection, who.userid)
-            waiting = players.pending(
-                connection, who.userid
-            )  # always loaded, since that takes time
+            # Always loaded, so that the time does not tell whether the userid exists.
+            waiting = signups.of_userid(connection, who.userid)
             proven = _is_proven(connection, check.actor, player)
             now = self._clock.now()
             is_open = proven or lockout.may_try(connection, who.userid, source, now)
@@ -174,7 +173,7 @@ class PasswordChecks:
         if player is not None:
             hashes: list[str | None] = [player.password_hash]
         else:
-            hashes = [one.password_hash for one in waiting[:WAITING_SIGNUPS]] or [None]
+            hashes = [signup.password_hash for signup in waiting[:WAITING_SIGNUPS]] or [None]
         runs = 0
         for hashed in hashes[: check.most]:
             right, is_new = self._passwords.check(who.userid, hashed, who.password.text)
@@ -278,9 +277,9 @@ _SETTING = (Signup, ChangePassword)
 
 
 def _new_password(line: Line) -> _New | None:
-    asked = line.meaning
-    if isinstance(asked, Signup):
-        return _New(asked.userid, asked.password.text)
-    if isinstance(asked, ChangePassword):
-        return _New(asked.who.userid if asked.who else "", asked.new.text)
+    command = line.meaning
+    if isinstance(command, Signup):
+        return _New(command.userid, command.password.text)
+    if isinstance(command, ChangePassword):
+        return _New(command.who.userid if command.who else "", command.new.text)
     return None

@@ -76,7 +76,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     if context.sitter or context.player or context.known_writers():
         example = _unnamed(example, sender)
     if isinstance(error, Misread | MoveError):
-        example = _in_its_place(line, example)
+        example = _with_board_number(line, example)
     refusal = replace(refusal, example=example)
     words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
     if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
@@ -210,15 +210,15 @@ def _answered_board(context: CommandContext) -> Focus | None:
 
 def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     """Return words that are no move as a command for the others at the board: "good game!"."""
-    asked = line.meaning
-    if not isinstance(asked, ReplyMove) or context.echo_hidden:
+    command = line.meaning
+    if not isinstance(command, ReplyMove) or context.echo_hidden:
         return ""
-    if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
+    if len(command.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
         return ""
     focus = _answered_board(context)
     if focus is None or focus.board.terms.alone:
         return ""
-    text = asked.lines[0]
+    text = command.lines[0]
     return f"chat {text}" if _SAID.fullmatch(text) or _SENTENCE.fullmatch(text) else ""
 
 
@@ -230,11 +230,11 @@ def _unnamed(example: str, sender: Sender) -> str:
     return example.replace(f" {sender.userid or 'USERID'} PASSWORD", "", 1)
 
 
-def _challenge(asked: Challenge, times: str) -> str:
+def _challenge(command: Challenge, times: str) -> str:
     """Return a challenge with other times."""
     changed = {word.partition("=")[0] for word in times.split()}
-    kept = [word for word in asked.times if word.partition("=")[0] not in changed]
-    return " ".join((asked.game, "challenge", *asked.userids, *asked.options, *kept, times))
+    kept = [word for word in command.times if word.partition("=")[0] not in changed]
+    return " ".join((command.game, "challenge", *command.userids, *command.options, *kept, times))
 
 
 def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
@@ -254,7 +254,7 @@ def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, send
     return " ".join("PASSWORD" if word == BLANK else word for word in words)
 
 
-def _in_its_place(line: Line, example: str) -> str:
+def _with_board_number(line: Line, example: str) -> str:
     """Prefix an example with the board's number, as replies to digests require."""
     numbered = _OF_A_DIGEST.match(line.echo)
     if numbered is None or not example or _OF_A_DIGEST.match(example):
@@ -271,12 +271,19 @@ def with_working_example(context: CommandContext, part: Part, carry_out: Carry) 
     example = refusal["example"]
     if not example or is_form(example):
         return part
-    ways = [example]
+    spellings = [example]
     if _has_many_lines(context) and part.board is not None:
-        ways.append(f"{part.board}: {example}")
-    address = _goes_on_with(context, part)
-    works = next((way for way in ways if _works(context, way, address, carry_out)), "")
-    return replace(part, words={**part.words, "refusal": {**refusal, "example": works}})
+        spellings.append(f"{part.board}: {example}")
+    address = _reply_address_of(context, part)
+    working_example = next(
+        (
+            spelling
+            for spelling in spellings
+            if _is_carried_out(context, spelling, address, carry_out)
+        ),
+        "",
+    )
+    return replace(part, words={**part.words, "refusal": {**refusal, "example": working_example}})
 
 
 def _has_many_lines(context: CommandContext) -> bool:
@@ -284,7 +291,7 @@ def _has_many_lines(context: CommandContext) -> bool:
     return reading.multiple or len(reading.lines) > 1
 
 
-def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
+def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | None:
     """Return the reply address that a letter about a refusal will have."""
     speaker = context.sitter or context.player
     if speaker is None:
@@ -303,7 +310,7 @@ def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
     return kept
 
 
-def _works(
+def _is_carried_out(
     context: CommandContext, example: str, address: ReplyAddress | None, carry_out: Carry
 ) -> bool:
     """Whether all lines of an example would be carried out."""

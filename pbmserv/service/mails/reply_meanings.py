@@ -35,7 +35,7 @@ _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] 
 """Addresses at which a mail without commands has one meaning as a whole."""
 
 _BY_WORDS: Mapping[Purpose, Callable[[CommandContext, object, ReplyAddress], Answer | None]] = {
-    Purpose.AWAY: lambda context, asked, _: absences.answer_if_away(context, asked),
+    Purpose.AWAY: lambda context, command, _: absences.answer_if_away(context, command),
     Purpose.INVITED: friends.answered,
 }
 """Addresses at which the words of a mail decide whether it answers the question."""
@@ -84,55 +84,55 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
     Raises:
         PlayerError: the line is refused, or could not be read.
     """
-    asked, reply_address = line.meaning, context.reply_address
-    if context.submission.is_unread and isinstance(asked, PlayerError):
-        raise asked  # whatever letter it answers
+    command, reply_address = line.meaning, context.reply_address
+    if context.submission.is_unread and isinstance(command, PlayerError):
+        raise command  # whatever letter it answers
     # A reply to a letter about a board means what it says.
     if reply_address is not None and reply_address.purpose is not Purpose.BOARD:
         meaning = _by_purpose(context, line, reply_address)
         if meaning is not None:
             return meaning
-    match asked:
+    match command:
         case PlayerError():
-            raise asked
+            raise command
         case Yes():
-            return _confirmed_at_board(context, asked, reply_address)
-        case ReplyMove() if _only_thanks(asked) and not _answers_challenge(context, asked):
+            return _confirmed_at_board(context, command, reply_address)
+        case ReplyMove() if _only_thanks(command) and not _answers_challenge(context, command):
             return ShowAs(None, None)
         case TrayReply():
-            return digest.unfold(context, asked)
-        case AtBoard() if asked.who is None:
-            line_readings.must_speak_of(context, asked)
-    return asked
+            return digest.unfold(context, command)
+        case AtBoard() if command.who is None:
+            line_readings.must_speak_of(context, command)
+    return command
 
 
 def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Meaning | None:
     """Return the meaning that a line has because of the letter; `None`: it means what it says."""
-    asked = line.meaning
+    command = line.meaning
     match reply_address.purpose:
         case purpose if purpose in _WHOLE_MAIL and _is_no_command(purpose, line):
             return _WHOLE_MAIL[purpose](context, reply_address)
-        case Purpose.CONFIRM if isinstance(asked, Reject):
+        case Purpose.CONFIRM if isinstance(command, Reject):
             return account.refuse_signup(context, reply_address)
         case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _is_unclear(
-            context, reply_address, asked
+            context, reply_address, command
         ):
-            part = asked.lines[0] if isinstance(asked, ReplyMove) else ""
+            part = command.lines[0] if isinstance(command, ReplyMove) else ""
             raise Refused("confirm-how", part=part)
-        case Purpose.CONFIRM if isinstance(asked, Yes | ReplyMove):
+        case Purpose.CONFIRM if isinstance(command, Yes | ReplyMove):
             return account.confirm_by_reply(context, reply_address)
-        case Purpose.RESET if isinstance(asked, ReplyMove | Yes):
+        case Purpose.RESET if isinstance(command, ReplyMove | Yes):
             context.echo_hidden = True  # the line may be just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
         case Purpose.AWAY | Purpose.INVITED:
-            return _BY_WORDS[reply_address.purpose](context, asked, reply_address)
+            return _BY_WORDS[reply_address.purpose](context, command, reply_address)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
-        case Purpose.TRAY if digest.names_no_board(asked) or isinstance(asked, Yes):
+        case Purpose.TRAY if digest.names_no_board(command) or isinstance(command, Yes):
             return _in_digest(context, line)
-        case Purpose.PLAYER if isinstance(asked, ReplyMove | Yes):
-            return _without_question(context, asked)
-    return _answer_to_question(context, asked, reply_address)
+        case Purpose.PLAYER if isinstance(command, ReplyMove | Yes):
+            return _without_question(context, command)
+    return _answer_to_question(context, command, reply_address)
 
 
 def _is_no_command(purpose: Purpose, line: Line) -> bool:
@@ -141,17 +141,17 @@ def _is_no_command(purpose: Purpose, line: Line) -> bool:
     return purpose in ENDINGS or (talks and line.who is None)
 
 
-def _is_unclear(context: CommandContext, reply_address: ReplyAddress, asked: object) -> bool:
+def _is_unclear(context: CommandContext, reply_address: ReplyAddress, command: object) -> bool:
     """Whether a reply does not say yes: "Yes please!" does, and "No!" does not.
 
     A reply without words says yes, since it comes from that address. It does not if it may have
     had words of its writer, however likely they were quoted.
     """
-    if isinstance(asked, Yes):
-        return asked.is_empty and context.submission.left_out
-    if reply_address.purpose is Purpose.BEGIN and _says_no(asked):
+    if isinstance(command, Yes):
+        return command.is_empty and context.submission.left_out
+    if reply_address.purpose is Purpose.BEGIN and _says_no(command):
         return False
-    return isinstance(asked, ReplyMove) and not says_yes(asked.lines[0])
+    return isinstance(command, ReplyMove) and not says_yes(command.lines[0])
 
 
 def _in_digest(context: CommandContext, line: Line) -> Command:
@@ -163,45 +163,45 @@ def _in_digest(context: CommandContext, line: Line) -> Command:
     return digest.only_board(context, line)
 
 
-def _without_question(context: CommandContext, asked: ReplyMove | Yes) -> Command:
+def _without_question(context: CommandContext, command: ReplyMove | Yes) -> Command:
     """Return the meaning of words in answer to a letter without a question: a move on the only
     board, or thanks, which are answered with a list of boards."""
-    if isinstance(asked, ReplyMove) and not _only_thanks(asked):
-        return digest.without_number(context, asked)
+    if isinstance(command, ReplyMove) and not _only_thanks(command):
+        return digest.without_number(context, command)
     return Games(None, (), "active")
 
 
 def _confirmed_at_board(
-    context: CommandContext, asked: Yes, reply_address: ReplyAddress | None
+    context: CommandContext, command: Yes, reply_address: ReplyAddress | None
 ) -> Command:
     """Return the command that a yes stands for: the plan, the challenge, or the move below it."""
     if reply_address is None or reply_address.purpose is not Purpose.BOARD:
         return Help()
     board, sitter = context.seat_at(None, None, None)
-    if asked.is_empty:
+    if command.is_empty:
         raise Refused("accept-how" if sitter.accepted_at is None else "empty-reply")
     if queued_moves.may_confirm(context, board, sitter):
         return ConfirmMove(None, None, None)
     if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
-        return Accept(None, None, None, asked.below)
-    if asked.below is not None:
-        return asked.below
+        return Accept(None, None, None, command.below)
+    if command.below is not None:
+        return command.below
     raise Refused("nothing-to-confirm")
 
 
 def _answer_to_question(
-    context: CommandContext, asked: object, reply_address: ReplyAddress
+    context: CommandContext, command: object, reply_address: ReplyAddress
 ) -> Answer | None:
     """Carry out an answer to a letter's question; return `None` for a command of its own.
 
     Raises:
         Refused: the answer is unclear, or comes too late.
     """
-    if reply_address.purpose in _LEAVING and _says_no(asked):
+    if reply_address.purpose in _LEAVING and _says_no(command):
         return leaving.stay(context, reply_address)
-    if reply_address.purpose is Purpose.BEGIN and _says_no(asked):
+    if reply_address.purpose is Purpose.BEGIN and _says_no(command):
         return proposals.drop_unconfirmed(context, reply_address)
-    kind = type(asked)
+    kind = type(command)
     if kind is Yes and reply_address.purpose in _FOR_GOOD:
         kind = Yes if says_yes(first_paragraph(context.submission.text)) else ReplyMove
     question = (reply_address.purpose, kind)
@@ -209,31 +209,31 @@ def _answer_to_question(
         return _ANSWERS[question](context, reply_address)
     if question in _UNCLEAR:
         code, example = _UNCLEAR[question]
-        part = asked.lines[0] if isinstance(asked, ReplyMove) else ""
+        part = command.lines[0] if isinstance(command, ReplyMove) else ""
         raise Refused(code, part=part, example=example)
     return None
 
 
-def _answers_challenge(context: CommandContext, asked: ReplyMove) -> bool:
+def _answers_challenge(context: CommandContext, command: ReplyMove) -> bool:
     """Whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
     _, sitter = context.seat_at(None, None, None)
-    return sitter.accepted_at is None and consent_in(asked.lines[0]) is not None
+    return sitter.accepted_at is None and consent_in(command.lines[0]) is not None
 
 
-def _only_thanks(asked: ReplyMove) -> bool:
+def _only_thanks(command: ReplyMove) -> bool:
     """Whether a reply asks for nothing: it is only a kind word, or an emoji."""
-    if len(asked.lines) > 1:
+    if len(command.lines) > 1:
         return False
-    text = asked.lines[0].lower()
+    text = command.lines[0].lower()
     if " ".join(text.strip(".!").split()) in _THANKS:
         return True
     return not text.isascii() and not any(map(str.isalnum, text))
 
 
-def _says_no(asked: object) -> bool:
+def _says_no(command: object) -> bool:
     """Whether a reply says no, by a command or by its first word."""
-    if isinstance(asked, Reject):
+    if isinstance(command, Reject):
         return True
-    if not isinstance(asked, ReplyMove):
+    if not isinstance(command, ReplyMove):
         return False
-    return asked.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO
+    return command.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO

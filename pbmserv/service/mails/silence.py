@@ -51,7 +51,7 @@ def decide(context: CommandContext, idle: Idle, answers: Sequence[NewLetter]) ->
         words = f"{context.focus.board.id}\n{words}"
     recipient = answers[0].recipient.lower() if answers else actor.address.lower()
     is_forged = context.may_be_forged([answer.player_id for answer in answers])
-    return context.services.traffic.answers(
+    return context.services.traffic.count_idle_mail(
         _writer(context), words, idle, recipient if is_forged else "", actor.source
     )
 
@@ -87,9 +87,9 @@ def over_limit_letter(
     """
     player = _sender_of(connection, sender, over)
     if player is not None:
-        if not preferences.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
+        if not preferences.note_notice(connection, player.id, "busy", now, TOLD_EVERY):
             return None
-    elif over.kind != "address" or not services.traffic.may_tell(sender):
+    elif over.kind != "address" or not services.traffic.may_explain(sender):
         return None
     words = {"kind": over.kind, "most": over.most, "span": over.span, "waits": waits}
     part = Part("too-many", words | {"again": f"{over.again:%Y-%m-%d %H:%M} UTC"})

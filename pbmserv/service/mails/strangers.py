@@ -40,9 +40,12 @@ def _is_lost(result: CommandResult) -> bool:
     if result.echo == EMPTY.echo or result.stopped is not None:
         return True
     refused = [part.words["refusal"] for part in result.parts if part.letter == "refusal"]
-    words = {*result.echo.lower().split()[:2], *(each["values"].get("command") for each in refused)}
+    words = {
+        *result.echo.lower().split()[:2],
+        *(refusal["values"].get("command") for refusal in refused),
+    }
     if not _OPEN.isdisjoint(words):
         return False
     begins = not {"challenge", "solo"}.isdisjoint(words)
     lost = _LOST | {"no-such-player"} if begins else _LOST
-    return result.status == "refused" and lost.issuperset(each["code"] for each in refused)
+    return result.status == "refused" and lost.issuperset(refusal["code"] for refusal in refused)

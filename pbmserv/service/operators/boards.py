@@ -65,7 +65,7 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
     after = boards.lock(context.connection, number)
     assert after is not None
     if after.status == BoardStatus.PROPOSED:
-        timekeeping.accepted(context, after, after.undecided)
+        timekeeping.set_after_acceptance(context, after, after.undecided)
         if not after.undecided:
             boards.set_status(context.connection, number, BoardStatus.ACTIVE)
             after = replace(after, status=BoardStatus.ACTIVE)
@@ -149,7 +149,7 @@ def _why_never_rated(board: BoardRow) -> str:
     if board.status == BoardStatus.FINISHED and board.undecided:
         return f"it ended before {' and '.join(board.undecided)} had accepted it"
     players = [sitter.player_id for sitter in board.sitters]
-    return "" if rating.counts(players) else "that takes two players or more"
+    return "" if rating.can_be_rated(players) else "that takes two players or more"
 
 
 def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:

@@ -43,7 +43,7 @@ class _Gauges(Collector):
         yield lost
         states = {name: check.state != "failing" for name, check in snapshot.report.checks.items()}
         yield _gauge("pbmserv_check_ok", "Checks of /healthz: 0 = failing.", "check", states)
-        slots = snapshot.slots.items()
+        slots = snapshot.parts.slots.items()
         opened = {name: slot.open for name, slot in slots}
         yield _gauge("pbmserv_sessions", "Open sessions.", "listener", opened)
         most = {name: slot.most for name, slot in slots}
@@ -51,15 +51,26 @@ class _Gauges(Collector):
         yield GaugeMetricFamily(
             "pbmserv_relay_failures",
             "Attempts in a row that did not reach the relay.",
-            value=snapshot.relay.failures,
+            value=snapshot.parts.relay.failures,
         )
         yield GaugeMetricFamily(
             "pbmserv_relay_waits",
             "1 while letters wait for the relay.",
-            value=snapshot.relay.is_open,
+            value=snapshot.parts.relay.is_open,
         )
         sizes = {**snapshot.sizes, "free": snapshot.free}
         yield _gauge("pbmserv_bytes", "Database, its log, free disk.", "what", sizes)
+        moments = {
+            "backup": ("Time of the newest copy of the database.", snapshot.backup_at),
+            "certificate_end": (
+                "End of the certificate of the mail ports.",
+                snapshot.parts.certificate_ends,
+            ),
+        }
+        for name, (words, moment) in moments.items():
+            if moment is not None:
+                stamp = moment.timestamp()
+                yield GaugeMetricFamily(f"pbmserv_{name}_timestamp_seconds", words, value=stamp)
         yield from self._queues()
 
     def _queues(self) -> Iterator[Metric]:

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -20,6 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pbmserv.clock import Clock, span
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
+from pbmserv.monitoring.upkeep import SOON, last_backup
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.text_quota import FULL
 from pbmserv.store.core.database import Database
@@ -62,10 +64,17 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class RelayState:
-    """The failures in a row of the relay, and whether letters wait for it."""
+    """The state of the relay.
+
+    Attributes:
+        failures: attempts in a row that did not reach it.
+        is_open: whether letters wait for it.
+        fault: the last of these failures, without addresses.
+    """
 
     failures: int
     is_open: bool
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +125,35 @@ class Parts:
         slots: sessions by listener.
         relay: state of the relay.
         texts: octets that the texts of mails take, and may take.
+        certificate_ends: end of the certificate of the mail ports; `None` if there is none.
+        has_door: whether a door takes the forms and moves of pages, in this server or beside it.
+        is_damaged: whether a page of the database is damaged.
     """
 
     vitals: Sequence[Vital]
     slots: Mapping[str, Slots]
     relay: RelayState
     texts: tuple[int, int]
+    certificate_ends: datetime | None = None
+    has_door: bool = True
+    is_damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The results of one look; `queues` is `None` if the database did not answer."""
+    """The results of one look.
+
+    Attributes:
+        queues: `None` if the database did not answer.
+        backup_at: time of the newest copy of the database; `None` if none was made here.
+    """
 
     report: Report
-    slots: Mapping[str, Slots]
-    relay: RelayState
+    parts: Parts
     queues: Queues | None
     sizes: Mapping[str, int]
     free: int
+    backup_at: datetime | None
 
 
 class Health:
@@ -189,23 +209,31 @@ class Health:
         parts, write, answer = await asyncio.gather(
             asyncio.to_thread(self._look_at_parts), self._try_write(), self._try_read()
         )
-        slots, relay = parts.slots, parts.relay
         free = shutil.disk_usage(self._folder).free
         checks = {
             "threads": _threads(parts.vitals),
             "write": write,
-            "sessions": _sessions(slots),
-            "relay": _relay(relay),
+            "sessions": _sessions(parts.slots),
+            "relay": _relay(parts.relay),
             "disk": _disk(free),
             "texts": _texts(*parts.texts),
         }
+        if parts.is_damaged:
+            why = "the database is damaged, as the log says; restore a copy"
+            checks["integrity"] = Check("failing", why)
+        if not parts.has_door:
+            why = "no door runs beside the pages, so moves and forms on them fail"
+            checks["door"] = Check("failing", why)
+        if parts.certificate_ends is not None:
+            checks["certificate"] = _certificate(parts.certificate_ends, self._clock.now())
+        backup_at = last_backup(self._folder)
         if isinstance(answer, Check):
             checks["database"] = answer
-            return Snapshot(Report(checks), slots, relay, None, {}, free)
+            return Snapshot(Report(checks), parts, None, {}, free, backup_at)
         queues, sizes = answer
         sizes["mail_texts"] = parts.texts[0]
         checks |= {name: _late(name, queue) for name, queue in _queues(queues).items()}
-        return Snapshot(Report(checks), slots, relay, queues, sizes, free)
+        return Snapshot(Report(checks), parts, queues, sizes, free, backup_at)
 
     async def _try_write(self) -> Check:
         """Store a probe. While one hangs, no further ones are stored."""
@@ -295,6 +323,14 @@ def _texts(taken: int, most: int) -> Check:
     state: State = "ok" if taken <= most * FULL else "degraded"
     why = "" if state == "ok" else "the texts of mails take nearly all that they may"
     return Check(state, why, {"taken": taken, "most": most})
+
+
+def _certificate(ends: datetime, now: datetime) -> Check:
+    if ends <= now:
+        return Check("degraded", f"the certificate of the mail ports ended {ends:%Y-%m-%d}")
+    if ends - now < SOON:
+        return Check("degraded", f"the certificate of the mail ports ends {ends:%Y-%m-%d}")
+    return Check()
 
 
 def _queues(queues: Queues) -> dict[str, Waiting]:

@@ -36,7 +36,7 @@ class KeptMail:
 
     Attributes:
         subject: its first command, without passwords.
-        error: last line of the fault.
+        error: the line of the fault that names it.
     """
 
     id: int
@@ -75,7 +75,7 @@ class KeptMailsView:
                 mail.sender,
                 mail.recipient,
                 self._first_command(mail),
-                blank_tokens(self._blanked(mail, _last_line(mail.error))),
+                blank_tokens(self._blanked(mail, fault_line(mail.error))),
             )
             for mail in mails
         ]
@@ -177,11 +177,11 @@ class KeptMails(KeptMailsView):
         self._operators.do(by, partial(_retry_deed, number=number))
         try:
             incoming = self._read(envelope_of(mail))
-            done = self._retry(number, incoming.judged(mail.verdict))
+            done = self._retry(number, incoming.with_verdict(mail.verdict))
         except MailError as error:
             return f"We cannot read mail {number} ({error}), and still keep it."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
-            fault = self._blanked(mail, _last_line(traceback.format_exc()))
+            fault = self._blanked(mail, fault_line(traceback.format_exc()))
             return f"Mail {number} failed again, and we still keep it: {fault}"
         if not done:
             return f"Somebody else has carried out mail {number} in the meantime."
@@ -197,7 +197,7 @@ def drop_mail(context: CommandContext, _: Signature, number: int) -> Deed:
     if inbox.lock(context.connection, number, MailState.KEPT) is None:
         return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
     inbox.mark(context.connection, number, "ignored", "dropped by an operator")
-    inbox.forget(context.connection, [number])
+    inbox.erase_texts(context.connection, [number])
     return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
 
 
@@ -232,8 +232,17 @@ def _head(mail: Received) -> str:
     )
 
 
-def _last_line(fault: str) -> str:
-    return fault.strip().rpartition("\n")[2]
+def fault_line(fault: str) -> str:
+    """Return the line of a stored fault that names it: the exception's, if it is a traceback.
+
+    Lines may follow it: SQLAlchemy adds the statement and the address of a page.
+    """
+    lines = fault.strip().splitlines() or [""]
+    frames = [number for number, line in enumerate(lines) if line.startswith('  File "')]
+    if not frames:
+        return lines[-1]
+    after = lines[frames[-1] + 1 :]
+    return next((line for line in after if not line.startswith(" ")), lines[-1])
 
 
 def envelope_of(mail: Received) -> Envelope:

@@ -11,7 +11,7 @@ from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import may_show_secrets
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.store.delivery import bounces, kept_letters
+from pbmserv.store.delivery import bounces, letter_octets
 from pbmserv.store.operators import letters
 from pbmserv.store.operators.letters import LetterLine
 from pbmserv.store.tables.mail import LetterState
@@ -33,7 +33,7 @@ def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
         OperatorError: there is no such letter.
     """
     line = _lock_letter(context, number)
-    raw = kept_letters.bytes_of(context.connection, number) or b""
+    raw = letter_octets.of_letter(context.connection, number) or b""
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     if line.letter not in OF_ACCOUNTS and may_show_secrets(context, line.board_id, line.player_id):
         text = text and f"{text.partition(_END_OF_HEAD)[0]}{_END_OF_HEAD}{HIDDEN}\n"

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators import boards, kept_mails, letters, people
+from pbmserv.service.operators import (
+    announcements,
+    blocked_senders,
+    boards,
+    kept_mails,
+    letters,
+    lost_mailboxes,
+    people,
+    reply_keys,
+)
 from pbmserv.service.operators.deeds import Deed, Signature
 
 
@@ -194,6 +203,89 @@ class DropLetter:
         return letters.drop_letter(context, by, self.number)
 
 
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Send an announcement to all players, to those who want none only if *is_service*."""
+
+    title: str
+    text: str
+    is_service: bool
+    name: Literal["announce"] = "announce"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.announce(
+            context, by, self.title, self.text, is_service=self.is_service
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSender:
+    """Refuse the mail of a sender until a day, ``""`` for no end."""
+
+    sender: str
+    until: str
+    name: Literal["block"] = "block"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return blocked_senders.block(context, by, self.sender, self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class UnblockSender:
+    """Take the mail of a blocked sender again."""
+
+    sender: str
+    name: Literal["unblock"] = "unblock"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return blocked_senders.unblock(context, by, self.sender)
+
+
+@dataclass(frozen=True, slots=True)
+class EraseUser:
+    """Delete all personal data of a player."""
+
+    userid: str
+    name: Literal["user erase"] = "user erase"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return lost_mailboxes.erase(context, by, self.userid)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportUser:
+    """Send all data of a player to an address."""
+
+    userid: str
+    to: str
+    name: Literal["user export"] = "user export"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return lost_mailboxes.export(context, by, self.userid, self.to)
+
+
+@dataclass(frozen=True, slots=True)
+class RenameUser:
+    """Give a player another userid."""
+
+    userid: str
+    new: str
+    name: Literal["user rename"] = "user rename"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return lost_mailboxes.rename(context, by, self.userid, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class RotateKeys:
+    """Add a key that signs reply addresses from the next reload on."""
+
+    name: Literal["rotate-keys"] = "rotate-keys"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return reply_keys.rotate(context, by)
+
+
 Order: TypeAlias = (
     SuspendUser
     | RestoreUser
@@ -211,4 +303,11 @@ Order: TypeAlias = (
     | RetryLetters
     | HoldLetter
     | DropLetter
+    | Announce
+    | BlockSender
+    | UnblockSender
+    | EraseUser
+    | ExportUser
+    | RenameUser
+    | RotateKeys
 )

@@ -16,11 +16,13 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import letters, orders, people
+from pbmserv.service.operators import letters, orders, overviews
+from pbmserv.service.operators.blocked_senders import blocked
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
 from pbmserv.store.audit import Entry
+from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
@@ -117,8 +119,21 @@ def _for_board(order: Callable[[int], Order]) -> Action:
     return Action(("board",), lambda fields: order(_number(fields, "board")))
 
 
+def _announcement(fields: Fields) -> Order:
+    title, text = fields.get("title", ""), fields.get("text", "").replace("\r\n", "\n")
+    return orders.Announce(title, text, bool(fields.get("service")))
+
+
+def _blocking(fields: Fields) -> Order:
+    return orders.BlockSender(_word(fields, "sender"), fields.get("until", ""))
+
+
 def _suspension(fields: Fields) -> Order:
     return orders.SuspendUser(_word(fields, "userid"), bool(fields.get("end_games")))
+
+
+def _export(fields: Fields) -> Order:
+    return orders.ExportUser(_word(fields, "userid"), fields.get("to", ""))
 
 
 def _merger(fields: Fields) -> Order:
@@ -141,7 +156,10 @@ LONGEST_TIME = 365
 """Days."""
 
 ACTIONS: Mapping[str, Action] = {
-    "inbox retry": Action(("number",)),
+    "announce": Action(("title", "text", "service"), _announcement),
+    "block": Action(("sender", "until"), _blocking),
+    "unblock": Action(("sender",), lambda fields: orders.UnblockSender(_word(fields, "sender"))),
+    "inbox retry": Action(("numbers",)),
     "inbox drop": Action(("number",)),
     "outbox retry": Action(("named", "failed", "since")),
     "outbox hold": _for_letter(orders.HoldLetter),
@@ -151,6 +169,16 @@ ACTIONS: Mapping[str, Action] = {
     "user reachable": _for_user(orders.ReachUser),
     "user reset": _for_user(orders.ResetUser),
     "user merge": Action(("userid", "into"), _merger),
+    "user erase": _for_user(orders.EraseUser),
+    "user export": Action(
+        ("userid", "to"),
+        lambda fields: orders.ExportUser(_word(fields, "userid"), fields.get("to", "")),
+    ),
+    "user rename": Action(
+        ("userid", "new"),
+        lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),
+    ),
+    "rotate-keys": Action((), lambda _: orders.RotateKeys()),
     "board end": _for_board(orders.EndBoard),
     "board hand-over": Action(("board", "old", "new"), _hand_over),
     "board deadline": Action(("board", *TIMES), _deadline),
@@ -250,42 +278,49 @@ class OperatorPages:
         )
         return lines
 
-    async def player(self, userid: str) -> tuple[people.Facts, Sequence[Entry]]:
-        """See `people.user_facts`."""
-        facts: tuple[people.Facts, Sequence[Entry]] = await self._look(
-            partial(people.user_facts, userid=userid)
+    async def player(self, userid: str) -> tuple[overviews.Facts, Sequence[Entry]]:
+        """See `overviews.user_facts`."""
+        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
+            partial(overviews.user_facts, userid=userid)
         )
         return facts
 
     async def boards(self, player: str, status: str, game: str) -> Sequence[BoardLine]:
-        """See `people.board_lines`."""
+        """See `overviews.board_lines`."""
         known_status = status if status in BOARDS else ""
         lines: Sequence[BoardLine] = await self._look(
-            partial(people.board_lines, player=player, status=known_status, game=game, most=MOST)
+            partial(overviews.board_lines, player=player, status=known_status, game=game, most=MOST)
         )
         return lines
 
-    async def board(self, number: int) -> tuple[people.Facts, Sequence[Entry]]:
-        """See `people.board_facts`."""
-        facts: tuple[people.Facts, Sequence[Entry]] = await self._look(
-            partial(people.board_facts, number=number)
+    async def board(self, number: int) -> tuple[overviews.Facts, Sequence[Entry]]:
+        """See `overviews.board_facts`."""
+        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
+            partial(overviews.board_facts, number=number)
         )
         return facts
 
     async def games(self) -> Sequence[Sequence[str]]:
-        """See `people.game_lines`."""
-        lines: Sequence[Sequence[str]] = await self._look(people.game_lines)
+        """See `overviews.game_lines`."""
+        lines: Sequence[Sequence[str]] = await self._look(overviews.game_lines)
         return lines
 
-    async def game(self, key: str) -> tuple[people.Facts, Sequence[Sequence[str]], Sequence[Entry]]:
+    async def game(
+        self, key: str
+    ) -> tuple[overviews.Facts, Sequence[Sequence[str]], Sequence[Entry]]:
         """Return a game's facts, its ratings and its audit entries.
 
         Raises:
             OperatorError: there is no such game.
         """
-        facts, entries = await self._look(partial(people.game_facts, key=key))
-        rated = await self._look(partial(people.standing_lines, game=key, most=MOST))
+        facts, entries = await self._look(partial(overviews.game_facts, key=key))
+        rated = await self._look(partial(overviews.standing_lines, game=key, most=MOST))
         return facts, rated, entries
+
+    async def blocked_senders(self) -> Sequence[BlockedSender]:
+        """See `blocked_senders.blocked`."""
+        blocks: Sequence[BlockedSender] = await self._look(blocked)
+        return blocks
 
     async def audit(self, target: str, most: int = MOST) -> Sequence[Entry]:
         """Return audit entries, newest first, see `deeds.entries`."""
@@ -320,7 +355,7 @@ class OperatorPages:
             return self._side.do(by, action.order(fields))
         if command == "outbox retry":
             return self._retry_letters(fields, by)
-        number = _number(fields, "number")
+        number = _number(fields, action.fields[0])
         if not self._mails.is_kept(number):
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":

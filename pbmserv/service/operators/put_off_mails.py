@@ -52,7 +52,7 @@ class PutOffMails:
             if mail.sender in waiting:
                 continue
             try:
-                incoming = self._read(envelope_of(mail)).judged(mail.verdict)
+                incoming = self._read(envelope_of(mail)).with_verdict(mail.verdict)
                 self._retry(mail.id, incoming)
             except (TooMany, Outdated, *UNAVAILABLE, Closed):
                 waiting.add(mail.sender)

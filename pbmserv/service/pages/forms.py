@@ -20,7 +20,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts import preferences as stored
 
 Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
@@ -69,7 +69,7 @@ class Forms:
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
         """Confirm a signup, with the same welcome letter as by mail."""
-        before = players.signup(connection, values["signup"])
+        before = signups.by_id(connection, values["signup"])
         try:
             player, questions = account.confirm(self._services, connection, values["signup"], now)
         except PlayerError:
@@ -112,6 +112,6 @@ def _mail_link(
     links = [
         Notification(player.address, player.id, Part("page-link", {"userid": player.userid}))
         for player in named
-        if player.active and stored.may_tell(connection, player.id, "page-link", now, LINK_EVERY)
+        if player.active and stored.note_notice(connection, player.id, "page-link", now, LINK_EVERY)
     ]
     return Done({}, queue_letters(context, links)), True

@@ -17,7 +17,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import unread
+from pbmserv.commands.reading.mail import refuse_unread
 from pbmserv.commands.table.model import Credentials
 from pbmserv.mail import reading_time
 from pbmserv.mail.envelope import Source
@@ -175,4 +175,4 @@ def _reading(stored: PageRequest, games: Collection[str]) -> Reading:
         with reading_time.limited(reading_time.LONGEST_S):
             return reading_of("", stored.text, games, stored.link.purpose)
     except ReadingTooLong:
-        return unread("too-long")
+        return refuse_unread("too-long")

@@ -54,7 +54,7 @@ _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 _BLOCKS = ("block", "unblock")
 _SETTINGS = (
     *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
-    *("public", "broadcast"),
+    *("public", "broadcast", "announce"),
 )
 
 
@@ -139,7 +139,7 @@ class PersonalPages:
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is None or link.purpose is not Purpose.PAGE:
             return None
-        self._services.traffic.looks(link.player)
+        self._services.traffic.count_look(link.player)
         async with self._boards.turns.of(link.player):
             return await asyncio.to_thread(self._page, token)
 

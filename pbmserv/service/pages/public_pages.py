@@ -24,7 +24,8 @@ from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import races_of, shown_player, spoils
+from pbmserv.service.core.lookup import races_of, shown_player
+from pbmserv.service.core.secret_boxes import spoils
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
@@ -79,7 +80,7 @@ class PublicPages:
     async def stamp(self, number: int) -> tuple[Any, ...] | None:
         """Return a value that changes with a board's page; ``None`` if there is no such board."""
         read = partial(self._read, partial(_stamp, number=number))
-        return read() if self._database.reads_at_once else await asyncio.to_thread(read)
+        return read() if self._database.may_read_in_loop else await asyncio.to_thread(read)
 
     async def standings(self) -> list[StandingsTable]:
         """Return the best players of each game."""

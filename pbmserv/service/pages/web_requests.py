@@ -24,7 +24,7 @@ from pbmserv.service.pages.calendar import Calendars
 from pbmserv.service.pages.personal_page import PersonalPages
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.hot_seat import HotSeats
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signups
 from pbmserv.store.core.database import Database
 
 LONGEST_FIELD = 254
@@ -149,7 +149,7 @@ class WebRequests:
 
     def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
-            request = players.signup(connection, reply_address.about)
+            request = signups.by_id(connection, reply_address.about)
         if request is None or not account.waits(request, self._clock.now()):
             return None
         return SignupState(request.userid, request.address, request.player_id is not None)

@@ -31,8 +31,8 @@ from pbmserv.store.tables.boards import BoardStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """The end of a board.
+class RatedEnd:
+    """The end of a board, after which its ratings are settled.
 
     Attributes:
         at: time at which it counts as ended.
@@ -43,39 +43,39 @@ class Ended:
     words: list[dict[str, Any]]
 
 
-def board_ended(
+def rate_ended_board(
     connection: Connection,
     board: BoardRow,
     outcome: Outcome,
     undecided: Sequence[str],
     now: datetime,
     game: AnyGame,
-) -> Ended:
+) -> RatedEnd:
     """Rate a board of a *game* that has an outcome, unless a player never accepted it.
 
     A player's rated boards get increasing end times, so that the record holds the order in which
     they were rated.
     """
     ids = [sitter.player_id for sitter in board.sitters]
-    if not board.rated or undecided or not counts(ids):
-        return Ended(now, [])
+    if not board.rated or undecided or not can_be_rated(ids):
+        return RatedEnd(now, [])
     locked = ratings.lock(connection, board.game, ids, now)
     bots = {
         sitter.player_id: sitter.userid
         for sitter in board.sitters
         if sitter.state == PlayerState.BOT
     }
-    strong = strong_bots(game, bots)
-    before = anchored([locked[player_id] for player_id in ids], strong)
+    fixed = fixed_ratings(game, bots)
+    before = with_fixed_ratings([locked[player_id] for player_id in ids], fixed)
     at = ratings.next_moment(before, now)
     pasts = ratings.pasts(connection, board.game, ids, at)
-    changes, after = rate(board.id, board.game, before, outcome.places, pasts, at, strong)
+    changes, after = rate(board.id, board.game, before, outcome.places, pasts, at, fixed)
     ratings.settle(connection, board.game, after)
     ratings.log(connection, changes)
-    return Ended(at, _words(changes, dict(zip(ids, board.names, strict=True))))
+    return RatedEnd(at, _words(changes, dict(zip(ids, board.names, strict=True))))
 
 
-def counts(player_ids: Sequence[int]) -> bool:
+def can_be_rated(player_ids: Sequence[int]) -> bool:
     """Return whether a board of these players can be rated: two or more, all different."""
     return len(player_ids) > 1 and len(set(player_ids)) == len(player_ids)
 
@@ -87,17 +87,17 @@ def rate(
     places: Sequence[int],
     pasts: Pasts,
     at: datetime,
-    strong: Mapping[int, Rating],
+    fixed: Mapping[int, Rating],
 ) -> tuple[list[Change], list[Rated]]:
     """Return the changes and the new standings of a board's players, by seat.
 
     Both play and rebuild use this calculation.
 
     Args:
-        strong: fixed ratings of bots, by player id.
+        fixed: fixed ratings of bots, by player id.
     """
-    fixed = [seat for seat, player in enumerate(before) if player.player_id in strong]
-    after = settle([player.standing for player in before], places, pasts, fixed)
+    fixed_seats = [seat for seat, player in enumerate(before) if player.player_id in fixed]
+    after = settle([player.standing for player in before], places, pasts, fixed_seats)
     weighed = weights(pasts, len(before))
     changes = [
         Change(
@@ -117,21 +117,25 @@ def rate(
     return changes, standings
 
 
-def strong_bots(game: AnyGame, bots: Mapping[int, str]) -> dict[int, Rating]:
+def fixed_ratings(game: AnyGame, bots: Mapping[int, str]) -> dict[int, Rating]:
     """Return the fixed ratings of bots at a game, by player id.
 
     Args:
         bots: userids by player id.
     """
     strength = game.info.strength
-    return {i: anchor(strength[userid]["mu"]) for i, userid in bots.items() if userid in strength}
+    return {
+        player_id: anchor(strength[userid]["mu"])
+        for player_id, userid in bots.items()
+        if userid in strength
+    }
 
 
-def anchored(before: Sequence[Rated], strong: Mapping[int, Rating]) -> list[Rated]:
+def with_fixed_ratings(before: Sequence[Rated], fixed: Mapping[int, Rating]) -> list[Rated]:
     """Return the standings with the fixed ratings of bots in place of those in their rows."""
     return [
-        replace(player, standing=replace(player.standing, rating=strong[player.player_id]))
-        if player.player_id in strong
+        replace(player, standing=replace(player.standing, rating=fixed[player.player_id]))
+        if player.player_id in fixed
         else player
         for player in before
     ]
@@ -146,7 +150,7 @@ def words_of(context: CommandContext, board: BoardRow) -> list[dict[str, Any]]:
         for change in ratings.of_boards(context.connection, [board.id]).get(board.id, [])
     }
     names = {sitter.player_id: sitter.userid for sitter in board.sitters}
-    return _words([by_player[i] for i in names if i in by_player], names)
+    return _words([by_player[player_id] for player_id in names if player_id in by_player], names)
 
 
 def _words(changes: Sequence[Change], names: dict[int, str]) -> list[dict[str, Any]]:

@@ -50,7 +50,7 @@ def rebuild(connection: Connection) -> Comparison:
     comparison = _compare(connection)
     if comparison.differences:
         standings: dict[tuple[str, int], Rated] = {}
-        ratings.replace(connection, _in_order(_fold(connection, standings)), standings)
+        ratings.replace(connection, _in_order(_recompute(connection, standings)), standings)
     return comparison
 
 
@@ -66,7 +66,7 @@ def check(database: Database) -> Comparison:
 def _compare(connection: Connection) -> Comparison:
     comparison = Comparison()
     standings: dict[tuple[str, int], Rated] = {}
-    computed = _in_order(_fold(connection, standings, comparison))
+    computed = _in_order(_recompute(connection, standings, comparison))
     for change, row in zip_longest(computed, ratings.all_changes(connection)):
         if change != row:
             key = change or row
@@ -82,7 +82,7 @@ def _compare(connection: Connection) -> Comparison:
     return comparison
 
 
-def _fold(
+def _recompute(
     connection: Connection,
     standings: dict[tuple[str, int], Rated],
     comparison: Comparison | None = None,
@@ -90,14 +90,16 @@ def _fold(
     """Yield the changes of each board, and write the resulting standings into *standings*."""
     pasts = _Pasts()
     bots = bot_rows.userids(connection)
-    strong = {game.info.key: rating.strong_bots(game, bots) for game in Registry.installed()}
+    fixed_by_game = {
+        game.info.key: rating.fixed_ratings(game, bots) for game in Registry.installed()
+    }
     for board in ratings.ended_boards(connection):
-        if not rating.counts(board.player_ids):
+        if not rating.can_be_rated(board.player_ids):
             continue
         keys = [(board.game, player_id) for player_id in board.player_ids]
         before = [standings.get(key) or Rated(key[1], UNRATED, board.ended_at) for key in keys]
-        fixed = strong.get(board.game, {})
-        before = rating.anchored(before, fixed)
+        fixed = fixed_by_game.get(board.game, {})
+        before = rating.with_fixed_ratings(before, fixed)
         changes, after = rating.rate(
             board.id, board.game, before, board.places, pasts.add(board), board.ended_at, fixed
         )

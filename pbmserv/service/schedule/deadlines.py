@@ -42,11 +42,12 @@ SOON = TOGETHER + timedelta(hours=10)
 be put off to the next morning."""
 
 
-def look(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
-    """Carry out what the clocks of a board ask for, and set when to look next; return letters.
+def handle_due_board(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
+    """Remind players of a due board, or end it, and set its next due time.
 
-    `None`: nothing was done, since another process has the board, or an outage must be recorded
-    first.
+    Returns:
+        The letters; `None` if nothing was done, since another process has the board, or an outage
+        must be recorded first.
     """
     if not clocks.claim(context.connection, board_id, context.now):
         return None
@@ -55,10 +56,10 @@ def look(context: CommandContext, board_id: int) -> Sequence[Notification] | Non
         clocks.set_times(context.connection, board_id, Times((), None))
         return []
     if not board.clocks:
-        clocks.set_times(context.connection, board_id, timekeeping.started(context, board))
+        clocks.set_times(context.connection, board_id, timekeeping.first_times(context, board))
         return []
-    one = _look_at(context, board)
-    return None if one is None else one.result()
+    running = _running_clocks(context, board)
+    return None if running is None else running.carry_out()
 
 
 def deadline_of(context: CommandContext, board: BoardRow, player_id: int) -> datetime | None:
@@ -68,8 +69,8 @@ def deadline_of(context: CommandContext, board: BoardRow, player_id: int) -> dat
     """
     if board.status not in RUNNING or not board.clocks:
         return None
-    one = _look_at(context, board)
-    return None if one is None else one.deadline_of(player_id)
+    running = _running_clocks(context, board)
+    return None if running is None else running.deadline_of(player_id)
 
 
 def remind_in_digest(
@@ -89,18 +90,21 @@ def _remind(context: CommandContext, number: int, player_id: int, ahead: timedel
     board = boards.lock(context.connection, number)
     if board is None or board.status not in RUNNING or not board.clocks:
         return None
-    one = _look_at(context, board)
-    return None if one is None else one.remind(player_id, ahead)
+    running = _running_clocks(context, board)
+    return None if running is None else running.remind(player_id, ahead)
 
 
-def _look_at(context: CommandContext, board: BoardRow) -> _Look | None:
-    since = min((c.since for c in board.clocks if c.since is not None), default=context.now)
+def _running_clocks(context: CommandContext, board: BoardRow) -> _RunningClocks | None:
+    """Return the running clocks of a board; `None` if an outage must be recorded first."""
+    since = min(
+        (clock.since for clock in board.clocks if clock.since is not None), default=context.now
+    )
     server = clocks.server(context.connection, since, context.now)
-    return None if server is None else _Look(context, board, server)
+    return None if server is None else _RunningClocks(context, board, server)
 
 
-class _Look:
-    """One look at the clocks of one board."""
+class _RunningClocks:
+    """The running clocks of one board, and what is due by them now."""
 
     def __init__(self, context: CommandContext, board: BoardRow, server: Server) -> None:
         self._context = context
@@ -114,10 +118,16 @@ class _Look:
         ]
         self._people = {sitter.seat: self._person(sitter, clock) for sitter, clock in self._running}
 
-    def result(self) -> Sequence[Notification]:
+    def carry_out(self) -> Sequence[Notification]:
         """Record everything that is due, and return the letters."""
-        decisions = [(*one, self._decide(*one)) for one in self._running]
-        late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
+        decisions = [
+            (sitter, clock, self._decide(sitter, clock)) for sitter, clock in self._running
+        ]
+        late = [
+            (sitter, clock, decision)
+            for sitter, clock, decision in decisions
+            if isinstance(decision, Forfeit)
+        ]
         if late:  # a board that ends now needs no reminders
             notifications = self._end(late)
             # If no other player has waited, only followers are told.
@@ -130,32 +140,35 @@ class _Look:
         letters: list[Notification] = []
         for sitter, clock, decision in decisions:
             if isinstance(decision, Remind):
-                after = self._reminded(sitter, clock, TOGETHER)
+                after = self._clock_if_reminded(sitter, clock, TOGETHER)
                 assert after is not None, "what is due now is covered by a reminder now"
                 seat_clocks[sitter.seat] = after
-                others = tuple(self._others(sitter))
+                others = tuple(self._other_due_boards(sitter))
                 if others:
                     parts = (self._due(sitter, after), *others)
                     part = waiting_boards.reminders(self._context, parts)
                     letters.append(Notification(sitter.address, sitter.player_id, part))
                 else:
                     letters.append(self._reminder(sitter, after))
-        self._write(seat_clocks)
+        self._store(seat_clocks)
         return letters
 
     def remind(self, player_id: int, ahead: timedelta) -> Due | None:
-        """Note that a letter reminds a player of this board; return `None` if that is not due by
-        then."""
-        if any(isinstance(self._decide(*one), Forfeit) for one in self._running):
-            return None  # its own look will end it
+        """Note that a digest reminds a player of this board; return `None` if that is not due.
+
+        Args:
+            ahead: time from this digest to the next one.
+        """
+        if any(isinstance(self._decide(*running), Forfeit) for running in self._running):
+            return None  # `handle_due_board` ends it
         seat_clocks = list(self._board.clocks)
         for sitter, clock in self._running:
             if sitter.player_id != player_id:
                 continue
-            after = self._reminded(sitter, clock, ahead)
+            after = self._clock_if_reminded(sitter, clock, ahead)
             if after is not None:
                 seat_clocks[sitter.seat] = after
-                self._write(seat_clocks)
+                self._store(seat_clocks)
                 return self._due(sitter, after)
         return None
 
@@ -166,19 +179,26 @@ class _Look:
                 return self._due(sitter, clock).lost_at
         return None
 
-    def _write(self, seat_clocks: Sequence[SeatClock]) -> None:
+    def _store(self, seat_clocks: Sequence[SeatClock]) -> None:
+        """Store the clocks, and the time at which the board is due again."""
         decisions = [self._decide(sitter, seat_clocks[sitter.seat]) for sitter, _ in self._running]
-        looks = [one.until if isinstance(one, Wait) else self._context.now for one in decisions]
-        due = min((at for at in looks if at is not None), default=None)
+        due_times = [
+            decision.until if isinstance(decision, Wait) else self._context.now
+            for decision in decisions
+        ]
+        due = min((moment for moment in due_times if moment is not None), default=None)
         clocks.set_times(self._context.connection, self._board.id, Times(tuple(seat_clocks), due))
 
-    def _reminded(self, sitter: Sitter, clock: SeatClock, ahead: timedelta) -> SeatClock | None:
+    def _clock_if_reminded(
+        self, sitter: Sitter, clock: SeatClock, ahead: timedelta
+    ) -> SeatClock | None:
+        """Return the clock after a reminder now; `None` if none is due within *ahead*."""
         person = self._people[sitter.seat]
         return clock_after_reminder(
             clock, self._terms, person, self._server, self._context.now, ahead
         )
 
-    def _others(self, sitter: Sitter) -> Iterator[Due]:
+    def _other_due_boards(self, sitter: Sitter) -> Iterator[Due]:
         """Yield the player's other boards that are nearly due."""
         context, until = self._context, self._context.now + SOON
         numbers = clocks.due_of_player(
@@ -215,7 +235,7 @@ class _Look:
         words = {
             "event": "news",
             "undecided": list(board.undecided),
-            "asked_by": [s.userid for s in board.sitters if s.accepted_at is not None],
+            "asked_by": [other.userid for other in board.sitters if other.accepted_at is not None],
             "since": _iso(due.since),
             "forfeit_at": _iso(due.lost_at),
             "tz": sitter.tz,
@@ -225,22 +245,18 @@ class _Look:
         )
 
     def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Notification]:
+        """End the board for its late players; the first of them loses it."""
         position = self._context.position(self._board)
         if position.apart and position.ply is not None:
             return self._drop_out(late)
-        moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
+        moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
         # A player who has never moved may not know of the board, which a forger can have begun. So
         # nobody loses anything, as with "resign".
         not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]
-        why = {
-            "by": sitter.userid,
-            "since": _iso(clock.since),
-            "reminded": _iso(next(iter(clock.reminded), None)),
-            "total": self._terms.total if forfeit.total else None,
-        }
+        why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
         return (
@@ -256,13 +272,8 @@ class _Look:
         for sitter, clock, _ in late:
             board = boards.lock(self._context.connection, self._board.id)
             assert board is not None
-            why = {
-                "by": sitter.userid,
-                "since": _iso(clock.since),
-                "reminded": _iso(next(iter(clock.reminded), None)),
-                "total": None,
-            }
             position = self._context.played.get(board.id) or self._context.position(board)
+            why = _reason(sitter, clock, None)
             answer = _forfeit(self._context, board, sitter, position, why)
             notifications += [
                 *(Notification.sitter(sitter, part) for part in answer.parts),
@@ -271,6 +282,11 @@ class _Look:
         return notifications
 
     def _not_played(self, late: Sequence[str]) -> Sequence[Notification]:
+        """Decline the board, which counts for nothing.
+
+        Args:
+            late: userids of the late players.
+        """
         board = self._board
         boards.set_status(self._context.connection, board.id, BoardStatus.DECLINED)
         words = {"late": list(late), "answer": bool(board.undecided)}
@@ -289,6 +305,20 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
+def _reason(sitter: Sitter, clock: SeatClock, total: int | None) -> Mapping[str, Any]:
+    """Return the reason of a forfeit, for letters.
+
+    Args:
+        total: the days of the whole game, if those are used up.
+    """
+    return {
+        "by": sitter.userid,
+        "since": _iso(clock.since),
+        "reminded": _iso(next(iter(clock.reminded), None)),
+        "total": total,
+    }
+
+
 def _forfeit(
     context: CommandContext,
     board: BoardRow,
@@ -299,11 +329,10 @@ def _forfeit(
     """End a board because a player is late.
 
     Args:
-        why: the reason, for the letters.
+        why: see `_reason`.
     """
     answer = plies.log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
-
-    zones = {one.player_id: one.tz for one in board.sitters}
+    zones = {other.player_id: other.tz for other in board.sitters}
 
     def with_reason(part: Part, player_id: int | None) -> Part:
         if part.seat is None:  # a follower
@@ -312,7 +341,8 @@ def _forfeit(
         return replace(part, words={**part.words, "forfeit": reason})
 
     notifications = tuple(
-        replace(t, part=with_reason(t.part, t.player_id)) for t in answer.notifications
+        replace(notification, part=with_reason(notification.part, notification.player_id))
+        for notification in answer.notifications
     )
     return Answer(
         tuple(with_reason(part, sitter.player_id) for part in answer.parts), notifications

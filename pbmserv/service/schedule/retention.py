@@ -11,14 +11,13 @@ days, are never dropped.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import ColumnElement, Connection, Table
 
 from pbmserv.clock import Clock
 from pbmserv.service.accounts import account
@@ -26,18 +25,15 @@ from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
 from pbmserv.service.limits.text_quota import UNUSED, Quota
-from pbmserv.store.accounts import lockouts, players
+from pbmserv.store.accounts import lockouts
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import inbox, kept_letters
-from pbmserv.store.delivery.kept_letters import OldLetter
+from pbmserv.store.delivery import inbox, old_letters
+from pbmserv.store.delivery.old_letters import OldLetter
 from pbmserv.store.tables.accounts import address_changes, invitations, signups
 from pbmserv.store.tables.boards import unconfirmed_boards
 from pbmserv.store.tables.mail import MailState
-
-log = logging.getLogger("pbmserv.service")
-
 
 T = TypeVar("T")
 
@@ -67,7 +63,7 @@ WORDS_KEPT = TOO_LATE + timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeepTimes:
     """Times for which texts are kept.
 
     Attributes:
@@ -81,7 +77,7 @@ class Kept:
     letters: timedelta
 
     @classmethod
-    def of_days(cls, *, mails: int, unused: int, letters: int) -> Kept:
+    def of_days(cls, *, mails: int, unused: int, letters: int) -> KeepTimes:
         """Return the times of the settings."""
         return cls(timedelta(days=mails), timedelta(days=unused), timedelta(days=letters))
 
@@ -90,7 +86,7 @@ class Expiry:
     """Drops expired texts and rows, a few at a time."""
 
     def __init__(
-        self, database: Database, writer: Writer, clock: Clock, kept: Kept, quota: Quota
+        self, database: Database, writer: Writer, clock: Clock, kept: KeepTimes, quota: Quota
     ) -> None:
         self._database = database
         self._writer = writer
@@ -102,42 +98,42 @@ class Expiry:
         """Drop some expired rows; return their number, 0 if none are left."""
         kept = self._kept
         return (
-            self._empty(MailState.DONE, kept.mails)
-            or self._empty(MailState.ANSWERED, kept.unused)
-            or self._empty(MailState.IGNORED, kept.unused)
-            or self._prune()
+            self._drop_texts(MailState.DONE, kept.mails)
+            or self._drop_texts(MailState.ANSWERED, kept.unused)
+            or self._drop_texts(MailState.IGNORED, kept.unused)
+            or self._delete_unused_rows()
             or self._forget_wrong_passwords()
             or self._drop_rows(unconfirmed_boards, BOARDS_KEPT)
             or self._drop_rows(invitations, INVITATIONS_KEPT)
-            or self._drop(players.late_signups, partial(remove, table=signups), UNCONFIRMED_KEPT)
-            or self._drop(
-                players.late_changes, partial(remove, table=address_changes), UNCONFIRMED_KEPT
+            or self._drop_rows(signups, UNCONFIRMED_KEPT, unless=signups.c.player_id)
+            or self._drop_rows(
+                address_changes, UNCONFIRMED_KEPT, unless=address_changes.c.confirmed_at
             )
-            or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
-            or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
+            or self._drop(old_letters.with_octets, old_letters.drop_octets, kept.letters)
+            or self._drop(old_letters.with_words, _shrink, max(kept.letters, WORDS_KEPT))
         )
 
-    def makes_room(self) -> int:
+    def make_room(self) -> int:
         """Drop some texts of mails that led to nothing if the quota is nearly used up; return their
         number."""
         self._quota.measure(self._clock.now())
-        self._quota.tell()
+        self._quota.log_changes()
         if self._quota.excess <= 0:
             return 0
-        return next(filter(None, (self._empty(state, NO_TIME) for state in UNUSED)), 0)
+        return next(filter(None, (self._drop_texts(state, NO_TIME) for state in UNUSED)), 0)
 
-    def _empty(self, state: str, kept: timedelta) -> int:
-        """Drop some texts of mails of that state; return their number."""
+    def _drop_texts(self, state: str, kept: timedelta) -> int:
+        """Drop some texts of mails in *state* that are older than *kept*; return their number."""
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
             rows = inbox.with_text(connection, state, before, BATCH)
         if rows:
             numbers = [number for number, _ in rows]
-            self._writer.submit(lambda c: inbox.forget(c, numbers)).result()
-            self._quota.frees(state, sum(octets for _, octets in rows))
+            self._writer.submit(lambda c: inbox.erase_texts(c, numbers)).result()
+            self._quota.count_dropped(state, sum(octets for _, octets in rows))
         return len(rows)
 
-    def _prune(self) -> int:
+    def _delete_unused_rows(self) -> int:
         """Drop some rows of mails that led to nothing; return their number."""
         now = self._clock.now()
         job = partial(
@@ -149,8 +145,16 @@ class Expiry:
         """Remove counts and locks that no longer matter; return how many there were."""
         return self._writer.submit(partial(lockouts.prune, now=self._clock.now())).result()
 
-    def _drop_rows(self, table: Table, kept: timedelta) -> int:
-        return self._drop(partial(older, table=table), partial(remove, table=table), kept)
+    def _drop_rows(
+        self, table: Table, kept: timedelta, unless: ColumnElement[Any] | None = None
+    ) -> int:
+        """Delete some rows of *table* that are older than *kept*; return their number.
+
+        Args:
+            unless: see `older`.
+        """
+        find = partial(older, table=table, unless=unless)
+        return self._drop(find, partial(remove, table=table), kept)
 
     def _drop(
         self,
@@ -158,6 +162,7 @@ class Expiry:
         drop: Callable[[Connection, Sequence[T]], None],
         kept: timedelta,
     ) -> int:
+        """Drop some of the rows that *find* returns, older than *kept*; return their number."""
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
             rows = find(connection, before, BATCH)
@@ -169,13 +174,13 @@ class Expiry:
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
     """Reduce old letters to what later replies may need."""
     stay = {
-        letter.id: digest.answerable(letter) for letter in letters if kept_letters.stays(letter)
+        letter.id: digest.answerable(letter) for letter in letters if old_letters.leaves_row(letter)
     }
     go = [letter.id for letter in letters if letter.id not in stay]
     if stay:
-        kept_letters.bare(connection, stay)
+        old_letters.strip(connection, stay)
     if go:
-        kept_letters.remove(connection, go)
+        old_letters.remove(connection, go)
 
 
 def _earlier(now: datetime, by: timedelta) -> datetime:

@@ -22,10 +22,10 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
+from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.service.time.rounds import Rounds
 from pbmserv.store import clocks, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
@@ -41,16 +41,18 @@ BATCH = 50
 PUT_OFF = timedelta(hours=1)
 """Time after which a failed board or digest is tried again, behind the others."""
 
-FORGET_EVERY = timedelta(hours=6)
+EXPIRY_EVERY = timedelta(hours=6)
 """Time between two rounds of expiry."""
 
-FORGET_MOST = 200
+EXPIRY_MOST = 200
 """Most batches in a round of expiry; the rest waits for the next round."""
 
-
 Find = Callable[[Connection, datetime, int], Sequence[int]]
+"""Returns the numbers of up to so many rows that are due at a time."""
 PutOff = Callable[[Connection, int, datetime], None]
+"""Makes a row due later."""
 Do = Callable[[CommandContext, int], Sequence[Notification] | None]
+"""Carries out a due row and returns its letters; `None` if another process has it."""
 
 
 def _digest(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
@@ -91,8 +93,10 @@ class Scheduler:
         self._expiry = expiry
         self._oldest = oldest
         self._door_beat = door_beat or _nothing
-        self._forgot_at: datetime | None = None
-        self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
+        self._expired_at: datetime | None = None
+        self._rounds = Rounds(
+            self.run_once, "scheduler", POLL_S, "the clocks could not be looked at"
+        )
 
     def start(self) -> None:
         """Start the thread, which looks at once and then every `POLL_S` seconds."""
@@ -109,10 +113,10 @@ class Scheduler:
     def run_once(self) -> None:
         """Carry out everything that is due now."""
         self.beat()
-        self._drain(clocks.due, deadlines.look, clocks.put_off)
+        self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
-        self._forget()
+        self._expire()
 
     def begin(self) -> None:
         """Record that the server is up again, before anything else: the outage must be known before
@@ -131,13 +135,14 @@ class Scheduler:
 
     def _beat(self, moment: datetime) -> None:
         present = self._clock.now()
-        down = self._writer.submit(lambda c: clocks.beat(c, moment, present)).result()
-        if down is None:
+        outage = self._writer.submit(lambda c: clocks.beat(c, moment, present)).result()
+        if outage is None:
             return
-        if down[1] < down[0]:
-            log.error("the clock was put back", extra={"was": down[0], "present": down[1]})
+        begun, ended = outage
+        if ended < begun:
+            log.error("the clock was put back", extra={"was": begun, "present": ended})
             return
-        log.warning("the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]})
+        log.warning("the server was down; no clock ran", extra={"begun": begun, "ended": ended})
 
     def _present(self) -> datetime:
         """Return the time for clocks: now, but at most the arrival of the oldest pending mail,
@@ -146,19 +151,19 @@ class Scheduler:
         is_shut = door is not None and now - door > clocks.GAP
         return min((now, *(at for at in (oldest, door if is_shut else None) if at is not None)))
 
-    def _forget(self) -> None:
+    def _expire(self) -> None:
         """Drop expired texts, and texts for which there is no room."""
-        while self._expiry.makes_room() and not self._rounds.ending:
+        while self._expiry.make_room() and not self._rounds.ending:
             pass
         now = self._clock.now()
-        if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
+        if self._expired_at is not None and now < self._expired_at + EXPIRY_EVERY:
             return
-        for _ in range(FORGET_MOST):
+        for _ in range(EXPIRY_MOST):
             if self._rounds.ending:
                 return
             self._rounds.beat()
             if not self._expiry.step():
-                self._forgot_at = now
+                self._expired_at = now
                 return
 
     def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
@@ -174,9 +179,9 @@ class Scheduler:
             futures = [
                 (number, self._writer.submit(partial(self._job, do, number))) for number in batch
             ]
-            for one, future in futures:
-                if not self._settled(one, future, put_off):
-                    passed.add(one)
+            for number, future in futures:
+                if not self._settled(number, future, put_off):
+                    passed.add(number)
             if more:
                 self.beat()
 

@@ -152,7 +152,7 @@ class HotSeats:
             box = empty_box(self._services.registry, self.game, words)
         except OptionError as error:
             return error.refusal
-        self._services.traffic.hides()
+        self._services.traffic.count_hidden_box()
         key = secrets.token_urlsafe(16)
         values = {"key": key, "box": asdict(box)}
         return key if await self._ask(FORM, values) else Refusal("hides-full")
@@ -172,7 +172,7 @@ class HotSeats:
         box = await asyncio.to_thread(self._load, key)
         if box is None:
             return None
-        self._services.traffic.taps(key)
+        self._services.traffic.count_tap(key)
         return await asyncio.to_thread(self._refusal, box, tap, shuts)
 
     def _refusal(self, box: HotSeat, tap: str, shuts: bool) -> str:

@@ -9,15 +9,9 @@ from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.plies import log_ply, must_run, must_run_or_practise
 from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import (
-    board_of,
-    known_game,
-    must_allow_copy,
-    must_not_spoil,
-    origin_of,
-    unknown_player,
-)
+from pbmserv.service.core.lookup import board_of, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.secret_boxes import must_allow_copy, must_not_spoil, origin_of
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

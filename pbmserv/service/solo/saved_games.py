@@ -22,16 +22,16 @@ from pbmserv.service.boards.plies import log_ply, must_have_room
 from pbmserv.service.boards.proposals import Proposal, invite, read_options
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import (
+from pbmserv.service.core.lookup import known_game
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.core.secret_boxes import (
     KNOWN_TO_PLAYERS,
-    is_kept,
-    known_game,
+    is_secret_to_players,
     must_allow_copy,
     origin_of,
     spoils,
 )
-from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.service.core.said import UNSAID
 from pbmserv.store.boards import boards, moves
 
 MOST_MOVES = 300
@@ -55,7 +55,7 @@ def save(context: CommandContext, command: Save) -> Answer:
     if context.position(board).is_practice:  # its player may open the box at any time
         is_secret = spoils(context, board) not in KNOWN_TO_PLAYERS
     else:
-        is_secret = is_kept(context, board)
+        is_secret = is_secret_to_players(context, board)
     shown_number = board.id if is_secret else None
     spend = context.budget.spend_on_game
     files = game.save(game.options(board.options, 1), saved, shown_number, spend)

@@ -1,1 +1,1 @@
-"""Clocks of boards, local time, and threads that work in rounds."""
+"""Clocks of boards, and local time."""

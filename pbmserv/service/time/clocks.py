@@ -76,7 +76,9 @@ def _nag_before(forfeit: int) -> int:
     return max(1, forfeit * USUAL.nag // USUAL.forfeit) if forfeit > 1 else 0
 
 
-def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str]) -> None:
+def set_after_acceptance(
+    context: CommandContext, board: BoardRow, undecided: Collection[str]
+) -> None:
     """Set the clocks of a board that a player has accepted without a move.
 
     Args:
@@ -90,7 +92,7 @@ def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str
     clocks.set_times(context.connection, board.id, times)
 
 
-def started(context: CommandContext, board: BoardRow) -> Times:
+def first_times(context: CommandContext, board: BoardRow) -> Times:
     """Return the times of a board whose clocks have not started."""
     return times_at(context, board, context.position(board), board.undecided, ())
 
@@ -111,11 +113,11 @@ def times_at(
     """
     before = board.clocks or (SeatClock(),) * board.seats
     if undecided:  # only answers are due: nobody can lose an open challenge
-        waiting = {s.seat for s in board.sitters if s.userid in undecided}
+        waiting = {sitter.seat for sitter in board.sitters if sitter.userid in undecided}
     else:
         waiting = set(position.game.to_act(position.state)) - board.bots  # bots have no clocks
-    if board.status == "proposed" and not undecided:
-        ended = {s.seat for s in board.sitters}  # all have answered, and play begins
+    if board.status == BoardStatus.PROPOSED and not undecided:
+        ended = {sitter.seat for sitter in board.sitters}  # all have answered, and play begins
     spent = {}
     if board.terms.total is not None and board.status == BoardStatus.ACTIVE:
         for sitter in board.sitters:
@@ -123,8 +125,8 @@ def times_at(
             if since is None or (sitter.seat in waiting and sitter.seat not in ended):
                 continue
             away = clocks.away(context.connection, sitter.player_id, since)
-            down = clocks.down(context.connection, since)
-            spent[sitter.seat] = counted_time(since, context.now, merge_spans((*away, *down)))
+            outages = clocks.outages_since(context.connection, since)
+            spent[sitter.seat] = counted_time(since, context.now, merge_spans((*away, *outages)))
     terms = board.terms.for_answer() if undecided else board.terms
     ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
     return Times(

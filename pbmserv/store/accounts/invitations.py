@@ -114,14 +114,14 @@ def _count(connection: Connection, which: ColumnElement[bool], since: datetime) 
     return int(connection.execute(statement).scalar_one())
 
 
-def want_none(connection: Connection, mark: str, now: datetime) -> None:
+def refuse_all(connection: Connection, mark: str, now: datetime) -> None:
     """Note that an address wants no invitations."""
     connection.execute(
         insert_into(connection, uninvited).values(mark=mark, since=now).on_conflict_do_nothing()
     )
 
 
-def wants_none(connection: Connection, marks: Sequence[str]) -> bool:
+def are_refused(connection: Connection, marks: Sequence[str]) -> bool:
     """Return whether an address wants no invitations."""
     rows = connection.execute(select(uninvited.c.mark).where(uninvited.c.mark.in_(marks)))
     return rows.first() is not None

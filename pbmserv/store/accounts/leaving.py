@@ -11,11 +11,12 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store import audit
+from pbmserv.store.accounts import address_changes as address_change_rows
 from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.delivery import bounces, kept_letters
+from pbmserv.store.delivery import bounces, letter_octets
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import (
     PlayerState,
@@ -81,7 +82,7 @@ def leave(connection: Connection, player: Player) -> None:
     )
     for table in (seeks, followers, daily_readers, unconfirmed_boards):
         connection.execute(delete(table).where(table.c.player_id == player.id))
-    player_rows.stop_change(connection, player.id)
+    address_change_rows.stop(connection, player.id)
     invitation_rows.drop_open(connection, player.id)
     _drop_plans(connection, player.id)
     connection.execute(
@@ -123,6 +124,7 @@ def erase(connection: Connection, player: Player) -> str:
             accept="none",
             remind="",
             broadcasts=False,
+            announcements=True,
             report="ask",
             labels="ask",
             public=True,
@@ -304,7 +306,7 @@ def _erase_letters(
         .where(to_player, outbox.c.state.in_(_OPEN))
         .values(state=LetterState.FAILED, due_at=None)
     )
-    kept_letters.drop_bytes(connection, to_player)
+    letter_octets.drop(connection, to_player)
     connection.execute(
         update(outbox)
         .where(to_player)
@@ -316,7 +318,7 @@ def _erase_letters(
                 outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
             )
             # They were delivered, or will be composed again without the name.
-            kept_letters.drop_bytes(connection, about)
+            letter_octets.drop(connection, about)
             for userid, neutral in names.items():
                 _take_out(connection, about, userid, neutral)
     readers = select(players.c.id).where(
@@ -333,7 +335,7 @@ def _erase_letters(
         or_(outbox.c.player_id.in_(readers), anybody),
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
-    kept_letters.drop_bytes(connection, copies)
+    letter_octets.drop(connection, copies)
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
     for userid, neutral in names.items():
         invited = outbox.c.letter == "invitation"
@@ -349,7 +351,7 @@ def _take_out(
     for row in connection.execute(letters).all():
         words = without_name(row.words, userid, neutral)
         if words != row.words:
-            kept_letters.drop_bytes(connection, outbox.c.id == row.id)
+            letter_octets.drop(connection, outbox.c.id == row.id)
             connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
 
 

@@ -28,7 +28,7 @@ from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 
-def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
+def data_of(connection: Connection, player: Player) -> dict[str, Any]:
     """Return all data about a player that the player may know.
 
     Of a board, these are the player's own moves as written, never what an opponent hides. The
@@ -147,6 +147,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "accept": player.accept,
         "remind": player.remind,
         "broadcast": player.broadcasts,
+        "announce": player.announcements,
         "report": player.report,
         "labels": player.labels,
         "public": player.public,

@@ -41,25 +41,27 @@ class Persons:
 
     by_player: dict[int, int]
 
-    def same(self, one: int, other: int) -> bool:
+    def same(self, player_id: int, other_id: int) -> bool:
         """Return whether two players are one person."""
-        return self.by_player[one] == self.by_player[other]
+        return self.by_player[player_id] == self.by_player[other_id]
 
     def names(self, player_id: int) -> frozenset[int]:
         """Return the ids of all players who are the same person as this one, itself included."""
         person = self.by_player[player_id]
-        return frozenset(each for each, owner in self.by_player.items() if owner == person)
+        return frozenset(
+            player_id for player_id, owner in self.by_player.items() if owner == person
+        )
 
     def repeated(self, player_ids: Iterable[int]) -> frozenset[int]:
         """Return those players whose person has another name among these players."""
         ids = set(player_ids)
-        counts = Counter(self.by_player[each] for each in ids)
-        return frozenset(each for each in ids if counts[self.by_player[each]] > 1)
+        counts = Counter(self.by_player[player_id] for player_id in ids)
+        return frozenset(player_id for player_id in ids if counts[self.by_player[player_id]] > 1)
 
 
 def persons_of(connection: Connection, player_ids: Collection[int]) -> Persons:
     """Group players into persons, with all their other names."""
-    owner = {each: each for each in player_ids}
+    owner = {player_id: player_id for player_id in player_ids}
     first_of: dict[str, int] = {}  # a player with that mailbox
     new_ids, limit = set(owner), len(owner) + MOST_NAMES
     while new_ids:
@@ -76,7 +78,7 @@ def persons_of(connection: Connection, player_ids: Collection[int]) -> Persons:
                 owner[player_id] = player_id
                 new_ids.add(player_id)
             _join(owner, first_of.setdefault(mailbox, player_id), player_id)
-    return Persons({each: _root(owner, each) for each in owner})
+    return Persons({player_id: _root(owner, player_id) for player_id in owner})
 
 
 def names_of(connection: Connection, player_id: int) -> frozenset[int]:
@@ -125,7 +127,7 @@ def each_once(connection: Connection, lines: Sequence[L], besides: Collection[in
         besides: ids of players who are named elsewhere.
     """
     persons = persons_of(connection, {*besides, *(line.player_id for line in lines)})
-    named = {persons.by_player[each] for each in besides}
+    named = {persons.by_player[player_id] for player_id in besides}
     kept = []
     for line in lines:
         person = persons.by_player[line.player_id]

@@ -110,10 +110,10 @@ def end_absence(connection: Connection, absence: Absence, ends: datetime) -> Non
         connection.execute(update(absences).where(is_this).values(ends=ends))
 
 
-def may_tell(
+def note_notice(
     connection: Connection, player_id: int, kind: str, now: datetime, every: timedelta
 ) -> bool:
-    """Return whether a notice of this kind may be sent, and note that it is sent now.
+    """Note that a notice of this kind is sent now; return whether it may be.
 
     It may be sent if the last one is older than *every*. The row is the lock: of two simultaneous
     mails only one may send it.
@@ -130,7 +130,7 @@ def may_tell(
     return rows.first() is not None
 
 
-def last_told(connection: Connection, player_id: int, kind: str) -> datetime | None:
+def last_notice(connection: Connection, player_id: int, kind: str) -> datetime | None:
     """Return when a notice of this kind was last sent, `None` if never."""
     told_at: datetime | None = connection.execute(
         select(notices.c.told_at).where(notices.c.player_id == player_id, notices.c.kind == kind)

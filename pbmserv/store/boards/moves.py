@@ -212,8 +212,8 @@ class Positions:
         )
 
 
-class Lookout(Positions):
-    """Positions for reading inside of a transaction: uses another cache and adds nothing to it."""
+class ReadOnlyPositions(Positions):
+    """Positions for reading in a transaction: uses another cache and adds nothing to it."""
 
     def __init__(self, positions: Positions, registry: Registry) -> None:
         super().__init__(registry)

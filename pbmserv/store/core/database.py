@@ -20,8 +20,8 @@ BUSY_TIMEOUT_MS = 30_000
 """Milliseconds that a write waits for another process, such as an operator's command. Then it
 fails, and its mail is put off (451). `store.core.postgresql` has more timeouts."""
 
-_FEW = 4
-"""Used connections below which enough others are free: a pool has three times as many."""
+_FEW_IN_USE = 4
+"""Connections in use below which enough others are free: a pool has three times as many."""
 
 SYNCHRONOUS = "FULL"
 """SQLite's ``PRAGMA synchronous``: a commit returns when it is on disk."""
@@ -44,15 +44,18 @@ class Database:
 
     On SQLite the writing engine begins with BEGIN IMMEDIATE, so that a transaction never finds out
     in the middle that another process writes; readers see the last commit (WAL) and do not wait.
-    On PostgreSQL both engines are the same. Errors do not quote parameters, which may be mails,
-    hidden
-    moves and password hashes: errors are stored for the operator.
+    On PostgreSQL both engines are the same. Errors are stored for the operator, so they do not
+    quote parameters, which may be mails, hidden moves and password hashes.
+
+    Attributes:
+        application: name of new connections in ``pg_stat_activity``.
     """
 
     def __init__(self, url: str, pool_size: int = 8) -> None:
         parsed = make_url(url)
         self.url = url
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
+        self.application = "pbmserv"
         self._is_closed = False
         if self.is_sqlite:
             path = file_of(url)
@@ -63,47 +66,55 @@ class Database:
         else:
             from pbmserv.store.core.postgresql import open_engine  # loads the driver
 
-            self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
+            self.writing = self.reading = open_engine(
+                url, pool_size, BUSY_TIMEOUT_MS, lambda: self.application
+            )
         self._kept = {engine: deque[Connection]() for engine in (self.writing, self.reading)}
 
     @property
-    def reads_at_once(self) -> bool:
-        """Return whether an event loop may read a row itself.
+    def may_read_in_loop(self) -> bool:
+        """Whether an event loop may read a row itself, without a thread.
 
-        On SQLite, that takes less time than a thread, and does not wait while connections are free.
+        On SQLite that is faster, and does not wait while connections are free.
         """
         pool = self.reading.pool
-        return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW
+        return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW_IN_USE
 
-    def looking(self) -> Connection:
-        """Return a connection to SQLite for frequent reads: each statement is a transaction of its
-        own. A connection of the pool and a transaction would take several times as long."""
+    def autocommit_connection(self) -> Connection:
+        """Return a connection to SQLite on which each statement is a transaction of its own.
+
+        It is for frequent reads: a connection of the pool and a transaction take several times as
+        long.
+        """
         return _without_transactions(self.reading)
 
     @contextlib.contextmanager
-    def one_state(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database."""
+    def snapshot(self) -> Iterator[Connection]:
+        """Yield a connection that sees one state of the database."""
         if self.is_sqlite:
-            with self._over_kept(self.reading, "BEGIN") as connection:
+            with self._kept_transaction(self.reading, "BEGIN") as connection:
                 yield connection
         else:
             with self.reading.connect() as connection:
                 yield connection
 
     @contextlib.contextmanager
-    def one_change(self) -> Iterator[Connection]:
-        """A transaction that may write; it is committed at the end, or undone after an error."""
+    def transaction(self) -> Iterator[Connection]:
+        """Yield the connection of a transaction that may write; it ends with a commit, or after an
+        error with a rollback."""
         if self.is_sqlite:
-            with self._over_kept(self.writing, "BEGIN IMMEDIATE") as connection:
+            with self._kept_transaction(self.writing, "BEGIN IMMEDIATE") as connection:
                 yield connection
         else:
             with self.writing.begin() as connection:
                 yield connection
 
     @contextlib.contextmanager
-    def _over_kept(self, engine: Engine, begin: str) -> Iterator[Connection]:
-        """A transaction of SQLite over a connection that is kept for the next one: to take one from
-        the pool takes as long as to read twenty rows."""
+    def _kept_transaction(self, engine: Engine, begin: str) -> Iterator[Connection]:
+        """Yield the connection of a SQLite transaction, and keep it for the next one.
+
+        Taking one from the pool takes as long as reading twenty rows.
+        """
         kept = self._kept[engine]
         try:
             connection = kept.pop()
@@ -202,15 +213,15 @@ def at_driver(statement: str, connection: Connection) -> None:
     try:
         driver.execute(statement)
     except sqlite3.Error as error:
-        raise wrapped(statement, error) from error
+        raise as_dbapi_error(statement, error) from error
 
 
-def wrapped(statement: str, error: sqlite3.Error) -> BaseException:
+def as_dbapi_error(statement: str, error: sqlite3.Error) -> BaseException:
     """Return SQLAlchemy's error for an error of the driver, without parameters."""
     return DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
 
 
-def gave_way(error: DBAPIError) -> bool:
+def was_rolled_back(error: DBAPIError) -> bool:
     """Return whether PostgreSQL rolled back for another transaction (40001, 40P01) or hung up."""
     state = getattr(error.orig, "sqlstate", None)
     return state in {"40001", "40P01"} or error.connection_invalidated

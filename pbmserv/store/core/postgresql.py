@@ -8,7 +8,8 @@ and we stop waiting. Timeouts in the database URL have precedence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg.abc import PQGen
 from psycopg.pq import Conninfo, TransactionStatus
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -143,8 +144,12 @@ class PatientConnection(psycopg.Connection[Any]):
             raise psycopg.OperationalError("no answer from the server in time") from error
 
 
-def open_engine(url: str, pool_size: int, busy_ms: int) -> Engine:
-    """Return an engine whose every wait has an end, see `timeouts`."""
+def open_engine(url: str, pool_size: int, busy_ms: int, name: Callable[[], str]) -> Engine:
+    """Return an engine whose every wait has an end, see `timeouts`.
+
+    Args:
+        name: returns the application's name for a new connection, unless the URL has one.
+    """
     limits = timeouts(url, busy_ms)
     engine = create_engine(
         limits.url,
@@ -157,7 +162,7 @@ def open_engine(url: str, pool_size: int, busy_ms: int) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, _args: Any, named: dict[str, Any]) -> Any:
-        return _connected(limits, named)
+        return _connected(limits, {"application_name": name(), **named})
 
     event.listen(engine, "checkout", _begin_work)
     event.listen(engine, "checkin", _rest)
@@ -194,6 +199,24 @@ def _begin_work(opened: PatientConnection, _record: Any, _proxy: Any) -> None:
 def _rest(opened: PatientConnection | None, _record: Any) -> None:
     if opened is not None:  # None if it was closed
         opened.patience = opened.resting
+
+
+def shares_sessions(engine: Engine) -> bool:
+    """Return whether several connections share a session, as behind a pooler in transaction mode.
+
+    Our time limits, and statements that psycopg has prepared, belong to a session. A mark in the
+    session of one connection tells: a second one, which keeps its session by a transaction, has
+    this session, or the first one gets another.
+    """
+    mark = secrets.token_hex(8)
+    read = text("SELECT current_setting('pbmserv.session', true)")
+    with engine.connect() as first, engine.connect() as second:
+        first.execute(text("SELECT set_config('pbmserv.session', :mark, false)"), {"mark": mark})
+        first.commit()
+        shares = second.execute(read).scalar() == mark or first.execute(read).scalar() != mark
+        first.rollback()
+        second.rollback()
+        return shares
 
 
 @contextmanager

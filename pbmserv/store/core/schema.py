@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, inspect, text
 
-from pbmserv.errors import ServerFault
+from pbmserv.errors import ServerFault, StartRefused
 from pbmserv.store.core.database import Database, mail_url
 
 Stores: TypeAlias = Collection[str]
@@ -80,7 +80,7 @@ def revisions() -> dict[str, tuple[str, ...]]:
     """Return the revisions that this version knows, each with its predecessors.
 
     This reads the assignments in the files of migrations and executes nothing: importing Alembic
-        takes longer than everything else at the start.
+    takes longer than everything else at the start.
     """
     predecessors = {}
     for path in sorted((migrations_folder() / "versions").glob("*.py")):
@@ -135,14 +135,14 @@ def prepare(database: Database, stores: Stores = ALL) -> None:
     """Upgrade an older database. Alembic is imported only then.
 
     Raises:
-        ServerFault: the database is newer than this version.
+        StartRefused: the database is newer than this version.
     """
     with database.reading.connect() as connection:
         revision = current(connection)
     if revision == head():
         return
     if revision is not None and not is_known(revision):
-        raise ServerFault(_newer(revision))
+        raise StartRefused(_newer(revision))
     upgrade(database, stores)
 
 
@@ -161,7 +161,7 @@ def require(database: Database) -> None:
             "stop the server, keep a copy (pbmserv db backup FILE), then run: pbmserv db upgrade"
         )
     if revision != newest:
-        raise ServerFault(_newer(revision))
+        raise StartRefused(_newer(revision))
 
 
 def _newer(revision: str) -> str:

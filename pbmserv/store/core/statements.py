@@ -31,7 +31,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
-from pbmserv.store.core.database import at_driver, wrapped
+from pbmserv.store.core.database import as_dbapi_error, at_driver
 from pbmserv.store.tables.columns import State, read, written
 
 Values: TypeAlias = Mapping[str, Any]
@@ -88,7 +88,7 @@ class Prepared:
                 cursor = driver.executemany(text, bound)
             rows: list[Sequence[Any]] = cursor.fetchall()
         except sqlite3.Error as error:
-            raise wrapped(text, error) from error
+            raise as_dbapi_error(text, error) from error
         return rows
 
     @cached_property
@@ -183,10 +183,23 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     return sqlite.insert(table)
 
 
-def older(connection: Connection, moment: datetime, most: int, *, table: Table) -> Sequence[int]:
-    """Return the numbers of up to *most* rows of a *table* from before *moment*, oldest first."""
+def older(
+    connection: Connection,
+    moment: datetime,
+    most: int,
+    *,
+    table: Table,
+    unless: ColumnElement[Any] | None = None,
+) -> Sequence[int]:
+    """Return the numbers of up to *most* rows of a *table* from before *moment*, oldest first.
+
+    Args:
+        unless: a column; rows that have a value there are left out.
+    """
     created_at = table.c.created_at
     statement = select(table.c.id).where(created_at < moment).order_by(created_at).limit(most)
+    if unless is not None:
+        statement = statement.where(unless.is_(None))
     return list(connection.execute(statement).scalars())
 
 

@@ -22,7 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Pulse, Vital
-from pbmserv.store.core.database import Database, gave_way
+from pbmserv.store.core.database import Database, was_rolled_back
 from pbmserv.store.core.statements import Savepoint
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
@@ -88,7 +88,7 @@ def open_writer(database: Database) -> Writer:
 
 
 @dataclass(slots=True, eq=False)
-class _Order:
+class _QueuedJob:
     """A queued job and its future."""
 
     job: Callable[[Connection], Any]
@@ -115,7 +115,7 @@ class _QueueWriter(ABC):
     """A queue of jobs and the threads that serve it."""
 
     def __init__(self, threads: int) -> None:
-        self._queue: SimpleQueue[_Order | None] = SimpleQueue()  # None ends one thread
+        self._queue: SimpleQueue[_QueuedJob | None] = SimpleQueue()  # None ends one thread
         self._closing = threading.Lock()
         self._is_closed = False
         self._pulses = [Pulse(LONGEST_S) for _ in range(threads)]
@@ -129,12 +129,12 @@ class _QueueWriter(ABC):
             thread.start()
 
     def submit(self, job: Callable[[Connection], T]) -> Future[T]:
-        order = _Order(job)
+        queued = _QueuedJob(job)
         with self._closing:
             if self._is_closed:
                 raise Closed("the writer is closed")
-            self._queue.put(order)
-        return order.future
+            self._queue.put(queued)
+        return queued.future
 
     def close(self) -> None:
         with self._closing:
@@ -152,15 +152,15 @@ class _QueueWriter(ABC):
     def _run(self, pulse: Pulse) -> None:
         """Serve the queue until its end."""
         pulse.rest()
-        while (order := self._queue.get()) is not None:
+        while (queued := self._queue.get()) is not None:
             pulse.beat()
-            if order.future.set_running_or_notify_cancel():
-                self._serve(order)
+            if queued.future.set_running_or_notify_cancel():
+                self._serve(queued)
             pulse.rest()
 
     @abstractmethod
-    def _serve(self, order: _Order) -> None:
-        """Run the job of an order, perhaps with others of the queue, and resolve its future."""
+    def _serve(self, queued: _QueuedJob) -> None:
+        """Run a job, perhaps with others of the queue, and resolve its future."""
 
 
 class GroupWriter(_QueueWriter):
@@ -174,50 +174,52 @@ class GroupWriter(_QueueWriter):
         self._database = database
         super().__init__(1)
 
-    def _serve(self, order: _Order) -> None:
+    def _serve(self, queued: _QueuedJob) -> None:
         """Commit a job together with those that wait behind it."""
         outcomes: list[_Outcome] = []
         try:
-            with self._database.one_change() as connection:
-                self._run_group(connection, order, outcomes)
+            with self._database.transaction() as connection:
+                self._run_group(connection, queued, outcomes)
         except Exception as error:  # nothing of the group was written
             log.error("jobs were rolled back", exc_info=error, extra={"jobs": len(outcomes)})
             futures = {outcome.future: outcome.error or error for outcome in outcomes}
-            futures.setdefault(order.future, error)  # the transaction could not begin
+            futures.setdefault(queued.future, error)  # the transaction could not begin
             outcomes = [_Outcome(future, error=why) for future, why in futures.items()]
         for outcome in outcomes:
             outcome.resolve()
 
-    def _run_group(self, connection: Connection, first: _Order, outcomes: list[_Outcome]) -> None:
+    def _run_group(
+        self, connection: Connection, first: _QueuedJob, outcomes: list[_Outcome]
+    ) -> None:
         """Run jobs until none waits or the group is large enough; add their outcomes."""
         end = thread_time() + GROUP_S
-        order: _Order | None = first
-        while order is not None:
-            outcomes.append(_Outcome(order.future))  # should the savepoint itself fail
-            outcomes[-1] = _run_in_savepoint(connection, order)
+        queued: _QueuedJob | None = first
+        while queued is not None:
+            outcomes.append(_Outcome(queued.future))  # should the savepoint itself fail
+            outcomes[-1] = _run_in_savepoint(connection, queued)
             is_full = len(outcomes) >= BATCH or thread_time() >= end
-            order = None if is_full else self._next_waiting()
+            queued = None if is_full else self._next_waiting()
 
-    def _next_waiting(self) -> _Order | None:
+    def _next_waiting(self) -> _QueuedJob | None:
         """Take the next job that was not cancelled, `None` if no job waits."""
         while True:
             try:
-                order = self._queue.get_nowait()
+                queued = self._queue.get_nowait()
             except Empty:
                 return None
-            if order is None:  # the end of the queue is for `_run`
+            if queued is None:  # the end of the queue is for `_run`
                 self._queue.put(None)
                 return None
-            if order.future.set_running_or_notify_cancel():
-                return order
+            if queued.future.set_running_or_notify_cancel():
+                return queued
 
 
-def _run_in_savepoint(connection: Connection, order: _Order) -> _Outcome:
+def _run_in_savepoint(connection: Connection, queued: _QueuedJob) -> _Outcome:
     _JOB.begin(connection)
     try:
-        outcome = _Outcome(order.future, order.job(connection))
+        outcome = _Outcome(queued.future, queued.job(connection))
     except BaseException as error:  # noqa: BLE001 - the submitter gets it
-        outcome = _Outcome(order.future, error=_as_exception(error))
+        outcome = _Outcome(queued.future, error=_as_exception(error))
         try:
             _JOB.undo(connection)
         except DBAPIError:
@@ -244,26 +246,26 @@ class PoolWriter(_QueueWriter):
         self._database = database
         super().__init__(threads)
 
-    def _serve(self, order: _Order) -> None:
+    def _serve(self, queued: _QueuedJob) -> None:
         try:
-            outcome = _Outcome(order.future, self._attempt(order))
+            outcome = _Outcome(queued.future, self._attempt(queued))
         except BaseException as error:  # noqa: BLE001 - the submitter gets it
-            outcome = _Outcome(order.future, error=_as_exception(error))
+            outcome = _Outcome(queued.future, error=_as_exception(error))
         outcome.resolve()
 
-    def _attempt(self, order: _Order) -> Any:
+    def _attempt(self, queued: _QueuedJob) -> Any:
         """Run a job, again if PostgreSQL rolls it back in favour of another."""
         begun = monotonic()
-        if begun > order.queued_at + QUEUED_S:
+        if begun > queued.queued_at + QUEUED_S:
             raise PoolTimeout("the database has kept every writer busy for too long")
         for _ in range(ATTEMPTS - 1):
             try:
-                return self._transaction(order)
+                return self._transaction(queued)
             except DBAPIError as error:
-                if not gave_way(error) or monotonic() > begun + AGAIN_S:
+                if not was_rolled_back(error) or monotonic() > begun + AGAIN_S:
                     raise
-        return self._transaction(order)
+        return self._transaction(queued)
 
-    def _transaction(self, order: _Order) -> Any:
+    def _transaction(self, queued: _QueuedJob) -> Any:
         with self._database.writing.begin() as connection:
-            return order.job(connection)
+            return queued.job(connection)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, 
 
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import letter_octets
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import addresses
@@ -72,13 +72,13 @@ def letter(connection: Connection, letter_id: int) -> Posted | None:
     return Posted(*row) if row else None
 
 
-def note(connection: Connection, posted: Posted, words: str, now: datetime) -> None:
+def note_reason(connection: Connection, posted: Posted, reason: str, now: datetime) -> None:
     """Record the reason of a bounce.
 
     A bounce proves that the letter was sent, even if its sender has not settled it yet (see
-    `outbox.sent`).
+    `outbox.mark_sent`).
     """
-    values: dict[str, Any] = {"error": words}
+    values: dict[str, Any] = {"error": reason}
     if posted.state == LetterState.QUEUED:
         values |= {"state": LetterState.SENT, "due_at": None, "claimed_by": None, "sent_at": now}
     connection.execute(update(outbox).where(outbox.c.id == posted.id).values(values))
@@ -107,7 +107,7 @@ def send_later(connection: Connection, posted: Posted, at: datetime, now: dateti
     copy_id: int = connection.execute(
         insert(outbox).from_select(names, copied).returning(outbox.c.id)
     ).scalar_one()
-    kept_letters.copy_bytes(connection, posted.id, copy_id)
+    letter_octets.copy(connection, posted.id, copy_id)
     _settle(connection, posted, LetterState.FAILED)
 
 
@@ -125,7 +125,7 @@ def standings(connection: Connection, which: Collection[str]) -> list[Standing]:
     return [Standing(*row) for row in rows]
 
 
-def write(connection: Connection, standing: Standing) -> None:
+def store(connection: Connection, standing: Standing) -> None:
     """Store the bounces of an address."""
     values = asdict(standing)
     statement = insert_into(connection, bounces).values(**values)
@@ -160,7 +160,7 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
     """Queue letters to *address*; they are made again, since they may show another one."""
     if ids:
-        kept_letters.drop_bytes(connection, outbox.c.id.in_(ids))
+        letter_octets.drop(connection, outbox.c.id.in_(ids))
         connection.execute(
             update(outbox)
             .where(outbox.c.id.in_(ids))
@@ -168,7 +168,7 @@ def send_again(connection: Connection, ids: Sequence[int], address: str, now: da
         )
 
 
-def out_of_date(connection: Connection, ids: Sequence[int]) -> None:
+def fail_outdated(connection: Connection, ids: Sequence[int]) -> None:
     """Fail letters that are out of date."""
     if ids:
         connection.execute(
@@ -188,5 +188,5 @@ def redirect(connection: Connection, player_id: int, old: str, new: str) -> None
         outbox.c.state == LetterState.QUEUED,
         outbox.c.letter.not_in(letters_that(lambda kind: kind.always_tried)),
     )
-    kept_letters.drop_bytes(connection, which)
+    letter_octets.drop(connection, which)
     connection.execute(update(outbox).where(which).values(recipient=new))

@@ -132,8 +132,8 @@ def heard_from(
     return rows.first() is not None
 
 
-def empty(connection: Connection, mail_id: int) -> None:
-    """Remove text and sender of a mail; its row stays."""
+def erase_text_and_sender(connection: Connection, mail_id: int) -> None:
+    """Remove the text and the sender of a mail; its row stays."""
     connection.execute(
         update(inbox).where(inbox.c.id == mail_id).values(raw=b"", octets=0, sender="")
     )
@@ -169,8 +169,8 @@ def octets(connection: Connection) -> dict[str, int]:
     return {state: int(size) for state, size in rows}
 
 
-def forget(connection: Connection, numbers: Sequence[int]) -> None:
-    """Remove the texts, peers and sender checks of mails."""
+def erase_texts(connection: Connection, numbers: Sequence[int]) -> None:
+    """Remove the texts of mails, their peers and sender checks."""
     connection.execute(
         update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b"", octets=0, peer="", found="")
     )

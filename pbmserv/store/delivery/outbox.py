@@ -233,7 +233,7 @@ def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
     return QueuedLetter(*row) if row else None
 
 
-def locked(connection: Connection, letter_id: int) -> QueuedLetter | None:
+def lock(connection: Connection, letter_id: int) -> QueuedLetter | None:
     """Return a letter as `letter` does, and lock its row until the end of the transaction."""
     connection.execute(select(outbox.c.id).where(outbox.c.id == letter_id).with_for_update())
     return letter(connection, letter_id)
@@ -342,12 +342,12 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     _RENEW.run(connection, *[{"letter_id": i, "until": until} for i in ids])
 
 
-def sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
+def mark_sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
     """Settle letters that the next hop accepted; those that came back already stay as they are."""
     _SENT.run(connection, *[{"letter_id": i, "at": now} for i in ids])
 
 
-def later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
+def retry_later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
     """Settle letters for another attempt: (id, time of the attempt, error)."""
     _LATER.run(connection, *[{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
 
@@ -366,7 +366,7 @@ def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) 
         _RELEASE_WITH_ERROR.run(connection, *with_error)
 
 
-def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
+def mark_failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
     """Settle letters that failed for good: (id, error)."""
     _FAILED.run(connection, *[{"letter_id": i, "why": why} for i, why in losses])
 

@@ -1,10 +1,17 @@
 """Copies the whole database while a server runs, and restores copies.
 
-A copy is a file that only its owner can read: a SQLite database, or an archive of pg_dump.
+A copy is a file that only its owner can read: a SQLite database (perhaps in gzip), or an archive of
+pg_dump, which is compressed anyway.
 """
 
 from __future__ import annotations
 
+import gzip
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +29,12 @@ SKIPPED = 100_000
 """Numbers that a restored server skips. Letters that were delivered after the copy was made name
 boards, letters and players that the copy does not have; their numbers must not be given again."""
 
+_GZIP = b"\x1f\x8b"
+"""First octets of a compressed copy."""
+_LEVEL = 6
+"""Level of compression: higher ones take much longer and save little."""
+_PIECE = 1024 * 1024
+
 _MAGIC = {backup_sqlite.MAGIC: "sqlite", b"PGDMP": "postgresql"}
 """First octets of a copy, and the kind of database that it was made of."""
 
@@ -34,19 +47,21 @@ class Copy:
     size: int
 
 
-def save(url: str, target: Path, place: Place) -> Copy:
+def save(url: str, target: Path, place: Place, *, is_compressed: bool = False) -> Copy:
     """Copy one state of a database; other processes go on working.
 
     Args:
         url: of the database.
         target: the new file.
         place: `files.new`, or `over` if *target* may be replaced.
+        is_compressed: compress a copy of SQLite.
 
     Raises:
         OperatorError: there is nothing to copy, or the copy failed.
         OSError: the file cannot be written.
     """
-    module = _module_for(_backend_of(url))
+    backend = _backend_of(url)
+    module = _module_for(backend)
     database = Database(url)
     try:
         with database.reading.connect() as connection:
@@ -54,7 +69,10 @@ def save(url: str, target: Path, place: Place) -> Copy:
                 raise OperatorError("the database has no tables, so there is nothing to copy")
         with written(target, place) as unfinished:
             module.save(database, unfinished)
-            return Copy(_supported(module.revision(unfinished)), unfinished.stat().st_size)
+            revision = _supported(module.revision(unfinished))
+            if is_compressed and backend == "sqlite":
+                _compress(unfinished)
+            return Copy(revision, unfinished.stat().st_size)
     finally:
         database.close()
 
@@ -74,6 +92,11 @@ def restore(url: str, source: Path, place: Place) -> Copy:
             of SQLite; or the database is in use, or not empty. Nothing was changed.
         OSError: the database cannot be written.
     """
+    with _uncompressed(source) as plain:
+        return _restore(url, plain, place)
+
+
+def _restore(url: str, source: Path, place: Place) -> Copy:
     backend, origin = _backend_of(url), _origin_of(source)
     if origin == "postgresql" and backend == "sqlite":
         raise OperatorError(
@@ -88,6 +111,42 @@ def restore(url: str, source: Path, place: Place) -> Copy:
         with backup_sqlite.contents(source, copy.revision == schema.head()) as contents:
             module.fill(url, contents, place, SKIPPED)
     return copy
+
+
+def _compress(copy: Path) -> None:
+    """Replace the octets of a copy by compressed ones, and read them again."""
+    with tempfile.TemporaryFile(dir=copy.parent) as packed:
+        with copy.open("rb") as plain, gzip.open(packed, "wb", _LEVEL) as packing:
+            shutil.copyfileobj(plain, packing, _PIECE)
+        packed.seek(0)
+        with gzip.open(packed) as unpacking:  # it checks length and checksum
+            while unpacking.read(_PIECE):
+                pass
+        packed.seek(0)
+        with copy.open("wb") as target:
+            shutil.copyfileobj(packed, target, _PIECE)
+
+
+@contextmanager
+def _uncompressed(copy: Path) -> Iterator[Path]:
+    """Yield a copy without compression: itself, or a file in the system's temporary folder.
+
+    Raises:
+        OperatorError: the copy is damaged.
+    """
+    with regular(copy).open("rb") as opened:
+        is_compressed = opened.read(2) == _GZIP
+    if not is_compressed:
+        yield copy
+        return
+    with tempfile.TemporaryDirectory(prefix="pbmserv-") as folder:
+        plain = Path(folder) / copy.name
+        try:
+            with gzip.open(copy) as packed, plain.open("wb") as target:
+                shutil.copyfileobj(packed, target, _PIECE)
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            raise OperatorError(f"{copy} is damaged") from None
+        yield plain
 
 
 def _origin_of(copy: Path) -> str:

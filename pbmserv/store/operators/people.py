@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from pbmserv.store.accounts import blocks
 from pbmserv.store.core.statements import columns_of
@@ -83,6 +83,25 @@ def revoke_addresses(connection: Connection, player_id: int, epoch: int) -> None
 def retire(connection: Connection, player_id: int) -> None:
     """Close an account that was merged into another; its userid stays taken."""
     _set_player(connection, player_id, state=PlayerState.DELETED, password_hash="", accept="none")
+
+
+def rename(connection: Connection, player_id: int, userid: str) -> None:
+    """Give a player another userid."""
+    _set_player(connection, player_id, userid=userid)
+
+
+def reserve(connection: Connection, userid: str, now: datetime) -> None:
+    """Keep a former userid taken, so that nobody passes for the player."""
+    connection.execute(
+        insert(players).values(
+            userid=userid,
+            password_hash="",
+            address="",
+            created_at=now,
+            state=PlayerState.DELETED,
+            accept="none",
+        )
+    )
 
 
 def _set_player(connection: Connection, player_id: int, **values: Any) -> None:

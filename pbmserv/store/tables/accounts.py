@@ -72,6 +72,7 @@ players = Table(
     Column("accept", String(4), nullable=False, server_default="ask"),
     Column("remind", String(40), nullable=False, server_default=""),
     Column("broadcasts", Boolean, nullable=False, server_default=false()),
+    Column("announcements", Boolean, nullable=False, server_default=true()),
     Column("report", String(6), nullable=False, server_default="ask"),
     Column("labels", String(4), nullable=False, server_default="ask"),
     Column("public", Boolean, nullable=False, server_default=true()),
@@ -102,6 +103,34 @@ audit = Table(
     Column("facts", JSON, nullable=False),
 )
 """Actions of operators, see `store.audit.Entry`."""
+
+announcements = Table(
+    "announcements",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("is_service", Boolean, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("last_player", Key, nullable=False),
+    Column("reached", Key, nullable=False),
+    Column("sent", Integer, nullable=False),
+    Column("finished_at", Instant, nullable=True),
+)
+"""Operators' announcements. `digest`: of title and text, so that each is sent once. Its letters are
+queued in the order of the players' ids, from `reached` (the last id so far) to `last_player` (the
+last id when it was made). `sent`: number of its letters."""
+
+blocked_senders = Table(
+    "blocked_senders",
+    metadata,
+    Column("name", String(254), primary_key=True),
+    Column("until", Instant, nullable=True),
+    Column("created_at", Instant, nullable=False),
+)
+"""Addresses, domains and networks (such as 192.0.2.0/24) whose mail the door refuses. `until`: null
+if the block has no end."""
 
 closed_games = Table(
     "closed_games",

@@ -205,7 +205,7 @@ hand, `due_at` is the end of its lease, so that letters of a dead process become
 `mail_id`: mail that caused the letter.
 
 Some weeks after a letter is over (see `IS_OVER`), its row is deleted, or loses its words (see
-`store.delivery.kept_letters`)."""
+`store.delivery.old_letters`)."""
 
 Index(
     "ix_outbox_claimed",

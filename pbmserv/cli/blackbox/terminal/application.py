@@ -40,7 +40,7 @@ from pbmserv.games.blackbox.analysis import check_markers
 from pbmserv.games.blackbox.bots.hints import hint
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
-from pbmserv.games.blackbox.rays import trace, way
+from pbmserv.games.blackbox.rays import cells_passed, trace
 from pbmserv.views.texts import note_sentences, render_text
 
 USUAL_FILE = "blackbox.txt"
@@ -348,7 +348,7 @@ class Terminal(App[None]):
         mark, ports = box.marks[port], box.board.ports
         if test:
             result = trace(box.board, box.markers, port)
-            self._highlight = Highlight(cells=frozenset(way(box.board, box.markers, port)))
+            self._highlight = Highlight(cells=frozenset(cells_passed(box.board, box.markers, port)))
             self._say(describe_test_ray(box, port, result))
         else:
             same_mark = {end for end, other in enumerate(box.marks) if other == mark}

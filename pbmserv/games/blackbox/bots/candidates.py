@@ -21,7 +21,7 @@ from typing import Any
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.loops import loops_for
-from pbmserv.games.blackbox.bots.search import Case, Found, Result, search, wander
+from pbmserv.games.blackbox.bots.search import Case, Cases, Result, search, wander
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT, field_of, trace_all
@@ -146,10 +146,10 @@ def consistent(
     return Candidates(layouts, weights, (), complete=False)
 
 
-def search_compiled(loops: ModuleType, options: Options, results: Sequence[Result]) -> Found:
+def search_compiled(loops: ModuleType, options: Options, results: Sequence[Result]) -> Cases:
     """Search the cases with compiled loops."""
     rays = COMPILED if len(options.board.cells) <= LARGE else COMPILED // 10
-    result: Found = loops.search(options.board, results, options.least, options.most, rays, CASES)
+    result: Cases = loops.search(options.board, results, options.least, options.most, rays, CASES)
     return result
 
 

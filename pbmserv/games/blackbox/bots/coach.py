@@ -19,7 +19,7 @@ from pbmserv.games.blackbox.bots.knowledge import (
     beginning,
     best_line,
     effort_for,
-    gained,
+    information_of,
 )
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import HIT, kind_of, trace
@@ -242,7 +242,7 @@ def _row(
         "" if out in (HIT, event.port) else board.ports[out],
         before.total,
         after.total,
-        gained(before, after, event.port, out),
+        information_of(before, after, event.port, out),
         expected,
         best,
         most,

@@ -70,11 +70,11 @@ class Hint:
 
 
 def hint(view: View) -> dict[str, Any]:
-    """Return the hint of `work_out` as a dictionary; see `protocol.Reporting`."""
-    return asdict(work_out(view))
+    """Return the hint of `make_hint` as a dictionary; see `protocol.Reporting`."""
+    return asdict(make_hint(view))
 
 
-def work_out(view: View) -> Hint:
+def make_hint(view: View) -> Hint:
     """Return the hint for the reader of a view, who has a box to solve."""
     own = view.own
     assert own is not None

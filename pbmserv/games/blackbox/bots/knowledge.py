@@ -391,7 +391,7 @@ def _first_bits(width: int, height: int, least: int, most: int) -> tuple[float, 
     return tuple(bits)
 
 
-def gained(before: Knowledge, after: Knowledge, port: int, out: int) -> float | None:
+def information_of(before: Knowledge, after: Knowledge, port: int, out: int) -> float | None:
     """Return the information of a result in bits, `None` if it is unknown."""
     is_exact = before.total and after.total
     if is_exact and before.options.least == before.options.most:

@@ -64,12 +64,12 @@ STRENGTH = "strength.json"
 """The file beside this module with the measurements of `benchmarks.strength`."""
 
 
-def anywhere(options: Options, rng: Rng) -> frozenset[int]:
+def random_layout(options: Options, rng: Rng) -> frozenset[int]:
     """Return a random layout. Each number of atoms and each cell are equally likely."""
     return frozenset(drawn(options, rng))
 
 
-def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
+def hard_layout(options: Options, rng: Rng) -> frozenset[int]:
     """Return a layout that is hard to find, even for a solver who knows how it is drawn.
 
     Any layout is possible. On boards whose layouts have no known difficulty, it is the one of a few
@@ -81,21 +81,23 @@ def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
         return layout
     board = options.board
     if len(board.cells) > USUAL:
-        return anywhere(options, rng)
+        return random_layout(options, rng)
     counts = [Counter[int]() for _ in board.ports]
     for _ in range(COMPARED):
-        for count, out in zip(counts, trace_all(board, anywhere(options, rng)), strict=True):
+        for count, out in zip(counts, trace_all(board, random_layout(options, rng)), strict=True):
             count[out] += 1
 
     def surprise(layout: frozenset[int]) -> float:
         results = trace_all(board, layout)
         return -sum(log(count[out] + 1) for count, out in zip(counts, results, strict=True))
 
-    drawn_layouts = sorted((anywhere(options, rng) for _ in range(TRIED)), key=surprise)
+    drawn_layouts = sorted((random_layout(options, rng) for _ in range(TRIED)), key=surprise)
     if not options.fair:
         return drawn_layouts[0]
-    unique = (one for one in drawn_layouts if is_unique(options, one, UNIQUE) is not False)
-    return next(unique, drawn_layouts[0])
+    for layout in drawn_layouts:
+        if is_unique(options, layout, UNIQUE) is not False:
+            return layout
+    return drawn_layouts[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,7 @@ class Level:
         layout = (
             likeliest(fitting, rng, fair=view.options.fair)
             if fitting.layouts
-            else anywhere(view.options, rng)
+            else random_layout(view.options, rng)
         )
         name = own.board.name
         probe = self._is_thrifty and ports and not view.options.race
@@ -328,12 +330,14 @@ def measured() -> Mapping[str, Mapping[str, float]]:
 
 LEVELS: Mapping[str, Level] = MappingProxyType(
     {
-        "house-beginner": Level(ports=1, few=HASTY, hide=anywhere, remembers=25, impatience=12),
-        "house-casual": Level(ports=1, few=HASTY, hide=anywhere, remembers=70),
-        "house-easy": Level(ports=1, few=CERTAIN, hide=anywhere),
-        "house": Level(ports=3, few=CERTAIN, hide=anywhere),
-        "house-hard": Level(ports=0, few=BOLD, hide=unobtrusive),
-        "house-best": Level(ports=0, few=BOLDEST, hide=unobtrusive, by_tree=True),
+        "house-beginner": Level(
+            ports=1, few=HASTY, hide=random_layout, remembers=25, impatience=12
+        ),
+        "house-casual": Level(ports=1, few=HASTY, hide=random_layout, remembers=70),
+        "house-easy": Level(ports=1, few=CERTAIN, hide=random_layout),
+        "house": Level(ports=3, few=CERTAIN, hide=random_layout),
+        "house-hard": Level(ports=0, few=BOLD, hide=hard_layout),
+        "house-best": Level(ports=0, few=BOLDEST, hide=hard_layout, by_tree=True),
     }
 )
 """Levels by userid, the weakest first."""

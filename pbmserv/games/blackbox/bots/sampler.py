@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numba import config, njit
 
-from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, UNKNOWN, Case, Found, Result
+from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, UNKNOWN, Case, Cases, Result
 from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.rays import HIT, field_of, walk
 
@@ -54,7 +54,7 @@ def _field(board: Geometry) -> Any:
 
 def search(
     board: Geometry, results: Iterable[Result], least: int, most: int, rays: int, room: int
-) -> Found:
+) -> Cases:
     """Search as `search.search` does, and stop at more than *room* cases."""
     # Fire detours also from their other ends, where other cells are unknown.
     outs = dict(results)
@@ -62,7 +62,7 @@ def search(
     rows, cases, complete = _divide(_field(board), *_arrays(outs.items()), least, most, rays, room)
     rows = rows[: cases * complete]
     parts = [[np.flatnonzero(row == value).tolist() for value in (ATOM, UNKNOWN)] for row in rows]
-    return Found([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], complete)
+    return Cases([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], complete)
 
 
 def scatter(board: Geometry, limits: tuple[int, int], size: int, seed: int) -> Crowd:
@@ -106,7 +106,7 @@ def _arrays(results: Iterable[Result]) -> Any:
 def _spectra(field, layouts):
     """Compute `spectra` for rows of cells."""
     exits, doors, squares, _ = field
-    found = np.full((layouts.shape[0], doors.shape[0]), ASKS, dtype=np.int16)
+    results = np.full((layouts.shape[0], doors.shape[0]), ASKS, dtype=np.int16)
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     for row in range(layouts.shape[0]):
         filled[:] = 0
@@ -114,12 +114,12 @@ def _spectra(field, layouts):
             if cell >= 0:
                 filled[squares[cell]] = 1
         for port, door in enumerate(doors):
-            if found[row, port] == ASKS:
+            if results[row, port] == ASKS:
                 out = _trace(filled, exits, door[0], door[1], door[2], port)
-                found[row, port] = out
+                results[row, port] = out
                 if out >= 0:
-                    found[row, out] = port
-    return found
+                    results[row, out] = port
+    return results
 
 
 @_inner
@@ -173,16 +173,16 @@ def _divide(field, ports, outs, least, most, budget, room):
     for ray in range(rays):
         for part in range(3):
             stand[0, ray, part] = doors[ports[ray], part]
-    asked = np.zeros(exits.shape[0], dtype=np.int32)
+    stops = np.zeros(exits.shape[0], dtype=np.int32)
     chosen = np.empty(cells + 2, dtype=np.int64)
     other = np.zeros(cells + 2, dtype=np.uint8)
-    found = np.empty((room, cells), dtype=np.uint8)
+    rows = np.empty((room, cells), dtype=np.uint8)
     seen = np.zeros(exits.shape[0], dtype=np.uint8)
     cases, placed, unknown, level, fresh = 0, 0, cells, 0, 0
     while True:
         full, fits, best = placed == most, True, -1
-        for square in range(asked.shape[0]):
-            asked[square] = 0
+        for square in range(stops.shape[0]):
+            stops[square] = 0
         for ray in range(rays):
             square = stand[level, ray, 3]
             if square >= 0 and (full or square == fresh):
@@ -197,19 +197,19 @@ def _divide(field, ports, outs, least, most, budget, room):
                 square = square if out == ASKS else -1
                 now[0], now[1], now[2], now[3] = place, ahead, left, square
             if square >= 0:
-                asked[square] += 1
-                if best < 0 or asked[square] > asked[best]:
+                stops[square] += 1
+                if best < 0 or stops[square] > stops[best]:
                     best = square
         if fits and best < 0 and placed + unknown >= least:
             if cases == room:
-                return found, cases, False
+                return rows, cases, False
             for cell in range(cells):
                 known = filled[squares[cell]]
-                found[cases, cell] = EMPTY if full and known == UNKNOWN else known
+                rows[cases, cell] = EMPTY if full and known == UNKNOWN else known
             cases += 1
         if fits and best >= 0:
             if budget < 1:
-                return found, cases, False
+                return rows, cases, False
             chosen[level] = best
             unknown -= 1
             other[level] = placed + unknown >= least
@@ -223,7 +223,7 @@ def _divide(field, ports, outs, least, most, budget, room):
                 unknown += 1
                 level -= 1
             if level < 0:
-                return found, cases, True
+                return rows, cases, True
             other[level] = 0
             filled[chosen[level]] = ATOM
             placed += 1
@@ -355,13 +355,13 @@ def _scatter(field, least, most, people, lots):
     cells = field[2].shape[0]
     order, every = field[2].copy(), np.zeros((people, most), dtype=np.int64)
     counts = np.empty(people, dtype=np.int64)
-    for one in range(people):
-        counts[one] = least + _below(lots, most - least + 1)
-        for at in range(counts[one]):
+    for layout in range(people):
+        counts[layout] = least + _below(lots, most - least + 1)
+        for at in range(counts[layout]):
             other = at + _below(lots, cells - at)
             square = order[other]
             order[other], order[at] = order[at], square
-            every[one, at] = square
+            every[layout, at] = square
     return every, counts, np.zeros(people, dtype=np.int64)
 
 
@@ -372,19 +372,21 @@ def _take_in(field, ports, outs, every, counts, bad, moves, rounds, lots):
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     before, bad = bad, np.empty(people, dtype=np.int64)
     port, last = ports[-1], outs[-1]
-    for one in range(people):
-        for at in range(counts[one]):
-            filled[every[one, at]] = 1
+    for layout in range(people):
+        for at in range(counts[layout]):
+            filled[every[layout, at]] = 1
         out = _trace(filled, exits, doors[port, 0], doors[port, 1], doors[port, 2], port)
-        bad[one] = before[one] + (out != last)
-        for at in range(counts[one]):
-            filled[every[one, at]] = 0
+        bad[layout] = before[layout] + (out != last)
+        for at in range(counts[layout]):
+            filled[every[layout, at]] = 0
     for _ in range(rounds):
         every, counts, bad = _survivors(every, counts, bad, lots)
         good = 0
-        for one in range(people):
-            bad[one] = _wander(field, ports, outs, filled, every[one], counts[one], moves, lots)
-            good += bad[one] == 0
+        for layout in range(people):
+            bad[layout] = _wander(
+                field, ports, outs, filled, every[layout], counts[layout], moves, lots
+            )
+            good += bad[layout] == 0
         if 4 * good >= people:
             break
     return every, counts, bad
@@ -398,17 +400,17 @@ def _survivors(every, counts, bad, lots):
     """
     people, fewest = every.shape[0], bad.min()
     ends, end = np.empty(people, dtype=np.int64), np.int64(0)
-    for one in range(people):
-        end += np.int64(1) << max(np.int64(0), 30 - 5 * (bad[one] - fewest))
-        ends[one] = end
+    for layout in range(people):
+        end += np.int64(1) << max(np.int64(0), 30 - 5 * (bad[layout] - fewest))
+        ends[layout] = end
     drawn, rest = np.empty(every.shape, dtype=np.int64), np.empty((2, people), dtype=np.int64)
     many, wrong = rest[0], rest[1]
     at, lot = 0, _below(lots, end // people + 1)
-    for one in range(people):
+    for layout in range(people):
         while at < people - 1 and ends[at] <= lot:
             at += 1
         for atom in range(every.shape[1]):
-            drawn[one, atom] = every[at, atom]
-        many[one], wrong[one] = counts[at], bad[at]
+            drawn[layout, atom] = every[at, atom]
+        many[layout], wrong[layout] = counts[at], bad[at]
         lot += end // people
     return drawn, many, wrong

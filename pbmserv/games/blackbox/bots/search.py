@@ -56,14 +56,14 @@ class Case:
 
 
 @dataclass(slots=True)
-class Found:
+class Cases:
     """The result of a search; `complete` if it has all cases."""
 
     cases: list[Case]
     complete: bool
 
 
-def search(board: Geometry, results: Sequence[Result], least: int, most: int, rays: int) -> Found:
+def search(board: Geometry, results: Sequence[Result], least: int, most: int, rays: int) -> Cases:
     """Find the cases in which *least* to *most* atoms explain the results.
 
     Args:
@@ -91,15 +91,15 @@ def is_possible(
         board, results, least, most, rays: see `search`.
         fixed: `EMPTY` or `ATOM` for each fixed cell.
     """
-    one_case = _Search(board, results, least, most, rays)
-    one_case.just_one = True
+    tree = _Search(board, results, least, most, rays)
+    tree.stops_at_first = True
     for cell, value in fixed.items():
-        one_case.squares[one_case.grid.squares[cell]] = value
-    one_case.placed = sum(value == ATOM for value in fixed.values())
-    one_case.unknown -= len(fixed)
-    if not one_case.placed <= most or one_case.placed + one_case.unknown < least:
+        tree.squares[tree.grid.squares[cell]] = value
+    tree.placed = sum(value == ATOM for value in fixed.values())
+    tree.unknown -= len(fixed)
+    if not tree.placed <= most or tree.placed + tree.unknown < least:
         return False
-    result = one_case.run()
+    result = tree.run()
     return True if result.cases else False if result.complete else None
 
 
@@ -124,6 +124,18 @@ class _Choice:
 
 @dataclass(slots=True)
 class _Search:
+    """A search through the tree of decisions about squares.
+
+    Attributes:
+        board, results, least, most: see `search`.
+        budget: the rays that may still be fired.
+        squares: the state of each square.
+        cases: those that explain all results.
+        trail: the decisions that led to the present state.
+        placed, unknown: the numbers of atoms, and of undecided cells.
+        stops_at_first: ends the search with the first case.
+    """
+
     board: Geometry
     results: Sequence[Result]
     least: int
@@ -131,11 +143,11 @@ class _Search:
     budget: int
     grid: Field = field(init=False)
     squares: bytearray = field(init=False)
-    found: list[Case] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
     trail: list[_Choice] = field(default_factory=list)
     placed: int = 0
     unknown: int = 0
-    just_one: bool = False
+    stops_at_first: bool = False
 
     def __post_init__(self) -> None:
         self.grid = field_of(self.board)
@@ -144,22 +156,22 @@ class _Search:
             self.squares[square] = UNKNOWN
         self.unknown = len(self.grid.squares)
 
-    def run(self) -> Found:
+    def run(self) -> Cases:
         """Search the tree, empty cells first, without recursion since it may be deep."""
         both = [(out, port) for port, out in self.results if out not in (HIT, port)]
         # Fire detours also from their other ends, where other cells are unknown.
         rays: list[_Ray] | None = [(port, out, 0) for port, out in (*self.results, *both)]
         while rays is not None:
             left, square = self._explain(rays)
-            if self.just_one and self.found:
+            if self.stops_at_first and self.cases:
                 break
             if square is None or not self._decide(square, left):
                 rays = self._backtrack()
             elif self.budget < 1:
-                return Found(self.found, complete=False)
+                return Cases(self.cases, complete=False)
             else:
                 rays = left
-        return Found(self.found, complete=True)
+        return Cases(self.cases, complete=True)
 
     def _explain(self, rays: list[_Ray]) -> tuple[list[_Ray], int | None]:
         """Fire the rays as far as squares are known.
@@ -232,7 +244,7 @@ class _Search:
         """Add the present state to the cases."""
         cells = self.grid.squares
         state = [self.squares[square] for square in cells]
-        self.found.append(
+        self.cases.append(
             Case(
                 tuple(cell for cell, value in enumerate(state) if value == ATOM),
                 tuple(cell for cell, value in enumerate(state) if value == UNKNOWN),

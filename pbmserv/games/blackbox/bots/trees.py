@@ -99,9 +99,9 @@ class Tree:
     def probes(self, layout: Iterable[int]) -> int:
         """Count the ports until a layout is known, apart from indistinguishable layouts."""
         grid = field_of(self.board)
-        return sum(1 for _ in self.way(grid, grid.filled(layout)))
+        return sum(1 for _ in self.path(grid, grid.filled(layout)))
 
-    def way(self, grid: Field, squares: bytearray) -> Iterator[tuple[int, int]]:
+    def path(self, grid: Field, squares: bytearray) -> Iterator[tuple[int, int]]:
         """Yield the nodes for a box, and the result of each ray."""
         node = 0
         while node >= 0:

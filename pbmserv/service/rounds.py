@@ -16,7 +16,7 @@ log = logging.getLogger("pbmserv.service")
 
 
 class Rounds:
-    """Calls *do* at once, after each pause, and whenever it is asked to.
+    """Calls *do* in a thread: at once, after each pause, and after `ask`.
 
     An error of *do* is logged, and the next round tries again; the end of the writer ends the
     rounds.
@@ -27,6 +27,7 @@ class Rounds:
         pause_s: seconds between two rounds.
         trouble: the log message of a failed round.
         longest_s: most seconds from one `beat` to the next.
+        first_s: seconds until the first round.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class Rounds:
         pause_s: float,
         trouble: str,
         longest_s: float = LONGEST_S,
+        first_s: float = 0.0,
     ) -> None:
         self._do = do
         self._pause_s = pause_s
+        self._first_s = first_s
         self._trouble = trouble
         self._asked = threading.Event()
         self._stopping = threading.Event()
@@ -64,7 +67,8 @@ class Rounds:
 
     def start(self) -> None:
         """Begin the first round; until it ends, `vital` counts the thread as at work."""
-        self._pulse.beat()
+        if not self._first_s:
+            self._pulse.beat()
         self._thread.start()
 
     def ask(self) -> None:
@@ -80,6 +84,7 @@ class Rounds:
         return not self._thread.is_alive()
 
     def _work(self) -> None:
+        self._asked.wait(self._first_s)
         while not self.ending:
             self._asked.clear()
             self._pulse.beat()

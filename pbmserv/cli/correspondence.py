@@ -1,0 +1,90 @@
+"""``pbmserv mails``: what a player or address sent, and what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pbmserv.cli.orders import Most, look
+from pbmserv.cli.output import say, table
+from pbmserv.cli.settings import ConfigFile, loaded
+
+if TYPE_CHECKING:
+    from pbmserv.service.operators.correspondence import Correspondence, Correspondent
+
+
+def mails(
+    name: Annotated[str, typer.Argument(metavar="PLAYER|ADDRESS", help="A userid or an address.")],
+    most: Most = 20,
+    config: ConfigFile = None,
+) -> None:
+    """Show what somebody sent, what was answered or refused, and where each letter is.
+
+    It shows no text of mails and letters, only numbers, times, kinds and outcomes.
+
+    Example: pbmserv mails alice
+
+    Example: pbmserv mails alice@example.net --most 5
+    """
+    from pbmserv.service.operators.correspondence import read
+
+    found: Correspondence = look(config, partial(read, name=name, most=most))
+    waiting = _waiting(loaded(config).settings.database, found.who)
+    for number, at in waiting:
+        say(f"Arrival {number} of {at:%Y-%m-%d %H:%M} UTC waits to be carried out.")
+    if found.mails:
+        table(
+            ("mail", "when (UTC)", "to", "sender check", "outcome"),
+            [
+                (str(m.number), f"{m.at:%Y-%m-%d %H:%M}", m.to, m.proof, m.outcome)
+                for m in found.mails
+            ],
+            fixed=1,
+        )
+    elif not waiting:
+        say(
+            f"No mail of {found.who.name} is known. If the server refused it at the door, only "
+            "the log says so, and the sender's mail server has told the sender."
+        )
+    if found.letters:
+        say("")
+        table(
+            ("letter", "when (UTC)", "kind", "about", "mail", "where it is"),
+            [
+                (
+                    str(one.number),
+                    f"{one.at:%Y-%m-%d %H:%M}",
+                    one.kind,
+                    one.about,
+                    one.mail,
+                    one.place,
+                )
+                for one in found.letters
+            ],
+            fixed=1,
+        )
+
+
+def _waiting(database: str, who: Correspondent) -> Sequence[tuple[int, datetime]]:
+    """Return the arrivals of a correspondent that are stored and not yet carried out."""
+    from pbmserv.files import file_of
+    from pbmserv.store.core.database import Database, mail_url
+    from pbmserv.store.delivery import arrivals
+    from pbmserv.store.operators.correspondence import waiting_from
+
+    path = file_of(mail_url(database))
+    if path is not None and not path.exists():
+        return ()
+    with closing(Database(mail_url(database))) as store, store.reading.connect() as connection:
+        waiting = waiting_from(connection, who.addresses, who.player_id)
+        uuid = arrivals.store_of(connection) if waiting else ""
+    if not waiting:
+        return ()
+    with closing(Database(database)) as store, store.reading.connect() as connection:
+        done = arrivals.settled_since(connection, uuid, waiting[0][0])
+    return [(number, at) for number, at in waiting if number not in done]

@@ -1,0 +1,147 @@
+"""Claims due letters for senders, and stores their octets and the results of attempts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
+from pbmserv.store.core.writer import Writer
+from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+LEASE = timedelta(minutes=5)
+"""How long a letter stays claimed if its sender does not renew the lease."""
+HEAVY = 25
+"""Effort above which a letter, or all letters to one reader, let others go first."""
+
+
+def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
+    """Order letters: first those to opponents, then answers to the senders of mails, last those to
+    readers who asked for much. The letters to one reader keep their order.
+    """
+    answered = {row.recipient for row in rows if row.in_reply_to}
+    efforts = Counter[str]()
+    for row in rows:
+        efforts[row.recipient] += row.effort
+
+    def rank(row: QueuedLetter) -> tuple[int, bool]:
+        effort = efforts[row.recipient]
+        return effort if effort > HEAVY else 0, row.recipient in answered
+
+    return sorted(rows, key=rank)
+
+
+class OutboxRows(Protocol):
+    """Changes the outbox: through a writer of this process, or on SQLite through play's.
+
+    Each method commits.
+    """
+
+    def claim(
+        self,
+        by: str,
+        most: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
+    ) -> list[QueuedLetter]:
+        """Lease up to *most* due letters to *by*, in the order in which they should be made.
+
+        A letter whose lease ends before it is renewed or settled becomes due again.
+
+        Args:
+            by: name of the sending process, unique for its lifetime.
+            most: largest number of letters.
+            in_hand: letters that *by* has in hand. Others claimed in its name become due again:
+                a dead predecessor had them, or the answer to an earlier claim was lost.
+            avoiding: recipient domains (lower case) whose letters are skipped.
+            since: skip letters that were due earlier; all of them are to these domains.
+        """
+        ...
+
+    def keep(self, packed: Mapping[int, bytes]) -> None:
+        """Store the packed octets of letters that were made."""
+        ...
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        """Extend the leases of letters; settled ones stay as they are."""
+        ...
+
+    def settle(self, results: Sequence[Result]) -> None:
+        """Store the results of claimed letters; an unknown id is no error."""
+        ...
+
+
+class WrittenRows:
+    """Changes the outbox through the writer.
+
+    Args:
+        writer: of the game store.
+        clock: decides which letters are due.
+        refused: records a failed letter in the transaction that settles it; gets the letter's
+            number, the error and the time.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        clock: Clock,
+        refused: Callable[[Connection, int, str, datetime], None],
+    ) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._refused = refused
+
+    def claim(
+        self,
+        by: str,
+        most: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
+    ) -> list[QueuedLetter]:
+        now = self._clock.now()
+        job = partial(
+            outbox.claim,
+            by=by,
+            in_hand=in_hand,
+            now=now,
+            until=now + LEASE,
+            most=most,
+            avoiding=sorted(avoiding),
+            since=since,
+        )
+        return _others_first(self._writer.submit(job).result())
+
+    def keep(self, packed: Mapping[int, bytes]) -> None:
+        job = partial(outbox.keep_bytes, packed=packed, now=self._clock.now())
+        self._writer.submit(job).result()
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._writer.submit(partial(outbox.renew, ids=ids, until=until)).result()
+
+    def settle(self, results: Sequence[Result]) -> None:
+        self._writer.submit(partial(self._settle, results, self._clock.now())).result()
+
+    def _settle(self, results: Sequence[Result], now: datetime, connection: Connection) -> None:
+        sent = [result.id for result in results if isinstance(result, Sent)]
+        later = [(r.id, r.at, r.error) for r in results if isinstance(r, Later)]
+        untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
+        failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
+        if sent:
+            outbox.mark_sent(connection, sent, now)
+        if later:
+            outbox.retry_later(connection, later)
+        if untried:
+            outbox.release(connection, untried)
+        if failed:
+            outbox.mark_failed(connection, failed)
+        for letter_id, error in failed:
+            self._refused(connection, letter_id, error, now)

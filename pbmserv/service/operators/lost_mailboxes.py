@@ -1,0 +1,115 @@
+"""Deeds of operators for players who lost their mailbox, and so cannot prove who they are.
+
+The operator has found out in another way that the player asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pbmserv.errors import MailError, OperatorError
+from pbmserv.inbound.mailbox import one_mailbox
+from pbmserv.service.core import contact
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.free_userids import is_free
+from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.operators.boards import end_board
+from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.service.operators.people import account_part, human_named
+from pbmserv.store import audit
+from pbmserv.store.accounts import leaving, players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.operators import people as operator_people
+from pbmserv.store.tables.accounts import PlayerState
+
+
+def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
+    """Delete all personal data of a player, as the command ``delete`` does.
+
+    Running boards end without a result.
+
+    Raises:
+        OperatorError: there is no such player, or nothing is left to delete.
+    """
+    player = _kept_player(context, userid)
+    home = _home(context, player)
+    letters: list[Notification] = []
+    ended = leaving.running(context.connection, player.id)
+    for number in ended:
+        letters += end_board(context, by, number).letters
+    contact.keep_blocks_on_deleted(context, player.id)
+    if player.active:
+        leaving.leave(context.connection, player)
+    gone = players.by_id(context.connection, player.id)
+    assert gone is not None
+    neutral = leaving.erase(context.connection, gone)
+    others = [
+        replace(letter, part=_without_name(letter.part, player.userid, neutral))
+        for letter in letters
+        if letter.player_id != player.id
+    ]
+    farewell = Part("deleted", {"neutral": neutral, "games": len(ended)})
+    summary = f"The personal data of {player.userid} are deleted; {len(ended)} boards ended."
+    facts = {"ended": ended}
+    return Deed(
+        "erase", f"user {neutral}", summary, (*others, Notification(home, None, farewell)), facts
+    )
+
+
+def export(context: CommandContext, _: Signature, userid: str, to: str) -> Deed:
+    """Send all data of a player to an address that need not be the player's.
+
+    Raises:
+        OperatorError: there is no such player, or the address is wrong.
+    """
+    player = _kept_player(context, userid)
+    try:
+        address = one_mailbox(to.strip())
+    except MailError:
+        raise OperatorError(f"{to[:80]!r} is not an address") from None
+    letter = Notification(address, player.id, Part("export", {"userid": player.userid}))
+    summary = f"All data of {player.userid} are on their way to {address}."
+    return Deed("export", f"user {player.userid}", summary, (letter,), {})
+
+
+def rename(context: CommandContext, by: Signature, userid: str, new: str) -> Deed:
+    """Give a player another userid. Nobody else can have the old one.
+
+    Raises:
+        OperatorError: there is no such player, or the new userid cannot be had.
+    """
+    player = _kept_player(context, userid)
+    new = new.strip().lower()
+    if not is_free(context, new):
+        raise OperatorError(f"nobody can have the userid {new[:40]!r}; it is taken or reserved")
+    connection = context.connection
+    operator_people.rename(connection, player.id, new)
+    audit.retarget(connection, player.userid, new)
+    operator_people.reserve(connection, player.userid, context.now)
+    letters = []
+    if player.active:
+        part = account_part("renamed", new, by, other=player.userid)
+        letters.append(Notification(player.address, player.id, part))
+    summary = f"{player.userid} is called {new} now."
+    # `erase` finds former names by such entries, as it does after a merge.
+    return Deed("rename", f"user {player.userid}", summary, tuple(letters), {"into": new})
+
+
+def _kept_player(context: CommandContext, userid: str) -> Player:
+    """Return a player whose personal data are kept.
+
+    Raises:
+        OperatorError: there is no such player.
+    """
+    player = human_named(context, userid)
+    if player.state == PlayerState.DELETED:
+        raise OperatorError(f"{player.userid} is deleted; nothing is kept but finished games")
+    return player
+
+
+def _home(context: CommandContext, player: Player) -> str:
+    return player.address or players.addresses_of(context.connection, player.id)[0]
+
+
+def _without_name(part: Part, userid: str, neutral: str) -> Part:
+    return replace(part, words=leaving.without_name(part.words, userid, neutral))

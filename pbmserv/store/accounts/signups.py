@@ -1,0 +1,103 @@
+"""Rows of signups: requests for userids, which letters ask to confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection, insert, select, update
+
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.tables.accounts import signups
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSignup:
+    """A request for a userid from one address.
+
+    Attributes:
+        batch: joins the requests of one signup for several addresses.
+        player_id: player that was created by the confirmation; `None` before.
+        created_at: time of the confirmation letter, or of the request before that letter.
+    """
+
+    id: int
+    userid: str
+    password_hash: str = field(repr=False)
+    address: str
+    batch: str
+    player_id: int | None
+    created_at: datetime
+
+
+def add(
+    connection: Connection,
+    userid: str,
+    password_hash: str,
+    address: str,
+    batch: str,
+    now: datetime,
+) -> int:
+    """Store a request until it is confirmed; return its id."""
+    signup_id: int = connection.execute(
+        insert(signups)
+        .values(
+            userid=userid,
+            password_hash=password_hash,
+            address=address,
+            batch=batch,
+            created_at=now,
+        )
+        .returning(signups.c.id)
+    ).scalar_one()
+    return signup_id
+
+
+_SIGNUP = select(*columns_of(PendingSignup, signups))
+
+
+def by_id(connection: Connection, signup_id: int) -> PendingSignup | None:
+    """Return a request for a userid, `None` if there is none."""
+    row = connection.execute(_SIGNUP.where(signups.c.id == signup_id)).first()
+    return PendingSignup(*row) if row else None
+
+
+def of_userid(connection: Connection, userid: str) -> list[PendingSignup]:
+    """Return the unconfirmed requests for a userid, newest first."""
+    rows = connection.execute(
+        _SIGNUP.where(signups.c.userid == userid, signups.c.player_id.is_(None)).order_by(
+            signups.c.id.desc()
+        )
+    )
+    return [PendingSignup(*row) for row in rows]
+
+
+def of_batch(connection: Connection, batch: str) -> list[PendingSignup]:
+    """Return the unconfirmed requests of a batch."""
+    rows = connection.execute(
+        _SIGNUP.where(signups.c.batch == batch, signups.c.player_id.is_(None)).order_by(
+            signups.c.id
+        )
+    )
+    return [PendingSignup(*row) for row in rows]
+
+
+def note_questions(connection: Connection, numbers: Sequence[int], now: datetime) -> None:
+    """Note that confirmation letters for these requests are sent now."""
+    connection.execute(update(signups).where(signups.c.id.in_(numbers)).values(created_at=now))
+
+
+def batch_owner(connection: Connection, batch: str) -> int | None:
+    """Return the player that another request of the same batch has created."""
+    player_id: int | None = connection.execute(
+        select(signups.c.player_id)
+        .where(signups.c.batch == batch, signups.c.player_id.is_not(None))
+        .limit(1)
+    ).scalar()
+    return player_id
+
+
+def settle(connection: Connection, signup_id: int, player_id: int) -> None:
+    """Note the player that a request has created."""
+    connection.execute(update(signups).where(signups.c.id == signup_id).values(player_id=player_id))

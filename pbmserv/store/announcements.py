@@ -1,0 +1,117 @@
+"""Rows of operators' announcements to all players, and of how far their letters have come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from pbmserv.store.accounts import players as player_rows
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.tables.accounts import PlayerState, announcements, players
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """An announcement.
+
+    Attributes:
+        is_service: it goes to players who want no announcements, too.
+        last_player: largest id of the players who get it.
+        reached: id of the last player who was considered; 0 before the first.
+        sent: number of letters that are queued.
+        finished_at: `None` while letters remain to be queued.
+    """
+
+    id: int
+    title: str
+    text: str
+    is_service: bool
+    created_at: datetime
+    last_player: int
+    reached: int
+    sent: int
+    finished_at: datetime | None
+
+
+_ANNOUNCEMENT = select(*columns_of(Announcement, announcements))
+
+
+def by_digest(connection: Connection, digest: str) -> Announcement | None:
+    """Return the announcement with this digest of title and text."""
+    row = connection.execute(_ANNOUNCEMENT.where(announcements.c.digest == digest)).first()
+    return Announcement(*row) if row else None
+
+
+def add(
+    connection: Connection, digest: str, title: str, text: str, now: datetime, *, is_service: bool
+) -> int:
+    """Add an announcement to all players of this moment; return its id."""
+    last_player = connection.execute(select(func.max(players.c.id))).scalar() or 0
+    number: int = connection.execute(
+        insert(announcements)
+        .values(
+            digest=digest,
+            title=title,
+            text=text,
+            is_service=is_service,
+            created_at=now,
+            last_player=last_player,
+            reached=0,
+            sent=0,
+        )
+        .returning(announcements.c.id)
+    ).scalar_one()
+    return number
+
+
+def count_readers(connection: Connection, *, is_service: bool) -> int:
+    """Return the number of players who would get an announcement now."""
+    statement = select(func.count()).where(players.c.state == PlayerState.ACTIVE)
+    if not is_service:
+        statement = statement.where(players.c.announcements)
+    readers: int = connection.execute(statement).scalar_one()
+    return readers
+
+
+def first_unfinished(connection: Connection) -> int | None:
+    """Return the id of the oldest announcement whose letters are not all queued."""
+    statement = select(announcements.c.id).where(announcements.c.finished_at.is_(None))
+    return connection.execute(statement.order_by(announcements.c.id).limit(1)).scalar()
+
+
+def lock_unfinished(connection: Connection, number: int) -> Announcement | None:
+    """Return an unfinished announcement and lock its row, `None` if it is finished."""
+    statement = _ANNOUNCEMENT.where(
+        announcements.c.id == number, announcements.c.finished_at.is_(None)
+    )
+    row = connection.execute(statement.with_for_update()).first()
+    return Announcement(*row) if row else None
+
+
+def next_players(connection: Connection, announcement: Announcement, most: int) -> list[Player]:
+    """Return the next active players after those that were reached, in the order of their ids."""
+    ids = connection.execute(
+        select(players.c.id)
+        .where(
+            players.c.id > announcement.reached,
+            players.c.id <= announcement.last_player,
+            players.c.state == PlayerState.ACTIVE,
+        )
+        .order_by(players.c.id)
+        .limit(most)
+    ).scalars()
+    return player_rows.listed(connection, players.c.id.in_(list(ids)))
+
+
+def note_progress(
+    connection: Connection, number: int, reached: int, letters: int, finished_at: datetime | None
+) -> None:
+    """Note how far an announcement has come, in the transaction that queued its letters."""
+    connection.execute(
+        update(announcements)
+        .where(announcements.c.id == number)
+        .values(reached=reached, sent=announcements.c.sent + letters, finished_at=finished_at)
+    )

@@ -1,0 +1,126 @@
+"""Rows of letters that are not sent yet: in the queue, and in digests."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, exists, select, update
+
+from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.delivery import letter_octets
+from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
+
+_UNSENT = (
+    select(
+        outbox.c.id,
+        outbox.c.player_id,
+        exists().where(letter_bytes.c.letter_id == outbox.c.id).label("made"),
+        outbox.c.due_at,
+        outbox.c.words,
+    )
+    .where(
+        outbox.c.state.in_((LetterState.QUEUED, LetterState.DIGEST)),
+        outbox.c.board_id == bindparam("board"),
+        outbox.c.ply > bindparam("after"),
+        outbox.c.letter != "chat",
+    )
+    .with_for_update()  # senders cannot claim them meanwhile
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A letter in the queue or in a digest.
+
+    Attributes:
+        player_id: its reader; `None` for a stranger.
+        begun: whether a sender has tried it or has it in hand, so that it may have been read.
+        says: whether it carries words of another player.
+    """
+
+    id: int
+    player_id: int | None
+    begun: bool
+    says: bool
+
+
+def about(connection: Connection, board_id: int, after: int, now: datetime) -> list[Unsent]:
+    """Return the letters that show a ply after *after*, and lock them against senders."""
+    rows = connection.execute(_UNSENT, {"board": board_id, "after": after})
+    return [
+        Unsent(
+            row.id,
+            row.player_id,
+            row.made or (row.due_at is not None and row.due_at > now),
+            bool(row.words.get("said")),
+        )
+        for row in rows
+    ]
+
+
+def drop(connection: Connection, letters: Collection[Unsent]) -> None:
+    """Drop letters; of those that carry words of a player, keep only the words."""
+    words = [letter.id for letter in letters if letter.says]
+    dropped = [letter.id for letter in letters if not letter.says]
+    if words:
+        connection.execute(update(outbox).where(outbox.c.id.in_(words)).values(letter="chat"))
+    if dropped:
+        connection.execute(delete(outbox).where(outbox.c.id.in_(dropped)))
+
+
+def silence(connection: Connection, reader_ids: Collection[int], userids: Collection[str]) -> None:
+    """Remove the words of some players from unsent letters to others.
+
+    Letters that carry nothing else are not sent.
+    """
+    rows = connection.execute(
+        select(outbox.c.id, outbox.c.letter, outbox.c.words).where(
+            outbox.c.player_id.in_(reader_ids), outbox.c.state.in_(UNSENT)
+        )
+    ).all()
+    for row in rows:
+        words = _silenced(row.words, userids)
+        if words == row.words:
+            continue
+        letter_octets.drop(connection, outbox.c.id == row.id)
+        values: dict[str, Any] = {"words": words}
+        if kind_of(row.letter).only_words:
+            why = "its reader blocks the writer"
+            values |= {"state": LetterState.FAILED, "due_at": None, "error": why}
+        connection.execute(update(outbox).where(outbox.c.id == row.id).values(values))
+
+
+def _silenced(words: Any, userids: Collection[str]) -> Any:
+    match words:
+        case dict():
+            inner = {key: _silenced(value, userids) for key, value in words.items()}
+            return (
+                {**inner, "said": ""} if "said" in inner and inner.get("by") in userids else inner
+            )
+        case list() | tuple():
+            return [_silenced(value, userids) for value in words]
+        case _:
+            return words
+
+
+_TRAY = (
+    select(*columns_of(QueuedLetter, outbox))
+    .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)
+    .order_by(outbox.c.id)
+)
+_FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state=LetterState.FOLDED)
+
+
+def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
+    """Return the letters that wait for a player's digest, oldest first."""
+    return [QueuedLetter(*row) for row in connection.execute(_TRAY, {"player": player_id})]
+
+
+def mark_folded(connection: Connection, ids: Sequence[int]) -> None:
+    """Note that letters went into a digest."""
+    connection.execute(_FOLD, [{"letter_id": i} for i in ids])

@@ -1,0 +1,68 @@
+"""``pbmserv mails``: an operator can say what became of a mail, and reads nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from deeds import ALICE, deliver_at_door, start_board
+from indoors import PASSWORD, Indoors, indoors
+from typer.testing import CliRunner
+
+from pbmserv.cli.main import app
+from pbmserv.service.operators.correspondence import Correspondence, read
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob")
+        yield server
+
+
+def correspondence(house: Indoors, name: str) -> Correspondence:
+    found = house.operators.look(partial(read, name=name, most=20))
+    assert isinstance(found, Correspondence)
+    return found
+
+
+def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> None:
+    number = start_board(house)
+    house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 99")
+    (board,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
+    house.reply(board, "nonsense and more")
+    house.send_unread(ALICE, "hello", Auto_Submitted="auto-replied")
+    for name in ("alice", "Alice", ALICE):
+        found = correspondence(house, name)
+        ignored, reply, shown, refused, *_ = found.mails
+        assert (ignored.to, ignored.outcome) == ("plain address", "not answered: auto-submitted")
+        assert reply.to == f"board {number}"
+        assert "; refused: " in reply.outcome
+        assert shown.outcome == "carried out"
+        assert "; refused: " in refused.outcome
+        answers = [letter for letter in found.letters if letter.mail == str(refused.number)]
+        assert [(one.kind, one.about) for one in answers] == [("refusal", f"board {number}")]
+        assert all(one.place.startswith(("sent", "on its way")) for one in found.letters)
+
+
+@pytest.mark.sqlite_alone
+def test_no_word_of_a_mail_or_letter_is_shown(house: Indoors) -> None:
+    number = start_board(house)
+    house.send(ALICE, f"blackbox move {number} alice {PASSWORD} secret-word c9")
+    told = repr(correspondence(house, "alice"))
+    for secret in (PASSWORD, "secret-word", "c9", "a1"):
+        assert secret not in told
+
+
+@pytest.mark.sqlite_alone
+def test_a_mail_that_waits_is_listed(
+    house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PBMSERV_DATABASE", house.server.base.game.url)
+    monkeypatch.setenv("PBMSERV_ADDRESS", house.server.mail_domain.address)
+    deliver_at_door(house, "help")
+    result = CliRunner().invoke(app, ["mails", ALICE], catch_exceptions=False)
+    assert "UTC waits to be carried out." in result.output

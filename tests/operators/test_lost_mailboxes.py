@@ -1,0 +1,110 @@
+"""Operators can help players who lost their mailbox: erase, export, rename; and new keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from deeds import ALICE, BOB, do, flat, start_board, to
+from indoors import PASSWORD, Indoors, indoors
+
+from pbmserv.errors import OperatorError
+from pbmserv.service.operators import lost_mailboxes, reply_keys
+from pbmserv.service.operators.deeds import entries
+from pbmserv.service.operators.overviews import board_facts
+from pbmserv.store.accounts import players
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        server.sign_up("alice", "bob")
+        yield server
+
+
+def dump(house: Indoors) -> str:
+    """Return all rows of all tables as one text."""
+    from pbmserv.store.tables.columns import metadata
+
+    with house.server.database.reading.connect() as connection:
+        return "\n".join(
+            repr(tuple(row))
+            for table in metadata.sorted_tables
+            if table.info.get("store") != "mail"
+            for row in connection.execute(table.select())
+        )
+
+
+def test_an_erased_player_leaves_nothing_but_a_neutral_name(house: Indoors) -> None:
+    number = start_board(house)
+    house.letters()
+    done = do(house, lost_mailboxes.erase, userid="alice")
+    assert done.facts == {"ended": [number]}
+    letters = house.letters()
+    (ended,) = to(letters, BOB)
+    assert f"have ended board {number}" in flat(ended)
+    assert "alice" not in ended.text
+    (farewell,) = to(letters, ALICE)
+    assert farewell.subject == "Your account is deleted"
+    house.server.settle()
+    facts, _ = house.operators.look(partial(board_facts, number=number))
+    assert dict(facts)["players"].startswith("gone-")
+    with pytest.raises(OperatorError, match="there is no player alice"):
+        do(house, lost_mailboxes.erase, userid="alice")
+
+
+@pytest.mark.sqlite_alone
+def test_an_export_goes_to_another_address(house: Indoors) -> None:
+    do(house, lost_mailboxes.export, userid="alice", to="alice@new.example")
+    (letter,) = house.letters()
+    assert letter.recipient == "alice@new.example"
+    (file,) = letter.message.iter_attachments()
+    assert ALICE.encode() in file.get_content()
+    (entry,) = house.operators.look(partial(entries, target="user alice", most=5))
+    assert (entry.action, entry.operator) == ("export", "olga")
+    with pytest.raises(OperatorError, match="is not an address"):
+        do(house, lost_mailboxes.export, userid="alice", to="nonsense")
+
+
+def test_a_renamed_player_goes_on_under_the_new_userid(house: Indoors) -> None:
+    number = start_board(house)
+    house.letters()
+    do(house, lost_mailboxes.rename, userid="alice", new="Alicia")
+    (letter,) = house.letters()
+    assert letter.recipient == ALICE
+    assert "alice is called alicia now" in flat(letter)
+    moved = house.send(ALICE, f"blackbox move {number} alicia {PASSWORD} 1")
+    assert any("You fired port 1" in letter.text for letter in moved)
+    (refused,) = house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 2")
+    assert "Not done" in refused.text
+    for taken in ("alice", "bob", "help", "postmaster", "two words"):
+        with pytest.raises(OperatorError, match="nobody can have the userid"):
+            do(house, lost_mailboxes.rename, userid="bob", new=taken)
+
+
+@pytest.mark.sqlite_alone
+def test_an_erased_player_leaves_no_former_name(house: Indoors) -> None:
+    do(house, lost_mailboxes.rename, userid="alice", new="alicia")
+    do(house, lost_mailboxes.erase, userid="alicia")
+    house.letters()
+    text = dump(house)
+    assert "alicia" not in text
+    assert "alice" not in text
+
+
+def test_a_new_key_signs_after_a_reload_and_old_addresses_stay(house: Indoors) -> None:
+    number = start_board(house)
+    (before,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
+    done = do(house, reply_keys.rotate)
+    assert "systemctl reload pbmserv" in done.summary
+    ring = house.server.mail_domain.ring
+    assert set(ring.keys) == {1}, "nothing signs with the key before all processes have it"
+    with house.server.database.reading.connect() as connection:
+        ring.keys = players.signing_keys(connection)
+    assert set(ring.keys) == {1, 2}
+    moved = house.reply(before, "1")
+    (after,) = to(moved, ALICE)[:1]
+    assert after.message["Reply-To"] != before.message["Reply-To"]
+    assert house.reply(after, "show")
