@@ -63,10 +63,13 @@ def letter_blocks(
     """
 
     grids = [part for part in parts if isinstance(part, Grid)]
+    is_points = any(grid.shape == "points" for grid in grids)
     named = all(_is_large(grid) and grid.shape != "lines" for grid in grids)
 
     def draw(cell: Cell) -> str:
         shown = _shown(cell, named=named)
+        if cell.piece is None and not named and not is_points:
+            shown = "&middot;"
         if link is None or not cell.tap:
             return shown
         words = cell.tap if cell.tap in moves else f"{cell.tap} "

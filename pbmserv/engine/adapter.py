@@ -613,7 +613,7 @@ def _form(option: Option) -> str:
 
 def _meaning(option: Option) -> str:
     if set(option.values) == {False, True}:
-        return option.help
+        return f"turns this off: {option.help}" if option.default else option.help
     return f"{option.help}: {_values(option)} (default {option.default})"
 
 

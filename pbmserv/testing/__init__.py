@@ -1,4 +1,7 @@
-"""For authors of games: a check of the rules, and a server in the process of a test."""
+"""For authors of games: a check of the rules, and a server in the process of a test.
+
+``from pbmserv.testing.server import server`` runs a server; it imports all of pbmserv.
+"""
 
 from pbmserv.testing.check import Finding, Report, check_game
 

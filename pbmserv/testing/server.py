@@ -1,0 +1,189 @@
+"""A whole server without sockets in the process of a test: mails in, letters out."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+from argon2 import PasswordHasher
+
+from pbmserv.config.settings import load
+from pbmserv.engine.registry import Registry
+from pbmserv.mail.envelope import Envelope
+from pbmserv.outbound.outbox import Sent
+from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.stages.base import Base
+from pbmserv.stages.bots_process import BotsStage
+from pbmserv.stages.door_process import DoorStage
+from pbmserv.stages.play_process import PlayStage
+from pbmserv.stages.post_process import PostStage
+from pbmserv.store.accounts import players
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+
+PASSWORD = "wonder-land"  # noqa: S105 - of players of a test
+_RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS", "RESETS")
+
+
+class _NoRelay(Relay):
+    """Delivers nothing; letters are taken from the outbox."""
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        raise RuntimeError(f"letter {letter.id} was to be delivered")
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A letter as its reader sees it."""
+
+    raw: bytes
+
+    @property
+    def message(self) -> EmailMessage:
+        message = message_from_bytes(self.raw, policy=policy.default)
+        assert isinstance(message, EmailMessage)
+        return message
+
+    @property
+    def recipient(self) -> str:
+        return str(self.message["To"])
+
+    @property
+    def subject(self) -> str:
+        return str(self.message["Subject"])
+
+    @property
+    def text(self) -> str:
+        return self._part("plain")
+
+    @property
+    def html(self) -> str:
+        return self._part("html")
+
+    def _part(self, kind: str) -> str:
+        part = self.message.get_body((kind,))
+        return "" if part is None else str(part.get_content()).replace("\r\n", "\n")
+
+
+@dataclass
+class TestServer:
+    """A server and its mail; bots move at once.
+
+    Attributes:
+        letters: all letters so far, the oldest first.
+    """
+
+    play: PlayStage
+    door: DoorStage
+    post: PostStage
+    bots: BotsStage
+    loop: asyncio.AbstractEventLoop
+    address: str
+    letters: list[Letter] = field(default_factory=list)
+
+    __test__ = False
+
+    def sign_up(self, userid: str) -> str:
+        """Create a player; their address."""
+        address = f"{userid}@players.example"
+        password_hash = self.play.passwords.hash(PASSWORD)
+        now = datetime.now(UTC)
+        self.play.writer.submit(
+            lambda c: players.create(c, userid, password_hash, address, now)
+        ).result()
+        self.play.services.memo.note(userid, password_hash, PASSWORD, right=True)
+        return address
+
+    def challenge(self, key: str, userids: list[str], options: str = "") -> None:
+        """Create players and begin a board, which all accept."""
+        addresses = [self.sign_up(userid) for userid in userids]
+        self.send(addresses[0], f"{key} challenge {' '.join(userids)} {options}".strip())
+        for address in addresses[1:]:
+            self.reply(self.newest(address), "accept")
+
+    def send(self, sender: str, subject: str, body: str = "", to: str = "") -> list[Letter]:
+        """Send a mail; the letters that come of it."""
+        mail = EmailMessage(policy.SMTP)
+        mail["From"], mail["To"], mail["Subject"] = sender, to or self.address, subject
+        mail["Message-ID"] = f"<{len(self.letters)}.{id(mail)}@players.example>"
+        mail.set_content(body)
+        envelope = Envelope(sender, to or self.address, mail.as_bytes())
+        answer = self.loop.run_until_complete(self.door.door.arrives(envelope, is_counted=False))
+        if not answer.startswith("250"):
+            raise RuntimeError(f"the server refused a mail: {answer}")
+        self.play.play.run_until_idle()
+        return self._made()
+
+    def reply(self, letter: Letter, body: str) -> list[Letter]:
+        """Reply to a letter; the letters that come of it."""
+        to = str(letter.message["Reply-To"])
+        return self.send(letter.recipient, f"Re: {letter.subject}", body, to)
+
+    def newest(self, address: str) -> Letter:
+        """Return the newest letter to an address."""
+        return [letter for letter in self.letters if letter.recipient == address][-1]
+
+    def _made(self) -> list[Letter]:
+        made: list[Letter] = []
+        self.bots.bot_worker.run_once()
+        while claimed := self.post.outbox.claim(1000):
+            letters = self.post.outbox.make(claimed)
+            self.post.outbox.settle([Sent(letter.id) for letter in letters])
+            made += [Letter(one.raw) for one in sorted(letters, key=lambda letter: letter.id)]
+            self.bots.bot_worker.run_once()
+        self.letters += made
+        return made
+
+
+@contextmanager
+def server(*games: Any) -> Iterator[TestServer]:
+    """Run a server that plays these games, with its files in a temporary folder."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-test-")))
+        url = f"sqlite:///{folder / 'pbmserv.sqlite3'}"
+        database = Database(url)
+        schema.prepare(database, ("game", "mail"))
+        database.close()
+        values = {
+            "PBMSERV_DATA_DIR": str(folder),
+            "PBMSERV_DATABASE": url,
+            "PBMSERV_ADDRESS": "pbmserv@games.example",
+            "PBMSERV_WEB_URL": "http://games.example",
+            "PBMSERV_SIGNUP": "open",
+            **{f"PBMSERV_RATE_{name}": "" for name in _RATES},
+        }
+        base = Base(load(values, None).settings, None)
+        stack.callback(base.close)
+        if games:
+            base.registry = Registry(games)
+        hasher = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        play = PlayStage(
+            base, _idle, _idle, _idle, hasher, names=None, by="test play", has_own_door=True
+        )
+        stack.callback(play.stop)
+        door = DoorStage(base, play.play.ring, None)
+        stack.callback(door.stop)
+        post = PostStage(base, play.rows, _NoRelay(), by="test post")
+        stack.callback(post.stop)
+        bots = BotsStage(base, play.bot_moves)
+        stack.callback(bots.stop)
+        loop = asyncio.new_event_loop()
+        stack.callback(loop.close)
+        stack.callback(lambda: loop.run_until_complete(loop.shutdown_default_executor()))
+        yield TestServer(play, door, post, bots, loop, base.mail_domain.address)
+
+
+def _idle() -> None:
+    """Ring nobody: all work is done when it is asked for."""

@@ -1,0 +1,249 @@
+"""What the server does around the rules: passes, taps, elimination, moves made together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.position import Position, opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
+from pbmserv.game import After, Game, Grid, Option, Result, draw, win
+from pbmserv.games import chess, connect4, tictactoe
+from pbmserv.games import hex as hex_game
+from pbmserv.testing import check_game
+
+BEATS = {"rock": "scissors", "scissors": "paper", "paper": "rock"}
+
+
+class Hands(Game[tuple]):
+    """Rock, paper, scissors; the last hand wins.
+
+    All choose at once. Hands that are beaten by another one are out, unless all are.
+    """
+
+    key, title, seats, together, draws = "hands", "Hands", (3, 3), True, False
+
+    def start(self, seats, options, rng):
+        return tuple(range(seats)), 0
+
+    def moves(self, state, seat):
+        return list(BEATS) if seat in state[0] else []
+
+    def play_all(self, state, moves, rng):
+        live, rounds = state
+        beaten = [seat for seat in live if any(BEATS[one] == moves[seat] for one in moves.values())]
+        out = beaten if len(beaten) < len(live) else []
+        left = tuple(seat for seat in live if seat not in out)
+        return After((left, rounds + 1), out=out)
+
+    def over(self, state):
+        left, _ = state
+        places = tuple(1 if seat in left else 2 for seat in range(3))
+        return Result(places, "the last hand") if len(left) == 1 else None
+
+    def show(self, state, seat):
+        return f"{len(state[0])} hands are left after {state[1]} rounds."
+
+    def leave(self, state, seat, rng):
+        return tuple(one for one in state[0] if one != seat), state[1]
+
+
+def begun(game: AdaptedGame, seats: int = 2, options: tuple[str, ...] = ()) -> Position:
+    return opening(game, GameRecord(game.info.key, 1, seats, options, b"engine" * 5))
+
+
+def moved(position: Position, seat: int, text: str) -> Position:
+    game = position.game
+    return position.move(Seat(seat), game.parse(game.view(position.state, Seat(seat)), text))
+
+
+def told(position: Position) -> list[str]:
+    return [note.kind for note in position.step.notes]
+
+
+def test_moves_made_together_are_secret_until_all_are_there() -> None:
+    position = begun(AdaptedGame(Hands()), 3)
+    assert position.game.to_act(position.state) == {0, 1, 2}
+    position = moved(position, 1, "Rock!")
+    assert position.game.to_act(position.state) == {0, 2}
+    assert not position.is_news_for(Seat(0))
+    assert "rock" not in repr(position.game.view(position.state, Seat(0)))
+    assert "rock" in repr(position.game.view(position.state, Seat(1)))
+    position = moved(moved(position, 0, "scissors"), 2, "rock")
+    assert told(position).count("out") == 1
+    assert position.game.to_act(position.state) == {1, 2}
+    position = moved(moved(position, 2, "paper"), 1, "rock")
+    assert position.outcome is not None
+    assert position.outcome.places == (2, 2, 1)
+
+
+def test_a_seat_that_resigns_does_not_hold_up_the_others() -> None:
+    position = begun(AdaptedGame(Hands()), 3)
+    position = moved(moved(position, 0, "rock"), 1, "rock")
+    position = position.withdraw(Seat(2))
+    assert position.outcome is None
+    assert position.game.to_act(position.state) == {0, 1}
+    position = moved(moved(position, 0, "rock"), 1, "paper")
+    assert position.outcome is not None
+    assert position.outcome.places == (2, 1, 3)
+
+
+def test_a_game_played_together_keeps_the_contract() -> None:
+    assert check_game(Hands(), 3).listed == []
+
+
+class Stuck(Game[tuple]):
+    """Numbers; the highest wins.
+
+    A test of passes.
+    """
+
+    key, title = "stuck", "Stuck"
+
+    def start(self, seats, options, rng):
+        return (3, 1)
+
+    def moves(self, state, seat):
+        return ["take"] if state[seat] else []
+
+    def play(self, state, seat, move, rng):
+        return tuple(left - (n == seat) for n, left in enumerate(state))
+
+    def over(self, state):
+        return win(0, "nothing is left") if state == (0, 0) else None
+
+    def show(self, state, seat):
+        return "-".join(map(str, state))
+
+
+def test_a_seat_without_moves_passes() -> None:
+    position = begun(AdaptedGame(Stuck()))
+    position = moved(moved(position, 0, "take"), 1, "take")
+    position = moved(position, 0, "take")
+    assert told(position) == ["told", "passed"]
+    assert position.game.to_act(position.state) == {0}
+    position = moved(position, 0, "take")
+    assert position.outcome is not None
+
+
+def test_taps_make_moves_of_one_cell_of_two_and_of_a_column() -> None:
+    game = AdaptedGame(chess.GAME)
+    view = game.view(begun(game).state, Seat(0))
+    assert game.tapped(view, "", "e2") == "e2"
+    assert game.tapped(view, "e2", "e4") == "e2e4"
+    assert game.tapped(view, "e2", "e2") == ""
+    with pytest.raises(Ambiguous):
+        AdaptedGame(Pairs()).parse(
+            AdaptedGame(Pairs()).view(begun(AdaptedGame(Pairs())).state, Seat(0)), "a1"
+        )
+    game = AdaptedGame(connect4.GAME)
+    assert game.tapped(game.view(begun(game).state, Seat(0)), "", "D3") == "D"
+
+
+class Pairs(tictactoe.TicTacToe):
+    """Moves of two cells.
+
+    For half moves.
+    """
+
+    key = "pairs"
+    bots: Any = {}  # noqa: RUF012
+
+    def moves(self, state, seat):
+        return ["A1B1", "A1C1", "B1C1"]
+
+
+def test_a_half_move_that_can_mean_one_thing_is_that_move() -> None:
+    game = AdaptedGame(Pairs())
+    view = game.view(begun(game).state, Seat(0))
+    assert game.parse(view, "b1").text == "B1C1"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("B2", None),
+        ("b2.", None),
+        ("2 B", None),
+        ("hello", NotUnderstood),
+        ("I play b2", NotUnderstood),
+        ("b9", Illegal),
+        ("draw", Illegal),
+        ("swap", NotUnderstood),
+    ],
+)
+def test_texts(text: str, error: type[Exception] | None) -> None:
+    game = AdaptedGame(tictactoe.GAME)
+    view = game.view(begun(game).state, Seat(0))
+    if error is None:
+        assert game.parse(view, text).text == "B2"
+        return
+    with pytest.raises(error):
+        game.parse(view, text)
+
+
+def test_the_one_legal_move_among_other_words() -> None:
+    game = AdaptedGame(tictactoe.GAME)
+    view = game.view(begun(game).state, Seat(0))
+    move = game.meant(view, "Hi Bob, I play b2, thanks")
+    assert move is not None
+    assert move.text == "B2"
+    assert game.meant(view, "b2 or c3?") is None
+    assert tictactoe.GAME.read("." * 9, 0, "my move is C3") == "C3"
+
+
+def test_a_swap_exchanges_the_sides() -> None:
+    position = begun(AdaptedGame(hex_game.GAME), options=("-size=5",))
+    position = moved(moved(position, 0, "c3"), 1, "swap")
+    assert position.state.sides == (1, 0)
+    assert position.game.to_act(position.state) == {0}
+    position = moved(position, 0, "a1")
+    assert position.state.state[0] == "O"
+    with pytest.raises(Illegal):
+        moved(position, 1, "swap")
+
+
+class Sized(tictactoe.TicTacToe):
+    """Options of all kinds.
+
+    For their words.
+    """
+
+    key = "sized"
+    bots: Any = {}  # noqa: RUF012
+    options = (
+        Option("size", "cells", (3, 4), 3),
+        Option("wild", "anything goes", (False, True), True, rated=False),
+        Option("mode", "how", ("slow", "fast"), "slow"),
+    )
+
+
+def test_options_are_read_and_written() -> None:
+    game = AdaptedGame(Sized())
+    options = game.options(["-size=4", "-wild=no", "-MODE=Fast"], 2)
+    assert (options["size"], options.wild, options["mode"]) == (4, False, "fast")
+    assert game.describe(options) == ("-size=4", "-wild=no", "-mode=fast")
+    assert not game.rated(options)
+    assert game.rated(game.options(["-size=4"], 2))
+    for word in ("-size=5", "size=4", "-colour", "-mode"):
+        with pytest.raises(OptionError):
+            game.options([word], 2)
+
+
+def test_a_board_is_turned_for_the_second_player() -> None:
+    game = AdaptedGame(chess.GAME)
+    state = begun(game).state
+    from pbmserv.boards.filters import drawn_text
+
+    first, second = (drawn_text(game.view(state, Seat(n)), ("anna", "bela")) for n in (0, 1))
+    assert first.splitlines()[0].split() == list("abcdefgh")
+    assert second.splitlines()[0].split() == list("hgfedcba")
+
+
+def test_a_draw_and_a_grid_can_be_shown() -> None:
+    assert draw("full").places == (1, 1)
+    assert Grid(["X."]).name(0, 1) == "B1"
