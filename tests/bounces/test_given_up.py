@@ -406,7 +406,7 @@ def test_nobody_gets_an_unreachable_opponent(house: Indoors) -> None:
     assert waits.kind == "seek"
     (asked,) = house.send(CAROL, f"blackbox challenge carol alice {SMALL}")
     assert asked.kind == "challenged"
-    assert "Letters to alice come back at present" in flat(asked)
+    assert "Letters to alice are coming back" in flat(asked)
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
     assert len([one for one in letters if one.kind == "unreachable"]) == 2
     assert "started" in [one.kind for one in house.send(BOB, f"blackbox seek bob {PASSWORD}")]

@@ -59,7 +59,7 @@ def test_unknown_lines_of_a_dialog_are_errors(tmp_path: Path, text: str, why: st
         ("bob gets a letter\nbob gets a letter\n", "a.dialog:7: no letter came to bob"),
         ("bob gets a letter\n    Subject: Lists\n", "a.dialog:7: the subject is not 'Lists'"),
         ("bob gets a letter\n    Chess\n", "a.dialog:7: this is not in the letter:\n\n    Chess\n"),
-        ("bob gets a letter\n    Blackbox\n    here\n", "8: this is not .* but further up"),
+        ("bob gets a letter\n    Blackbox\n    to play here\n", "8: this is not .* but further up"),
         ("bob gets a letter\n        Black\n", "a.dialog:7: this is not in the letter"),
         ("bob gets a letter\n    without: Blackbox\n", "a.dialog:7: this must not be in"),
         ("the mail is turned away: 550 5.1.1\n", "a.dialog:6: the server replied: 250"),

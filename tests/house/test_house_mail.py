@@ -161,7 +161,7 @@ def test_words_to_the_house_are_kindly_refused(server: Indoors) -> None:
         one(server.reply(letter, "chat\nAre you there?")),
         one(server.send(ALICE, f"message alice {PASSWORD} house", "Are you there?")),
     ):
-        assert "does not read your words" in " ".join(answer.text.split())
+        assert "does not read messages" in " ".join(answer.text.split())
     assert "talk to" not in letter.text
 
 

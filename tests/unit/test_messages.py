@@ -76,6 +76,13 @@ ORDERS: tuple[Order, ...] = (
     orders.RetryLetters((1, 2)),
     orders.HoldLetter(3),
     orders.DropLetter(3),
+    orders.Announce("We move", "On Sunday.\n\nStay.", is_service=True),
+    orders.BlockSender("spam.example", "2026-12-31"),
+    orders.UnblockSender("spam.example"),
+    orders.EraseUser("alice"),
+    orders.ExportUser("alice", "alice@new.example"),
+    orders.RenameUser("alice", "alicia"),
+    orders.RotateKeys(),
 )
 STATE = StageState(
     vitals=(Vital("play", True, 0.5, 300.0),),

@@ -297,7 +297,7 @@ MOST_BOARDS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class Reachable:
     """The address at which a player can be reached again, and letters about that; ``""``: the
     player was reachable."""
 
@@ -305,7 +305,7 @@ class Home:
     notifications: tuple[Notification, ...] = ()
 
 
-def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
+def note_reachable(context: CommandContext, player_id: int, why: str = "") -> Reachable:
     """Forget the failures of a player's addresses, since the player has written, or an operator
     asks.
 
@@ -318,7 +318,7 @@ def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
     preferences.lock(context.connection, player_id)
     player = players.by_id(context.connection, player_id)
     if player is None or not player.active or player.unreachable_since is None:
-        return Home()
+        return Reachable()
     own = players.addresses_of(context.connection, player.id)
     failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
     bounces.forgive(context.connection, own)
@@ -329,7 +329,7 @@ def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
         shared = [s for s in failed if s.address == other.address]
         if other.id != player.id and shared:
             notifications += _welcome(context, other, other.address, shared, why)
-    return Home(address, tuple(notifications))
+    return Reachable(address, tuple(notifications))
 
 
 def _sharing(context: CommandContext, own: Sequence[str]) -> list[Player]:

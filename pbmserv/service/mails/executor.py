@@ -77,17 +77,17 @@ class Executor:
         context.carried_out = is_done and (
             bool(context.proven) or context.reply_address is not None
         )
-        homes = _welcome_back(context)
+        reachable = _note_reachable(context)
         welcome = [
             outbox_row(context, notification)
-            for home in homes.values()
-            for notification in home.notifications
+            for again in reachable.values()
+            for notification in again.notifications
         ]
         if not context.submission.may_be_answered:
             return letters + welcome
         if context.reply_address is None and not context.proven:
             results = strangers.greet_if_lost(context, results)
-        answers = _readdressed(answers_to(context, results), homes)
+        answers = _readdressed(answers_to(context, results), reachable)
         if context.led_on:
             return answers + welcome + letters  # before those of queued moves
         idle = silence.idle_kind(context, is_done=is_done, has_letters=bool(letters))
@@ -232,18 +232,22 @@ def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandRe
     ]
 
 
-def _welcome_back(context: CommandContext) -> dict[int, bounces.Home]:
+def _note_reachable(context: CommandContext) -> dict[int, bounces.Reachable]:
     """Note that proven players whose letters came back can be reached again."""
     return {
-        player_id: bounces.come_back(context, player_id)
+        player_id: bounces.note_reachable(context, player_id)
         for player_id, unreachable_since in context.proven.items()
         if unreachable_since is not None
     }
 
 
-def _readdressed(answers: list[NewLetter], homes: Mapping[int, bounces.Home]) -> list[NewLetter]:
+def _readdressed(
+    answers: list[NewLetter], reachable: Mapping[int, bounces.Reachable]
+) -> list[NewLetter]:
     """Send answers to players whose letters came back to where they can be reached now."""
-    addresses = {player_id: home.address for player_id, home in homes.items() if home.address}
+    addresses = {
+        player_id: again.address for player_id, again in reachable.items() if again.address
+    }
     return [
         replace(answer, recipient=addresses.get(answer.player_id or 0, answer.recipient))
         for answer in answers

@@ -67,6 +67,8 @@ def sender_name(text: str) -> str:
     if network is not None:
         if network.prefixlen < LEAST_PREFIX[network.version]:
             raise OperatorError(f"{name} is too large a network to be blocked")
+        if network.is_loopback:
+            raise OperatorError(f"{name} is this machine; mail of others comes through it")
         return str(network)
     address = _ADDRESS.fullmatch(name)
     if len(name) > 254 or not _DOMAIN.fullmatch(address[1] if address else name):

@@ -8,7 +8,7 @@ from pbmserv.mail.reply_address import password_mark
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.delivery.bounces import come_back, failure_words
+from pbmserv.service.delivery.bounces import failure_words, note_reachable
 from pbmserv.service.operators.boards import end_board
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rebuilding
@@ -100,12 +100,12 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     given_up = [record for record in records if record.suspended_at is not None]
     if not player.active or not given_up:
         raise OperatorError(f"we have given no address of {userid} up; letters go there as always")
-    home = come_back(context, player.id, by.why)
+    reachable_again = note_reachable(context, player.id, by.why)
     bounces.forgive(context.connection, own)
     facts = {"addresses": [failure_words(record) for record in given_up]}
     names = ", ".join(record.address for record in given_up)
     summary = f"We send letters to {userid} again; we had given up {names}."
-    return Deed("reachable", f"user {userid}", summary, home.notifications, facts)
+    return Deed("reachable", f"user {userid}", summary, reachable_again.notifications, facts)
 
 
 def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Deed:
