@@ -33,25 +33,25 @@ def mails(
     """
     from pbmserv.service.operators.correspondence import read
 
-    found: Correspondence = look(config, partial(read, name=name, most=most))
-    waiting = _waiting(loaded(config).settings.database, found.who)
+    correspondence: Correspondence = look(config, partial(read, name=name, most=most))
+    waiting = _waiting(loaded(config).settings.database, correspondence.who)
     for number, at in waiting:
         say(f"Arrival {number} of {at:%Y-%m-%d %H:%M} UTC waits to be carried out.")
-    if found.mails:
+    if correspondence.mails:
         table(
             ("mail", "when (UTC)", "to", "sender check", "outcome"),
             [
                 (str(m.number), f"{m.at:%Y-%m-%d %H:%M}", m.to, m.proof, m.outcome)
-                for m in found.mails
+                for m in correspondence.mails
             ],
             fixed=1,
         )
     elif not waiting:
         say(
-            f"No mail of {found.who.name} is known. If the server refused it at the door, only "
-            "the log says so, and the sender's mail server has told the sender."
+            f"No mail of {correspondence.who.name} is known. If the server refused it at the door, "
+            "only the log says so, and the sender's mail server has told the sender."
         )
-    if found.letters:
+    if correspondence.letters:
         say("")
         table(
             ("letter", "when (UTC)", "kind", "about", "mail", "where it is"),
@@ -64,7 +64,7 @@ def mails(
                     one.mail,
                     one.place,
                 )
-                for one in found.letters
+                for one in correspondence.letters
             ],
             fixed=1,
         )

@@ -105,13 +105,13 @@ def _man(cell: Cell, x: float, y: float, text: str) -> Iterator[Shape]:
 
 def _said(parts: Sequence[Part]) -> str:
     """Return what a picture shows in words."""
-    said = []
+    sentences = []
     for part in parts:
         if isinstance(part, Grid):
             cells = [cell for cell in laid_out(part).cells if cell.piece is not None]
             pieces = ", ".join(f"{cell.name} {cell.says}" for cell in cells)
-            said.append(f"{part.title or 'The board'}: {pieces or 'empty'}")
+            sentences.append(f"{part.title or 'The board'}: {pieces or 'empty'}")
         elif isinstance(part, Items):
             items = ", ".join(piece_of(part.pieces, key).say for key in part.items)
-            said.append(f"{part.title}: {items or 'none'}")
-    return "; ".join(said)
+            sentences.append(f"{part.title}: {items or 'none'}")
+    return "; ".join(sentences)

@@ -265,12 +265,12 @@ def with_styles(source: str, sheet: str, head: str) -> str:
     """
 
     def restyled(tag: re.Match[str]) -> str:
-        said = tag["said"]
-        classes = _CLASS.search(said)
+        attributes = tag["said"]
+        classes = _CLASS.search(attributes)
         kept = [word for word in classes[1].split() if f".{word}" in head] if classes else []
-        name, own = tag["name"], _STYLE.search(said)
+        name, own = tag["name"], _STYLE.search(attributes)
         style = _style(name, classes[1] if classes else "", own[1] if own else "", sheet)
-        rest = _STYLE.sub("", _CLASS.sub("", said))
+        rest = _STYLE.sub("", _CLASS.sub("", attributes))
         if kept:
             rest += f' class="{" ".join(kept)}"'
         return f"<{name}{rest}" + (f' style="{style}">' if style else ">")

@@ -284,7 +284,6 @@ SCANNERS: Mapping[str, Scanner] = {
         lambda text: (
             plain_words.meant_command(text),
             plain_words.says_yes(text),
-            plain_words.says_no(text),
             plain_words.is_praise(text),
             plain_words.meaningful_words(text),
         ),

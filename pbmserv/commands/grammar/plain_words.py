@@ -45,7 +45,6 @@ _FILLER_WORDS = frozenset(
 }
 """Words that do not change the meaning of a line."""
 
-_NO_SIGNS = str.maketrans(dict.fromkeys(".,;:!-()", " "))
 _SIGNS = re.compile(r"[^\w@.=:+-]+")
 
 _COMMANDS: Mapping[str, str] = {
@@ -170,15 +169,6 @@ _FORGOT = re.compile(
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
 """Commands of one word that answer a letter or mean nothing alone."""
 
-_NO = frozenset(
-    ("no", "nope", "nah", "not", "nein", "non", "nej", "nei", "nee", "não", "nao", "nie")
-) | {"decline", "declined", "いいえ"}
-_BESIDE_NO = _NO.union(
-    ("thanks", "thank", "you", "sorry", "for", "me", "today", "this", "time", "interested", "im"),
-    ("danke", "merci", "gracias", "grazie", "tack", "takk", "bedankt", "obrigado", "obrigada"),
-)
-"""Words that may accompany a no."""
-
 _YES = frozenset(
     ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
 ) | {"si", "sí", "sim", "yup", "accepted", "evet", "igen", "kyllä", "joo", "да", "はい"}
@@ -242,12 +232,6 @@ def says_yes(text: str) -> bool:
         return True
     first = words[1:2] if words and words[0] in _BEFORE_YES else words[:1]
     return not _YES.isdisjoint(first) and _BESIDE_YES.issuperset(words)
-
-
-def says_no(text: str) -> bool:
-    """Return whether a line only says no: "No, thank you." does, "no problem" does not."""
-    words = fold(text).lower().replace("'", "").translate(_NO_SIGNS).split()
-    return not _NO.isdisjoint(words) and _BESIDE_NO.issuperset(words)
 
 
 def is_praise(text: str) -> bool:

@@ -153,8 +153,8 @@ def _says_fire(words: Sequence[str], text: str, label: str) -> bool:
 
 def _names_port(words: Sequence[str], place: int) -> bool:
     """Return whether a sentence without a verb of firing chooses or names the port at a place."""
-    known = IDLE | BEHIND | BETWEEN | ON_THE_WAY
-    if not known.issuperset(words[place + 1 :]):
+    small_words = IDLE | BEHIND | BETWEEN | ON_THE_WAY
+    if not small_words.issuperset(words[place + 1 :]):
         return False  # "try the number 12 on the menu"
     for word in reversed(words[:place]):
         if word in CHOOSE or _means(word, PORT):
@@ -163,7 +163,7 @@ def _names_port(words: Sequence[str], place: int) -> bool:
             break
     if any(_means(word, FIRE | PORT) for word in words[place + 1 : place + 2]):
         return True
-    return not LINE.isdisjoint(words) and known.issuperset({*words} - {words[place]})
+    return not LINE.isdisjoint(words) and small_words.issuperset({*words} - {words[place]})
 
 
 def _means(word: str, known: frozenset[str]) -> bool:

@@ -45,7 +45,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     latest = _latest(first, used, most)
     if latest is None or until > latest:
         left = most - sum(day.year == first.year for day in used)
-        said = f"{line}until " if first == today else f"{line}from {first.isoformat()} until "
+        example = f"{line}until " if first == today else f"{line}from {first.isoformat()} until "
         raise Refused(
             "away-too-long",
             part=until.isoformat(),
@@ -53,7 +53,7 @@ def away(context: CommandContext, command: Away) -> Answer:
             left=max(left, 0),
             year=first.year,
             latest=latest.isoformat() if latest else "",
-            example=said + latest.isoformat() if latest else "",
+            example=example + latest.isoformat() if latest else "",
         )
     ends = localtime.end_of_day(until, tz)
     if before is not None and first == today:
@@ -257,12 +257,12 @@ def answer_if_away(context: CommandContext, asked: object) -> Answer | None:
         return None
     player = context.speaker(None)
     today = localtime.local_date(context.now, zone(player.tz))
-    said = asked.lines[0].strip().rstrip(".!") if isinstance(asked, ReplyMove) else ""
-    words = said.split()
+    reply_text = asked.lines[0].strip().rstrip(".!") if isinstance(asked, ReplyMove) else ""
+    words = reply_text.split()
     while words and words[0].lower() in {"yes", "yes,", "i", "am", "i'm", "away"}:
         words = words[1:]
     until = " ".join(words)
     if until and localtime.read_date(until, today) is not None:
         return away(context, Away(None, until))
     in_a_week = (today + timedelta(days=7)).isoformat()
-    raise Refused("away-how", part=said[:40], example="away until DATE", day=in_a_week)
+    raise Refused("away-how", part=reply_text[:40], example="away until DATE", day=in_a_week)

@@ -162,15 +162,15 @@ def _other_questions(
 ) -> tuple[Notification, ...]:
     """Return the questions to the other addresses of a signup after one has answered."""
     source = Source("", confirmed.address)
-    asked = []
+    asked_requests = []
     for request in signups.of_batch(connection, confirmed.batch):
         address = [request.address]
         if services.traffic.count_questions(address, source):
             continue
         if not services.traffic.count_letters_to_strangers(address, source):
-            asked.append(request)
-    signups.note_questions(connection, [request.id for request in asked], now)
-    return tuple(_question(one.address, one.userid, one.id) for one in asked)
+            asked_requests.append(request)
+    signups.note_questions(connection, [request.id for request in asked_requests], now)
+    return tuple(_question(one.address, one.userid, one.id) for one in asked_requests)
 
 
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:

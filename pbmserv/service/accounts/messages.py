@@ -70,8 +70,8 @@ def broadcast(context: CommandContext, command: Broadcast) -> Answer:
     count = len(_listeners(context, sender))
     if not count:
         raise Refused("nobody-listens", part="broadcast", example="help broadcast")
-    asked = Part("broadcast-asked", {"count": count, "said": words_for_others(context)})
-    return Answer((), (Notification(sender.address, sender.id, asked),))
+    question = Part("broadcast-asked", {"count": count, "said": words_for_others(context)})
+    return Answer((), (Notification(sender.address, sender.id, question),))
 
 
 def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -89,16 +89,17 @@ def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) ->
         raise Refused("not-an-operator", part=sender.userid, example="help message")
     if audit.entries(context.connection, target, 1):
         raise Refused("broadcast-settled", part="yes", example="help broadcast")
-    said = said_again(letter.words)["said"]
-    part = Part("broadcast", {"by": sender.userid, "said": said})
+    words = said_again(letter.words)["said"]
+    part = Part("broadcast", {"by": sender.userid, "said": words})
     notifications = [
         Notification(to, player, part) for to, player in _listeners(context, sender).items()
     ]
     facts = {"addresses": len(notifications)}
-    entry = Entry(context.now, sender.userid, "broadcast", target, said[:LONGEST_KEPT], facts)
+    entry = Entry(context.now, sender.userid, "broadcast", target, words[:LONGEST_KEPT], facts)
     audit.add(context.connection, entry)
     return Answer(
-        (Part("broadcast-sent", {"count": len(notifications), "said": said}),), tuple(notifications)
+        (Part("broadcast-sent", {"count": len(notifications), "said": words}),),
+        tuple(notifications),
     )
 
 

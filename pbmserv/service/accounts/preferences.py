@@ -77,10 +77,10 @@ class _Wishes:
         if value == "daily":
             self.columns["digest_minute"] = DIGEST_MINUTE
             return
-        said = value.removeprefix("daily").lstrip("@")
-        minute = localtime.minute_of_day(said)
+        time_of_day = value.removeprefix("daily").lstrip("@")
+        minute = localtime.minute_of_day(time_of_day)
         if minute is None:
-            code = "pref-digest-time" if said[:1].isdigit() else "pref-digest"
+            code = "pref-digest-time" if time_of_day[:1].isdigit() else "pref-digest"
             raise self.refused(code, "digest", value)
         self.columns["digest_minute"] = minute
 

@@ -295,8 +295,8 @@ class BoardPages:
         kept = self._scenes[board.id, sitter.seat]
         if kept.moves is None:
             newest = self._services.positions.newest(connection, board)
-            known = known_to(newest.shut if page.scene.shut else newest, sitter.seat)
-            kept = kept._replace(moves=moves_so_far(known, board.names, sitter.seat))
+            visible = known_to(newest.shut if page.scene.shut else newest, sitter.seat)
+            kept = kept._replace(moves=moves_so_far(visible, board.names, sitter.seat))
             self._scenes[board.id, sitter.seat] = kept
         moves = kept.moves or ()
         return replace(page, moves=moves, talk=self._talk(connection, board, sitter))

@@ -78,9 +78,9 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     _must_be_somebody_else(context, sender, address)
     marks = context.services.mail_domain.ring.marks(mailbox_of(address))
     _must_not_be_too_many(context, sender, address, marks)
-    said = words_for_others(context)
-    note = said if _is_harmless(said) else UNSAID
-    one = Invitation(
+    words_said = words_for_others(context)
+    note = words_said if _is_harmless(words_said) else UNSAID
+    invitation = Invitation(
         sender.id,
         marks[0],
         _may_go(context, sender, address, marks),
@@ -90,7 +90,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         terms,
         context.now,
     )
-    number = invitations.add(context.connection, one)
+    number = invitations.add(context.connection, invitation)
     words: dict[str, Any] = {
         "invitation": number,
         "by": sender.userid,
@@ -103,14 +103,16 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "days": AGAIN.days,
         "said": _note_to(context, sender, address, note),
     }
-    notifications = (Notification(address, None, Part("invitation", words)),) if one.sent else ()
+    notifications = (
+        (Notification(address, None, Part("invitation", words)),) if invitation.sent else ()
+    )
     context.player, context.sitter = sender, None
     answer = {
         "address": address,
         "title": game.info.title,
         "options": words["options"],
         "said": bool(note),
-        "left": bool(said) and not note,
+        "left": bool(words_said) and not note,
         "longest": LONGEST_NOTE,
         "days": AGAIN.days,
     }
@@ -195,10 +197,10 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
         context.actor.source,
         mailbox_of(address),
     )
-    asked = traffic.count_questions([mailbox], source)
-    if not asked and not _players_at(context, address):
-        asked = traffic.count_letters_to_strangers([mailbox], source)
-    return _is_wanted(context, sender, address) and not (refused or enough or asked)
+    asked_enough = traffic.count_questions([mailbox], source)
+    if not asked_enough and not _players_at(context, address):
+        asked_enough = traffic.count_letters_to_strangers([mailbox], source)
+    return _is_wanted(context, sender, address) and not (refused or enough or asked_enough)
 
 
 def _is_wanted(context: CommandContext, sender: Player, address: str) -> bool:
@@ -246,10 +248,10 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     if isinstance(asked, Reject) or word in _NO:
         return _declined(context, reply_address)
     match = _AS.fullmatch(first)
-    said, name = (match[1], match[2].lower()) if match else (first, "")
+    answer, name = (match[1], match[2].lower()) if match else (first, "")
     if word in {"accept", "yes"} and (match or isinstance(asked, Accept)):
         return _accepted(context, reply_address, name)
-    if says_yes(said) or (isinstance(asked, Yes) and not asked.is_empty):
+    if says_yes(answer) or (isinstance(asked, Yes) and not asked.is_empty):
         return _accepted(context, reply_address, name)
     if isinstance(asked, Yes | ReplyMove | PlayerError):
         raise Refused("invite-how", part=first[:60])
@@ -259,26 +261,26 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
 def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -> Answer:
     """Begin the board, and create an account if the friend has none."""
     number = reply_address.about
-    one = invitations.lock(context.connection, number)
-    if one is None or context.now > one.created_at + AGAIN:
+    invitation = invitations.lock(context.connection, number)
+    if invitation is None or context.now > invitation.created_at + AGAIN:
         raise Refused("invite-late", days=AGAIN.days, example="help")
     # The letter may have been forwarded, so only a mail from the invited address says yes.
     sender = context.actor.address.lower()
-    if one.mark not in context.services.mail_domain.ring.marks(mailbox_of(sender)):
+    if invitation.mark not in context.services.mail_domain.ring.marks(mailbox_of(sender)):
         raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
-    if one.state is InvitationState.ACCEPTED:
-        raise Refused("invite-taken", part=str(one.board_id), example="help")
-    inviter = players.by_id(context.connection, one.player_id)
+    if invitation.state is InvitationState.ACCEPTED:
+        raise Refused("invite-taken", part=str(invitation.board_id), example="help")
+    inviter = players.by_id(context.connection, invitation.player_id)
     if inviter is None or not inviter.active:
         raise Refused("invite-late", days=AGAIN.days, example="help")
-    player = _owner(context, one, name)
+    player = _owner(context, invitation, name)
     if persons.persons_of(context.connection, {player.id, inviter.id}).same(player.id, inviter.id):
         raise Refused("invite-self", part=context.actor.address)
-    game = known_game(context, one.game)
+    game = known_game(context, invitation.game)
     must_be_open(context, game)
     contact.must_be_free_to_meet(context, player.id, [inviter], ())
-    options, rated = read_options(game, one.options, 2, one.game, one.game)
-    proposal = Proposal(game, options, rated, one.terms, (inviter, player), sender=inviter)
+    options, rated = read_options(game, invitation.options, 2, invitation.game, invitation.game)
+    proposal = Proposal(game, options, rated, invitation.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
     context.player = player
@@ -325,8 +327,8 @@ def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
 
 def _declined(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Decline an invitation, and tell the inviter."""
-    one = invitations.lock(context.connection, reply_address.about)
-    notifications = _closed(context, reply_address.about, one)
+    invitation = invitations.lock(context.connection, reply_address.about)
+    notifications = _closed(context, reply_address.about, invitation)
     return Answer((Part("invitation-closed", {"event": "declined"}),), notifications)
 
 
@@ -336,11 +338,11 @@ def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     Raises:
         Refused: the invitation is no longer stored.
     """
-    one = invitations.lock(context.connection, reply_address.about)
-    if one is None:
+    invitation = invitations.lock(context.connection, reply_address.about)
+    if invitation is None:
         raise Refused("invite-late", days=AGAIN.days, example="help")
-    invitations.refuse_all(context.connection, one.mark, context.now)
-    notifications = _closed(context, reply_address.about, one)
+    invitations.refuse_all(context.connection, invitation.mark, context.now)
+    notifications = _closed(context, reply_address.about, invitation)
     return Answer((Part("invitation-closed", {"event": "never"}),), notifications)
 
 
@@ -356,8 +358,10 @@ def _closed(
 def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | None:
     """Return the inviter's userid, for the page that ends invitations; `None` if the invitation is
     no longer stored."""
-    one = invitations.by_id(context.connection, reply_address.about)
-    player = players.by_id(context.connection, one.player_id) if one is not None else None
+    invitation = invitations.by_id(context.connection, reply_address.about)
+    player = (
+        players.by_id(context.connection, invitation.player_id) if invitation is not None else None
+    )
     return None if player is None else player.userid
 
 
@@ -365,11 +369,11 @@ def returned(context: CommandContext, letter: Posted) -> tuple[Notification, ...
     """Tell the inviter that the letter came back; it is not sent again."""
     row = outbox.letter(context.connection, letter.id)
     number = row.words.get("invitation") if row is not None else None
-    one = invitations.lock(context.connection, number) if number is not None else None
-    if one is None or number is None or one.state is not InvitationState.OPEN:
+    invitation = invitations.lock(context.connection, number) if number is not None else None
+    if invitation is None or number is None or invitation.state is not InvitationState.OPEN:
         return ()
     invitations.settle(context.connection, number, InvitationState.RETURNED)
-    return _notify_inviter(context, one, "returned", letter.recipient)
+    return _notify_inviter(context, invitation, "returned", letter.recipient)
 
 
 def _notify_inviter(

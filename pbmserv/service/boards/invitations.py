@@ -56,10 +56,10 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     sitting = tuple(
         _invited(context, game, userid, options, command.userids) for userid in command.userids
     )
-    said = (*command.options, *command.times)
-    words = (command.game, "challenge", "{you}", *command.userids[1:], *said)
+    settings = (*command.options, *command.times)
+    words = (command.game, "challenge", "{you}", *command.userids[1:], *settings)
     if len(command.userids) == 1:
-        words = (command.game, "solo", "{you}", *(word for word in said if word != "-race"))
+        words = (command.game, "solo", "{you}", *(word for word in settings if word != "-race"))
     example = " ".join(words)
     if command.who is not None:
         sender = context.authenticate(command.who)
@@ -101,11 +101,15 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     order = (*board.sitters[1:], board.sitters[0])
     seated = [one.player_id for one in order]
     for asker in sorted(seated, key=lambda one: one != sitter.player_id):
-        asked = challenges.waiting_for(context.connection, asker, board.game, board.options, seated)
-        if asked is not None and asker == sitter.player_id:
-            return accept(context, Accept(None, asked, command.who))
-        if asked is not None:
-            raise Refused("rematch-asked", part=str(asked), example=f"show {asked}")
+        waiting_number = challenges.waiting_for(
+            context.connection, asker, board.game, board.options, seated
+        )
+        if waiting_number is not None and asker == sitter.player_id:
+            return accept(context, Accept(None, waiting_number, command.who))
+        if waiting_number is not None:
+            raise Refused(
+                "rematch-asked", part=str(waiting_number), example=f"show {waiting_number}"
+            )
     game = known_game(context, board.game)
     words = board.options
     if races(game):  # of another box
@@ -170,19 +174,19 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
     """Refuse names that look like options without "-": "challenge bob race", "… size 8x8"."""
     forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
     names: list[str] = []
-    said: list[str] = []
+    options: list[str] = []
     for word in command.userids:
         if word in BOT_USERIDS or players.by_userid(context.connection, word) is not None:
             names.append(word)
-        elif said and said[-1].endswith("=") and _is_option(game, said[-1] + word):
-            said[-1] += word
+        elif options and options[-1].endswith("=") and _is_option(game, options[-1] + word):
+            options[-1] += word
         elif word in forms:
-            said.append(f"-{word}=" if forms[word] else f"-{word}")
+            options.append(f"-{word}=" if forms[word] else f"-{word}")
         elif fitting := _of_one_option(game, forms, word):
-            said.append(fitting)
+            options.append(fitting)
         else:  # perhaps a password
             return
-    if not said:
+    if not options:
         return
     sender = context.actor.address
     if command.alone:
@@ -193,11 +197,11 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
     if not (command.alone or len(set(names)) > 1):
         return
     line = " ".join((game.info.key, "solo" if command.alone else "challenge", *names))
-    words = (*command.options, *said)
+    words = (*command.options, *options)
     read_options(game, words, len(names) or 1, line, line, command.times)
     words = tuple(word for word in words if word != "-race" or not command.alone)
     example = " ".join((line, *words, *command.times))
-    raise Refused("option-sign", part=said[0].strip("-="), example=example)
+    raise Refused("option-sign", part=options[0].strip("-="), example=example)
 
 
 def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
@@ -270,13 +274,13 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
     must_be_open(context, game)
     seats = command.seats or max(2, game.info.min_seats)
-    said = () if command.seats is None else (str(command.seats),)
+    seat_words = () if command.seats is None else (str(command.seats),)
     options, rated = read_options(
         game,
         command.options,
         seats,
         str(seats),
-        " ".join((key, "seek", player.userid, "PASSWORD", *said)),
+        " ".join((key, "seek", player.userid, "PASSWORD", *seat_words)),
     )
     seeks = challenges.seeks_like(context.connection, key, seats, options)
     mine = next((other for other in seeks if other.player_id == player.id), None)
@@ -323,13 +327,13 @@ def _start(
     context: CommandContext, player: Player, partners: list[challenges.Seek], wanted: Proposal
 ) -> Answer:
     """Begin the board of a match; the first seat is drawn by lot."""
-    ids = [player.id, *(one.player_id for one in partners)]
+    ids = [player.id, *(partner.player_id for partner in partners)]
     random.SystemRandom().shuffle(ids)
     sitting = []
     for player_id in ids:
-        one = players.by_id(context.connection, player_id)
-        assert one is not None
-        sitting.append(one)
+        partner = players.by_id(context.connection, player_id)
+        assert partner is not None
+        sitting.append(partner)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
     board = make_board(context, proposal, set(ids))
     own, notifications = [], []

@@ -41,7 +41,7 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     position = context.position(board)
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
-    asked = far_labels.question(
+    question = far_labels.question(
         context,
         board,
         sitter,
@@ -50,7 +50,7 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
         command.text,
         with_words=bool(words_for_others(context)),
     )
-    return asked or play_move(
+    return question or play_move(
         context, board, sitter, position, move, words_for_others(context), command.text
     )
 
@@ -89,9 +89,11 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     move = move or read_move(position, sitter.seat, text)
     must_not_be_taken_back(position, sitter.seat, move, below)
     above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
-    said = pass_on(context, "\n".join(filter(None, (above, below))))
-    asked = far_labels.question(context, board, sitter, position, move, text, with_words=bool(said))
-    return asked or play_move(context, board, sitter, position, move, said, text)
+    passed_on = pass_on(context, "\n".join(filter(None, (above, below))))
+    question = far_labels.question(
+        context, board, sitter, position, move, text, with_words=bool(passed_on)
+    )
+    return question or play_move(context, board, sitter, position, move, passed_on, text)
 
 
 def _names_writer(sitter: Sitter, line: str) -> bool:
@@ -122,12 +124,14 @@ def _in_sentences(
     )
     if talked is not None:
         yes = consent.sentence.written if consent is not None else ""
-        said = pass_on(context, "\n".join(line for line in talked.words.split("\n") if line != yes))
-        move, typed = talked.move, talked.typed
-        asked = far_labels.question(
-            context, board, sitter, position, move, typed, with_words=bool(said)
+        passed_on = pass_on(
+            context, "\n".join(line for line in talked.words.split("\n") if line != yes)
         )
-        return asked or play_move(context, board, sitter, position, move, said, typed)
+        move, typed = talked.move, talked.typed
+        question = far_labels.question(
+            context, board, sitter, position, move, typed, with_words=bool(passed_on)
+        )
+        return question or play_move(context, board, sitter, position, move, passed_on, typed)
     if consent is not None:
         context.line_words = talk(consent.others)
         if consent.is_yes:
@@ -223,7 +227,7 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     others = [
         s for s in board.sitters if s.player_id != sitter.player_id and not bot_turns.is_bot(s)
     ]
-    said = {"by": sitter.userid, "said": words}
+    letter_words = {"by": sitter.userid, "said": words}
     sent = {
         "to": [s.userid for s in others],
         "unreachable": [s.userid for s in others if s.unreachable_since],
@@ -232,7 +236,7 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     return Answer(
         (Part("chat-sent", sent, board.id, board.plies, sitter.seat),),
         tuple(
-            Notification.sitter(s, Part("chat", said, board.id, board.plies, s.seat))
+            Notification.sitter(s, Part("chat", letter_words, board.id, board.plies, s.seat))
             for s in others
         ),
     )

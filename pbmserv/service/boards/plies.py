@@ -150,9 +150,11 @@ def log_ply(
                 Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
             )
         elif words:  # a free move is no news, but the words with it are
-            said = {"by": sitter.userid, "said": words}
+            letter_words = {"by": sitter.userid, "said": words}
             notifications.append(
-                Notification.sitter(other, Part("chat", said, board.id, after.number, other.seat))
+                Notification.sitter(
+                    other, Part("chat", letter_words, board.id, after.number, other.seat)
+                )
             )
     if board.followed:
         unseen, is_over = ply.free or not after.is_news_for(None), outcome is not None

@@ -215,14 +215,14 @@ def invite(
         if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
     contact.must_be_free_to_meet(context, sender.id, people, people)
-    asked = [player for player in others if not _at_once(context, player, sender)]
+    invited = [player for player in others if not _at_once(context, player, sender)]
     proven = context.is_proven(sender)
-    if not (proven or asked):
+    if not (proven or invited):
         return wait_for_yes(context, sender, proposal, words.get("replay"))
-    _not_too_many(context, sender, asked, proven=proven)
+    _not_too_many(context, sender, invited, proven=proven)
     if not others and challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
-    there = {player.id for player in proposal.sitting} - {player.id for player in asked}
+    there = {player.id for player in proposal.sitting} - {player.id for player in invited}
     rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
@@ -240,7 +240,7 @@ def invite(
     own, notifications = [], []
     for sitter in board.sitters:
         if sitter.player_id == sender.id:
-            letter = "challenged" if asked else "started"
+            letter = "challenged" if invited else "started"
             own.append(Part(letter, words, board.id, 0, sitter.seat, board.thread))
         else:
             letter = "challenge" if sitter.accepted_at is None else "started"
@@ -338,7 +338,7 @@ def wait_for_yes(
     )
     context.player, context.sitter, context.unproven = sender, None, True
     others = [player.userid for player in proposal.sitting if player.id != sender.id]
-    asked = {
+    letter_words = {
         "number": number,
         "userid": sender.userid,
         "title": game.info.title,
@@ -347,7 +347,7 @@ def wait_for_yes(
         "replay": replayed,
         "days": ANSWERED_DAYS,
     }
-    return Answer((Part("begin-asked", asked),))
+    return Answer((Part("begin-asked", letter_words),))
 
 
 def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -370,9 +370,9 @@ def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Ans
         origin, words = origin_of(board), {"replay": board.id}
     sitting = []
     for player_id in wanted.sitting:
-        one = players.by_id(context.connection, player_id)
-        assert one is not None
-        sitting.append(one)
+        player_there = players.by_id(context.connection, player_id)
+        assert player_there is not None
+        sitting.append(player_there)
     proposal = Proposal(game, options, rated, wanted.terms, tuple(sitting), origin)
     answer = invite(context, player, proposal, words)
     number = answer.parts[0].board

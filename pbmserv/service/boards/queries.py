@@ -58,12 +58,12 @@ def help_on(context: CommandContext, command: Help) -> Answer:
 
 def list_games(context: CommandContext, command: ListGames) -> Answer:
     """Answer ``list [game…]``."""
-    known = context.services.registry
+    registry = context.services.registry
     for key in command.games:
-        if key not in known:
-            games = ", ".join(g.info.key for g in known)
+        if key not in registry:
+            games = ", ".join(g.info.key for g in registry)
             raise Refused("unknown-game", part=key, games=games, suggestion="")
-    wanted = command.games or tuple(game.info.key for game in known)
+    wanted = command.games or tuple(game.info.key for game in registry)
     return Answer((Part("list", {"games": list(wanted)}),))
 
 
@@ -289,15 +289,15 @@ def _ply(context: CommandContext, board: BoardRow, number: int | None, seat: Sea
     position = context.position(board)
     if number is None:
         return board.plies
-    made = position.turns
+    turns_made = position.turns
     # While a race runs, the number of the others' turns is hidden.
-    if number > made and not (position.apart and position.outcome is None):
+    if number > turns_made and not (position.apart and position.outcome is None):
         raise Refused(
             "no-such-turn",
             part=f"#{number}",
             board=board.id,
-            made=made,
-            example=f"{board.game} show {board.id}#{made}",
+            made=turns_made,
+            example=f"{board.game} show {board.id}#{turns_made}",
         )
     return position.at_turn(number, seat).number
 

@@ -248,9 +248,11 @@ class _Run:
                     notifications.append(Notification.sitter(sitter, old))
                 continue
             part = self._part(board, sitter, before, old, new)
-            asked = next((p for p in own if p.letter == "queued" and p.seat == sitter.seat), None)
-            if asked is not None and asked.board == board.id:
-                own[own.index(asked)] = part
+            queued_part = next(
+                (p for p in own if p.letter == "queued" and p.seat == sitter.seat), None
+            )
+            if queued_part is not None and queued_part.board == board.id:
+                own[own.index(queued_part)] = part
             else:
                 notifications.append(Notification.sitter(sitter, part))
         return Answer(tuple(own), (*notifications, *self.others))

@@ -176,8 +176,12 @@ def coach_part(
 ) -> CoachPart:
     """Return the coach's results for a seat that `asks_coach`."""
     game = position.game
-    asked = position.hint_of(seat)
-    hint = rows.finished_reports(connection, board.id, asked.number).get(seat) if asked else None
+    hint_position = position.hint_of(seat)
+    hint = (
+        rows.finished_reports(connection, board.id, hint_position.number).get(seat)
+        if hint_position
+        else None
+    )
     if rows.is_report_due(connection, board.id):
         return CoachPart(is_due=True, hint=hint)
     if not coached(game) or not is_done(position, seat):

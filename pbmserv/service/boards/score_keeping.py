@@ -20,24 +20,24 @@ def settle_daily(context: CommandContext, board: BoardRow, after: Position) -> d
     game, outcome = after.game, after.outcome
     if board.seats != 1 or outcome is None or not races(game):
         return {}
-    one = solo.daily_of_board(context.connection, board.id)
-    if one is None:
+    daily = solo.daily_of_board(context.connection, board.id)
+    if daily is None:
         return {}
     solved = outcome.reason == "solved"
     score = outcome.scores[0] if solved and outcome.scores else None
-    names = persons.names_of(context.connection, one.player_id)
-    first = solo.first_try(context.connection, names, board.game, one.day)
+    names = persons.names_of(context.connection, daily.player_id)
+    first = solo.first_try(context.connection, names, board.game, daily.day)
     solo.settle_daily(
         context.connection, board.id, solved=solved, score=score, counts=first == board.id
     )
     notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
     return {
-        "number": one.number,
+        "number": daily.number,
         "grade": grade_of(game, board.options),
         "solved": solved,
         "score": score,
         "shots": game.shots(notes),
-        "streak": streak(context, one.player_id, board.game, one.day) if solved else 0,
+        "streak": streak(context, daily.player_id, board.game, daily.day) if solved else 0,
     }
 
 

@@ -56,11 +56,11 @@ def newest_words(context: CommandContext, board: BoardRow, reader: Sitter) -> tu
     sayings: dict[tuple[int | None, str, str], Saying] = {}
     for letter in letters:
         words = letter.words
-        said = words.get("said_to") or words.get("said")
+        text = words.get("said_to") or words.get("said")
         is_own = words.get("said_to") or kind_of(letter.letter).own_words
         userid = reader.userid if is_own else words.get("by", "")
-        if isinstance(said, str) and said.strip() and userid in board.names:
-            sayings[letter.mail_id, userid, said] = Saying(userid, said)
+        if isinstance(text, str) and text.strip() and userid in board.names:
+            sayings[letter.mail_id, userid, text] = Saying(userid, text)
     newest = list(sayings.values())[-MOST_SAID:]
     audible = {
         userid
@@ -93,8 +93,8 @@ def moves_so_far(
     for step in range(len(positions) - 1, 0, -1):
         position = positions[step]
         notes = notes_for(position.game, position.step, seat)
-        told = [note for note in notes if note.kind != SCORE]
-        sentences = note_sentences(position.game, told, names, seat)
+        shown_notes = [note for note in notes if note.kind != SCORE]
+        sentences = note_sentences(position.game, shown_notes, names, seat)
         if sentences and position.ply is not None:
             moves.append(ToldMove(step, position.ply.seat, tuple(sentences)))
         if len(moves) == MOST_MOVES:

@@ -71,7 +71,7 @@ def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
 
 def entry(
     context: CommandContext,
-    one: Waiting,
+    waiting: Waiting,
     news: Sequence[QueuedLetter],
     due: Due | None,
     room: Budget,
@@ -85,15 +85,15 @@ def entry(
     Raises:
         TooMuch: there is no room for this board; the letter names it.
     """
-    board, sitter = one.board, one.sitter
-    asked = sitter.accepted_at is None
+    board, sitter = waiting.board, waiting.sitter
+    is_invited = sitter.accepted_at is None
     by = [s.userid for s in board.sitters if s.accepted_at is not None]
     return {
         "letter": "tray-board",
         "words": {
             "event": "news",
             "undecided": list(board.undecided),
-            "asked_by": by if asked else [],
+            "asked_by": by if is_invited else [],
             "says": said_in(news),
             "due": due
             and {
@@ -105,22 +105,22 @@ def entry(
         "board": board.id,
         "ply": board.plies,
         "seat": sitter.seat,
-        "turn": show_or_log(board.id, board.game, partial(_turn, context, one, room)),
+        "turn": show_or_log(board.id, board.game, partial(_turn, context, waiting, room)),
     }
 
 
-def _turn(context: CommandContext, one: Waiting, room: Budget) -> int:
+def _turn(context: CommandContext, waiting: Waiting, room: Budget) -> int:
     """Return the number of the reader's next turn, once there is room for the board.
 
     The letter replays and draws the board, whether it is in memory here or not.
     """
     room.check()
-    board = one.board
+    board = waiting.board
     position = context.services.positions.newest(context.connection, board, room.replay)
     room.spend(Work.DRAWN)
     room.spend(Work.SQUARES, squares_of(position.game, position.state))
     context.played[board.id] = position
-    return position.game.turn(position.state, one.sitter.seat)
+    return position.game.turn(position.state, waiting.sitter.seat)
 
 
 def entries(

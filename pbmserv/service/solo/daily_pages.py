@@ -217,14 +217,14 @@ class GuestBoxes:
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
         """The box of a day, by one of the server's keys."""
         _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
-        known = self._openings.get((day, number))
-        if known is None:  # to find a box as hard as the day's takes time
+        box = self._openings.get((day, number))
+        if box is None:  # to find a box as hard as the day's takes time
             words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
             record = GameRecord(game.info.key, game.info.rules_version, 1, words, seed)
-            known = opening(game, record)
+            box = opening(game, record)
             newest = list(self._openings.items())[1 - KEPT_BOXES :]
-            self._openings = {**dict(newest), (day, number): known}  # other threads read the old
-        return known
+            self._openings = {**dict(newest), (day, number): box}  # other threads read the old
+        return box
 
     # -- what the form carries -------------------------------------------------------------
 

@@ -204,8 +204,8 @@ def _divide(field, ports, outs, least, most, budget, room):
             if cases == room:
                 return rows, cases, False
             for cell in range(cells):
-                known = filled[squares[cell]]
-                rows[cases, cell] = EMPTY if full and known == UNKNOWN else known
+                content = filled[squares[cell]]
+                rows[cases, cell] = EMPTY if full and content == UNKNOWN else content
             cases += 1
         if fits and best >= 0:
             if budget < 1:
