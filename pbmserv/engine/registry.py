@@ -46,6 +46,13 @@ class Readable(Protocol):
         ...
 
 
+class Titles(dict[str, str]):
+    """The titles of the installed games by their keys; boards of others keep being listed."""
+
+    def __missing__(self, key: str) -> str:
+        return f"{key} (not installed)"
+
+
 class Registry:
     """The games of this server.
 
@@ -78,7 +85,7 @@ class Registry:
             self._newest, key=lambda key: (not self.bots[key], key not in self.racing, key)
         )
         self._in_order = tuple(self._newest[key] for key in keys)
-        self.titles = {key: self._newest[key].info.title for key in keys}
+        self.titles = Titles({key: self._newest[key].info.title for key in keys})
 
     @classmethod
     def installed(cls) -> Registry:

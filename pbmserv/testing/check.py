@@ -364,7 +364,10 @@ class _Checks:
     def again(self, record: GameRecord, states: Sequence[Any]) -> None:
         """Replay a game; the same record gives the same states."""
         random.seed(len(states))
-        steps = replay(self.game, record)
+        try:
+            steps = replay(self.game, record)
+        except MoveError:
+            self.fail("play", "a move is not legal when it is replayed; draw from rng alone")
         for number, (step, state) in enumerate(zip(steps, states, strict=True)):
             if step.state.state != state:
                 method = "play" if number else "start"

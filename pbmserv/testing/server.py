@@ -18,8 +18,8 @@ from argon2 import PasswordHasher
 from pbmserv.config.settings import load
 from pbmserv.engine.registry import Registry
 from pbmserv.mail.envelope import Envelope
-from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.base import Base
 from pbmserv.stages.bots_process import BotsStage
@@ -120,7 +120,7 @@ class TestServer:
         mail["Message-ID"] = f"<{len(self.letters)}.{id(mail)}@players.example>"
         mail.set_content(body)
         envelope = Envelope(sender, to or self.address, mail.as_bytes())
-        answer = self.loop.run_until_complete(self.door.door.arrives(envelope, is_counted=False))
+        answer = self.loop.run_until_complete(self.door.door.receive(envelope, is_counted=False))
         if not answer.startswith("250"):
             raise RuntimeError(f"the server refused a mail: {answer}")
         self.play.play.run_until_idle()

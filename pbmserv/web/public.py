@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from pbmserv.engine.registry import Titles
 from pbmserv.extras import why_missing
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
 from pbmserv.views.forms import drawing_label
@@ -128,7 +129,7 @@ class _Public:
         self._allowance = allowance
         self._ink = Ink(printer.templates)
         self._rendered = Rendered(MOST_RENDERED)
-        self._titles = {game.key: game.title for game in printer.pages.games}
+        self._titles = Titles({game.key: game.title for game in printer.pages.games})
 
     async def today(self, request: Request) -> Response:
         """Show the guest box.

@@ -1,5 +1,5 @@
 """What the contract suite has to know about Backgammon."""
 
-OPTIONS = [(), ("-match=3",), ("-match=3", "-cube=no")]
+OPTIONS = [(), ("-match=3",)]
 GARBAGE = "0123456789/ baroff()*"
 TEXTS = ("13/7 8/7", "bar/22", "6/off(2)", "roll", "double", "take", "drop")

@@ -19,11 +19,6 @@ from pbmserv.engine.types import Rng, Seat
 from pbmserv.game.search import Effort
 from pbmserv.games import chess, connect4, tictactoe
 
-MODULES = (
-    *("backgammon", "battleships", "chess", "connect4", "go", "gomoku", "hex", "liar"),
-    *("reversi", "tictactoe"),
-)
-
 
 def chance(seed: int) -> Any:
     return CountedRng(Rng(b"bots", seed))
@@ -99,7 +94,7 @@ def begun(name: str, seed: int = 0) -> Position:
 
 
 @pytest.mark.slow
-@rows("name", ["backgammon", "battleships", "connect4", "reversi"])
+@rows("name", ["backgammon", "battleships", "connect4"])
 def test_a_better_bot_wins_more(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The best bot against the easy one, with a part of its budget."""
     won = 0.0
@@ -116,7 +111,7 @@ def test_a_better_bot_wins_more(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.slow
-@rows("name", MODULES)
+@rows("name", ["go", "chess", "reversi"])
 def test_a_bot_thinks_for_a_second_or_two(name: str) -> None:
     position = begun(name)
     for _ in range(4):

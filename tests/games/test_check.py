@@ -11,10 +11,15 @@ import pytest
 from pbmserv.cli.main import run
 from pbmserv.game import After, Grid, Option, Told, draw
 from pbmserv.games.tictactoe import CELLS, TicTacToe
-from pbmserv.testing import check_game
+from pbmserv.testing import check, check_game
 
 
-def findings(game: Any, seeds: int = 4) -> dict[str, str]:
+@pytest.fixture(autouse=True)
+def _short_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "LONGEST", 100)
+
+
+def findings(game: Any, seeds: int = 2) -> dict[str, str]:
     return {finding.method: finding.sentence for finding in check_game(game, seeds).listed}
 
 

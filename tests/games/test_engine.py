@@ -9,6 +9,7 @@ import pytest
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
+from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
 from pbmserv.game import After, Game, Grid, Option, Result, draw, win
@@ -247,3 +248,7 @@ def test_a_board_is_turned_for_the_second_player() -> None:
 def test_a_draw_and_a_grid_can_be_shown() -> None:
     assert draw("full").places == (1, 1)
     assert Grid(["X."]).name(0, 1) == "B1"
+
+
+def test_a_game_that_is_not_installed_has_a_title() -> None:
+    assert Registry([tictactoe.GAME]).titles["gone"] == "gone (not installed)"

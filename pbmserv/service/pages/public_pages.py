@@ -207,7 +207,7 @@ def _finished_boards(
             Finished(
                 board=game.board,
                 game=game.game,
-                title=titles.get(game.game, game.game),
+                title=titles[game.game],
                 players=[called[name] for name in game.names],
                 winners=[called[name] for name in queries.winners(game.names, game.places)],
                 drawn=queries.is_drawn(game.places),
