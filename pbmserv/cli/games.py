@@ -80,18 +80,18 @@ def rules_of(name: str) -> Any:
     from pbmserv.game import Game
 
     if name.endswith(".py"):
-        found = _of_file(Path(name))
+        game = _of_file(Path(name))
     elif ":" in name:
         module, _, attribute = name.partition(":")
         try:
-            found = getattr(import_module(module), attribute)
+            game = getattr(import_module(module), attribute)
         except (ImportError, AttributeError) as error:
             raise OperatorError(f"{name} cannot be loaded: {error}") from error
     else:
-        found = _installed(name)
-    if not isinstance(found, Game):
+        game = _installed(name)
+    if not isinstance(game, Game):
         raise OperatorError(f"{name} is not an object of a class below pbmserv.game.Game")
-    return found
+    return game
 
 
 def _of_file(path: Path) -> Any:
@@ -111,7 +111,7 @@ def _installed(key: str) -> Any:
 
     games = Registry.installed()
     if key not in games:
-        known = ", ".join(game.info.key for game in games)
-        raise OperatorError(f"no installed game is called {key}; there are {known}")
+        keys = ", ".join(game.info.key for game in games)
+        raise OperatorError(f"no installed game is called {key}; there are {keys}")
     game = games.newest(key)
     return getattr(game, "rules", game)

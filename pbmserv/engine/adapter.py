@@ -273,19 +273,25 @@ class AdaptedGame:
     @property
     def server_rules(self) -> list[str]:
         """Paragraphs about what the server adds to the rules."""
-        said = ["Small letters and capitals mean the same in a move, and so does any punctuation."]
+        paragraphs = [
+            "Small letters and capitals mean the same in a move, and so does any punctuation."
+        ]
         if self.rules.swap:
-            said.append('The second player may reply "swap" to the first move: the sides change.')
+            paragraphs.append(
+                'The second player may reply "swap" to the first move: the sides change.'
+            )
         if self.rules.draws and self.info.max_seats == 2:
-            said.append('Reply "draw" to offer a draw; the other player accepts or rejects it.')
+            paragraphs.append(
+                'Reply "draw" to offer a draw; the other player accepts or rejects it.'
+            )
         if self.info.max_seats == 2:
-            said.append(
+            paragraphs.append(
                 '"undo" takes back a move that nobody has been told of. "takeback" asks the other '
                 "player whether your last move may be taken back."
             )
         if self.info.max_seats > 2:
-            said.append("If somebody resigns, the others go on.")
-        return said
+            paragraphs.append("If somebody resigns, the others go on.")
+        return paragraphs
 
     def _random_move(self, state: Any, seat: int, rng: Any) -> str:
         move: str = rng.choice(list(self.rules.moves(state, seat)))
@@ -296,10 +302,10 @@ class AdaptedGame:
     def options(self, words: Sequence[str], seats: int) -> Settings:  # noqa: ARG002 - a contract
         """Read the option words of a challenge."""
         values = {one.name: one.default for one in self._options}
-        known = {one.name.casefold(): one for one in self._options}
+        options_by_name = {one.name.casefold(): one for one in self._options}
         for word in words:
             name, sign, text = word.removeprefix("-").partition("=")
-            option = known.get(name.casefold())
+            option = options_by_name.get(name.casefold())
             if option is None or not word.startswith("-"):
                 raise self._refused_option("no-option", word, options=self._forms())
             values[option.name] = self._value(option, word, text if sign else None)
@@ -317,8 +323,8 @@ class AdaptedGame:
         raise self._refused_option("no-value", word, option=option.name, values=_values(option))
 
     def _refused_option(self, code: str, part: str, **values: str) -> OptionError:
-        told = {"title": self.info.title, **values}
-        return OptionError(f"{self.info.key}.{code}", part=part, **told)
+        facts = {"title": self.info.title, **values}
+        return OptionError(f"{self.info.key}.{code}", part=part, **facts)
 
     def _forms(self) -> str:
         return ", ".join(_form(one) for one in self._options)
@@ -382,8 +388,8 @@ class AdaptedGame:
             return Move(move)
         if spoken and (answer := self._spoken(view, spoken, text)) is not None:
             return answer
-        known = [*self._vocabulary(view), *listed]
-        is_like = matching.is_like(text, known, freely=self._reads_itself)
+        vocabulary = [*self._vocabulary(view), *listed]
+        is_like = matching.is_like(text, vocabulary, freely=self._reads_itself)
         if not is_like:
             raise self._refused(NotUnderstood, "not-a-move", view, text)
         if not view.may_act:
@@ -436,8 +442,8 @@ class AdaptedGame:
     def _refused(
         self, kind: type[MoveError], code: str, view: View, text: str, **values: str
     ) -> MoveError:
-        told = {"title": self.info.title, "ask": view.ask, **values}
-        return kind(f"{self.info.key}.{code}", part=" ".join(text.split())[:60], **told)
+        facts = {"title": self.info.title, "ask": view.ask, **values}
+        return kind(f"{self.info.key}.{code}", part=" ".join(text.split())[:60], **facts)
 
     def meant(self, view: View, text: str) -> Move | None:
         """Return the one legal move that occurs among other words."""

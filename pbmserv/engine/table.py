@@ -194,8 +194,8 @@ class Keeper:
         moves = {table.sides[one]: text for one, text in sorted(table.chosen)}
         after = _after(self.game.play_all(table.state, moves, CountedRng(rng)))
         if not after.told:
-            told = [f"{{{side}}} played {text}." for side, text in moves.items()]
-            after = replace(after, told=told)
+            reports = [f"{{{side}}} played {text}." for side, text in moves.items()]
+            after = replace(after, told=reports)
         notes = [_note(table, one, seat) for one in after.told]
         public: dict[Seat | None, str] = {None: ", ".join(moves.values())}
         order = range(table.seats)
@@ -217,22 +217,22 @@ class Keeper:
             table: before it, but with the new number of turns.
             following: sides in the order in which they come to move.
         """
-        told = list(notes)
+        all_notes = list(notes)
         out = [table.seat_of(side) for side in after.out]
         last = public[None]
         table = replace(
             table, last=last, state=after.state, out=(*table.out, *out), final=final, due=()
         )
-        told += [Note("out", seat, None) for seat in out]
+        all_notes += [Note("out", seat, None) for seat in out]
         outcome = self._outcome(table)
         if outcome is not None:
             table = replace(table, outcome=outcome)
-            return Step(table, public, tuple(told), reveals=True)
+            return Step(table, public, tuple(all_notes), reveals=True)
         passed, due = self._due(table, after.next, following)
-        told += [Note("passed", seat, None) for seat in passed]
+        all_notes += [Note("passed", seat, None) for seat in passed]
         fresh = self.game.swap and table.used == 1 and table.seats == 2
         table = replace(table, due=due, may_swap=fresh and not passed)
-        return Step(table, public, tuple(told), reveals=final)
+        return Step(table, public, tuple(all_notes), reveals=final)
 
     def _due(
         self, table: Table, chosen: Collection[int] | None, following: Sequence[int]
@@ -327,20 +327,22 @@ class Keeper:
             return Step(after, public, (note,), reveals=True)
         side = table.sides[seat]
         left = _after(self.game.leave(table.state, side, CountedRng(rng)))
-        told = [note, *(_note(table, one, seat) for one in left.told)]
+        all_notes = [note, *(_note(table, one, seat) for one in left.told)]
         others_due = tuple(one for one in table.due if one[0] != seat)
         begun = replace(gone, before=table, mover=seat)
         if left.next is None and (seat not in table.movers or others_due):
             after = replace(begun, state=left.state, due=others_due, final=True)
             if (end := self._outcome(after)) is not None:
                 after = replace(after, outcome=end, due=())
-            return Step(after, public, tuple(told), reveals=True)
+            return Step(after, public, tuple(all_notes), reveals=True)
         if self.game.together and left.next is None:
             begun = replace(begun, state=left.state, used=max(used for _, used in table.due))
             step = self._all_at_once(begun, seat, rng)
-            return replace(step, notes=(*told, *step.notes), reveals=True)
+            return replace(step, notes=(*all_notes, *step.notes), reveals=True)
         following = [(side + n) % table.seats for n in range(1, table.seats + 1)]
-        return self._went_on(replace(begun, chosen=()), left, following, told, public, final=True)
+        return self._went_on(
+            replace(begun, chosen=()), left, following, all_notes, public, final=True
+        )
 
 
 def outcome_of(table: Table, result: Result) -> Outcome:

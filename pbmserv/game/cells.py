@@ -141,13 +141,15 @@ def legend(
                 owned[piece.seat].append(piece)
             elif piece.seat is None and key in there and piece not in others:
                 others.append(piece)
-    said = [
+    phrases = [
         f"{'you have' if seat == you else names[seat] + ' has'} {_set_of(pieces, glyphs)}"
         for seat, pieces in sorted(owned.items(), key=lambda one: (one[0] != you, one[0]))
         if seat < len(names)
     ]
-    said += [f"{face(piece, glyphs)} is {piece.say}" for piece in others if piece.text != piece.say]
-    text = "; ".join(said) + "." if said else ""
+    phrases += [
+        f"{face(piece, glyphs)} is {piece.say}" for piece in others if piece.text != piece.say
+    ]
+    text = "; ".join(phrases) + "." if phrases else ""
     return f"Y{text[1:]}" if text.startswith("you ") else text
 
 
@@ -171,9 +173,9 @@ def edge_words(layout: Layout, names: Sequence[str], you: int | None) -> str:
     for side in ("top", "bottom", "left", "right"):
         if side in layout.edges:
             owners.setdefault(layout.edges[side], []).append(side)
-    said = [
+    phrases = [
         f"{' and '.join(sides)} {'are yours' if seat == you else 'belong to ' + names[seat]}"
         for seat, sides in owners.items()
     ]
-    text = "; ".join(said)
+    text = "; ".join(phrases)
     return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -46,16 +46,16 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
             spans.setdefault("".join(words[begin:end]), []).append((begin, end))
-    found = {move: spans.get(_squeezed(move), []) for move in moves}
-    found = {
+    places_by_move = {move: spans.get(_squeezed(move), []) for move in moves}
+    places_by_move = {
         move: places
-        for move, places in found.items()
+        for move, places in places_by_move.items()
         if places and (len(words) == 1 or move.casefold() not in _ENGLISH)
     }
-    every = [place for places in found.values() for place in places]
+    every = [place for places in places_by_move.values() for place in places]
     meant = [
         move
-        for move, places in found.items()
+        for move, places in places_by_move.items()
         if any(
             not any(b <= begin and end <= e and e - b > end - begin for b, e in every)
             for begin, end in places
@@ -83,9 +83,11 @@ def is_like(text: str, words: Iterable[str], *, freely: bool = False) -> bool:
     Args:
         freely: whether any short token with a digit may be a part of a move.
     """
-    found = tokens(text)
-    known = {token for word in words for token in tokens(word)}
-    return bool(found) and all(token in known or _is_named(token, freely) for token in found)
+    text_tokens = tokens(text)
+    known_tokens = {token for word in words for token in tokens(word)}
+    return bool(text_tokens) and all(
+        token in known_tokens or _is_named(token, freely) for token in text_tokens
+    )
 
 
 def _is_named(token: str, freely: bool) -> bool:

@@ -123,7 +123,7 @@ def plays(points: Sequence[int], bar: int, dice: Sequence[int]) -> dict[tuple[An
     As many dice as possible must be used, and the higher one if only one can be.
     """
     orders = [tuple(dice)] if len(dice) == 4 else [tuple(dice), tuple(reversed(dice))]
-    found: dict[tuple[Any, ...], Play] = {}
+    plays: dict[tuple[Any, ...], Play] = {}
     best = 0
     for order in orders:
         level: dict[tuple[Any, ...], Play] = {(*points, bar): ()}
@@ -137,13 +137,13 @@ def plays(points: Sequence[int], bar: int, dice: Sequence[int]) -> dict[tuple[An
                 break
             level = following
             if count > best:
-                best, found = count, {}
+                best, plays = count, {}
             if count == best:
-                found = {**level, **found}
+                plays = {**level, **plays}
     if best == 1 and len(set(dice)) == 2:
-        higher = {key: play for key, play in found.items() if is_by(play[0], max(dice))}
-        return higher or found
-    return found
+        higher = {key: play for key, play in plays.items() if is_by(play[0], max(dice))}
+        return higher or plays
+    return plays
 
 
 def is_by(step: Step, die: int) -> bool:
@@ -173,7 +173,7 @@ def net(play: Iterable[Step]) -> dict[int, int]:
 
 def read_steps(text: str) -> Play:
     """Return the moves of a text: 13/7 8/7, 24/18/13, 6/off(2), or just the points in pairs."""
-    found: list[Step] = []
+    steps: list[Step] = []
     groups = [part for part in re.split(r"[\s,;]+", text.strip(" .!")) if part]
     if "/" not in text and "-" not in text:
         groups = ["/".join(groups[n : n + 2]) for n in range(0, len(groups), 2)]
@@ -187,8 +187,8 @@ def read_steps(text: str) -> Play:
         ]
         times = int(points[-1][1] or 1)
         for source, to in pairwise(numbers):
-            found += [(source, to)] * times
-    return tuple(found)
+            steps += [(source, to)] * times
+    return tuple(steps)
 
 
 class Backgammon(Game[Board]):
@@ -275,9 +275,9 @@ class Backgammon(Game[Board]):
 
     def play(self, state: Board, seat: Seat, move: str, rng: Rng) -> After[Board]:
         if move == "double":
-            asked = replace(state, stage="take", mover=1 - seat)
-            told = [f"{{{seat}}} doubled to {2 * state.cube}."]
-            return After(asked, told, next=[1 - seat], final=True)
+            offered = replace(state, stage="take", mover=1 - seat)
+            reports = [f"{{{seat}}} doubled to {2 * state.cube}."]
+            return After(offered, reports, next=[1 - seat], final=True)
         if move == "take":
             doubled = replace(state, cube=2 * state.cube, owner=seat, mover=1 - seat)
             return self.rolled(doubled, [f"{{{seat}}} took the cube."], rng)
@@ -287,11 +287,11 @@ class Backgammon(Game[Board]):
             return self.rolled(state, [], rng)
         key = next(key for key, play in self.legal(state, seat).items() if text_of(play) == move)
         moved = with_points(state, seat, key[:26], key[26])
-        told = [f"{{{seat}}} played {move}."]
+        reports = [f"{{{seat}}} played {move}."]
         points, _ = seen_from(moved, seat)
         if not any(men > 0 for men in points):
-            return self.scored(moved, seat, moved.cube * self.worth(moved, seat), told, rng)
-        return self.handed_on(replace(moved, mover=1 - seat), told, rng)
+            return self.scored(moved, seat, moved.cube * self.worth(moved, seat), reports, rng)
+        return self.handed_on(replace(moved, mover=1 - seat), reports, rng)
 
     def handed_on(self, state: Board, told: list[str], rng: Rng) -> After[Board]:
         """Return what comes before the next player's move: a chance to double, or the dice."""
@@ -299,17 +299,17 @@ class Backgammon(Game[Board]):
             return After(replace(state, stage="roll", dice=()), told, next=[state.mover])
         return self.rolled(state, told, rng)
 
-    def rolled(self, state: Board, told: list[str], rng: Rng) -> After[Board]:
+    def rolled(self, state: Board, reports: list[str], rng: Rng) -> After[Board]:
         """Roll; a player who cannot move loses the turn."""
         mover = state.mover
         dice = (1 + rng.below(6), 1 + rng.below(6))
-        told = [*told, f"{{{mover}}} rolled {dice[0]} and {dice[1]}."]
+        reports = [*reports, f"{{{mover}}} rolled {dice[0]} and {dice[1]}."]
         used = dice * 2 if dice[0] == dice[1] else dice
         after = replace(state, dice=used, stage="move")
         if self.legal(after, mover):
-            return After(after, told, next=[mover], final=True)
-        told.append(f"{{{mover}}} had no move.")
-        return self.handed_on(replace(after, mover=1 - mover, dice=()), told, rng)
+            return After(after, reports, next=[mover], final=True)
+        reports.append(f"{{{mover}}} had no move.")
+        return self.handed_on(replace(after, mover=1 - mover, dice=()), reports, rng)
 
     def worth(self, state: Board, winner: Seat) -> int:
         """Return how often a game counts: 2 for a gammon, 3 for a backgammon."""
@@ -320,24 +320,24 @@ class Backgammon(Game[Board]):
         return 3 if points[BAR] or any(points[n] > 0 for n in range(19, 25)) else 2
 
     def scored(
-        self, state: Board, winner: Seat, points: int, told: list[str], rng: Rng
+        self, state: Board, winner: Seat, points: int, reports: list[str], rng: Rng
     ) -> After[Board]:
         """Count a game, and begin the next one."""
         gained = [n + (points if seat == winner else 0) for seat, n in enumerate(state.score)]
         score = (gained[0], gained[1])
         if state.target > 1:
-            told = [*told, f"{{{winner}}} won {points} point{'' if points == 1 else 's'}."]
+            reports = [*reports, f"{{{winner}}} won {points} point{'' if points == 1 else 's'}."]
         if max(score) >= state.target:
-            return After(replace(state, score=score), told)
+            return After(replace(state, score=score), reports)
         was_crawford = state.was_crawford or state.crawford
         new = self.new_game(score, state.target, rng, has_cube=state.has_cube)
         crawford = max(score) == state.target - 1 and not was_crawford
         new = replace(new, crawford=crawford, was_crawford=was_crawford)
-        told += [
+        reports += [
             f"A new game begins; the score is {score[0]} to {score[1]}.",
             f"{{{new.mover}}} begins with {new.dice[0]} and {new.dice[1]}.",
         ]
-        return After(new, told, next=[new.mover], final=True)
+        return After(new, reports, next=[new.mover], final=True)
 
     def over(self, state: Board) -> Result | None:
         if max(state.score) < state.target:

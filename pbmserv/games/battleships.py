@@ -152,8 +152,8 @@ class Battleships(Game[State]):
             if text.strip(" .!").casefold() == "random":
                 return "random"
             return spelt(self.fleet(text, touching=state[seat].touching))
-        found = re.findall(r"\b(?:([A-J])(10|[1-9])|(10|[1-9])([A-J]))\b", text, re.IGNORECASE)
-        cells = [f"{(a or d).upper()}{b or c}" for a, b, c, d in found]
+        matches = re.findall(r"\b(?:([A-J])(10|[1-9])|(10|[1-9])([A-J]))\b", text, re.IGNORECASE)
+        cells = [f"{(a or d).upper()}{b or c}" for a, b, c, d in matches]
         count = self.shots(state, seat)
         if len(cells) != count or len(set(cells)) != count:
             raise No(f"Name {'a cell' if count == 1 else f'{count} different cells'} to fire at.")
@@ -194,32 +194,32 @@ class Battleships(Game[State]):
                 ships = self.fleet(move, touching=mine.touching)
             after = self.with_waters(state, seat, replace(mine, ships=ships, is_ready=True))
             other = 1 - seat
-            told = [
+            reports = [
                 Told(f"{{{seat}}} placed the ships: {spelt(ships)}.", [seat]),
                 Told(f"{{{seat}}} placed the ships.", [other]),
             ]
             following = [other] if not state[other].is_ready else [0]
             hidden = "the ships"
-            return After(after, told, next=following, secret=hidden, final=True)
+            return After(after, reports, next=following, secret=hidden, final=True)
         return self.fired(state, seat, [PLACE[name] for name in move.split()])
 
     def fired(self, state: State, seat: Seat, cells: Sequence[int]) -> After[State]:
         """Carry out the shots of a turn."""
         theirs = state[1 - seat]
-        told = []
+        reports = []
         for cell in cells:
             ship = next((n for n, one in enumerate(theirs.ships) if cell in one), None)
             if ship is None:
                 theirs = replace(theirs, misses=theirs.misses | {cell})
-                told.append(f"{{{seat}}} fired at {CELLS[cell]}: a miss.")
+                reports.append(f"{{{seat}}} fired at {CELLS[cell]}: a miss.")
                 continue
             theirs = replace(theirs, hits=theirs.hits | {cell})
             if theirs.hits.issuperset(theirs.ships[ship]):
                 theirs = replace(theirs, sunk=(*theirs.sunk, ship))
-                told.append(f"{{{seat}}} fired at {CELLS[cell]} and sank the {FLEET[ship][0]}.")
+                reports.append(f"{{{seat}}} fired at {CELLS[cell]} and sank the {FLEET[ship][0]}.")
             else:
-                told.append(f"{{{seat}}} fired at {CELLS[cell]}: a hit.")
-        return After(self.with_waters(state, 1 - seat, theirs), told, final=True)
+                reports.append(f"{{{seat}}} fired at {CELLS[cell]}: a hit.")
+        return After(self.with_waters(state, 1 - seat, theirs), reports, final=True)
 
     def with_waters(self, state: State, seat: Seat, waters: Waters) -> State:
         """Return the state with other waters of a player."""

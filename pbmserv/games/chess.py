@@ -62,7 +62,7 @@ def _jumps(steps: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
 
 
 def _rays(steps: Iterable[tuple[int, int]]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    found = []
+    rays_by_square = []
     for n in range(64):
         rays = []
         for right, down in steps:
@@ -72,8 +72,8 @@ def _rays(steps: Iterable[tuple[int, int]]) -> tuple[tuple[tuple[int, ...], ...]
                 x, y = x + right, y + down
             if ray:
                 rays.append(tuple(ray))
-        found.append(tuple(rays))
-    return tuple(found)
+        rays_by_square.append(tuple(rays))
+    return tuple(rays_by_square)
 
 
 KNIGHTS = _jumps(KNIGHT_STEPS)
@@ -415,14 +415,14 @@ class Chess(Game[Position]):
             san = re.sub("[x=-]", "", notation(state, step, listed))
             spelt.setdefault(san, []).append(name)
         for written in (short, f"{short}Q", short[:1].upper() + short[1:], short.lower()):
-            found = [
+            matches = [
                 name
                 for san, names in spelt.items()
                 if written in {san, san.lower() if written == short.lower() else san}
                 for name in names
             ]
-            if len(found) == 1:
-                return found[0]
+            if len(matches) == 1:
+                return matches[0]
         raise No(self.why_not(state, squares, plain))
 
     def why_not(self, state: Position, squares: str, plain: str) -> str:

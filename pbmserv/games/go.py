@@ -111,15 +111,15 @@ def hash_of(board: str) -> int:
 def group(board: str, cell: int) -> tuple[set[int], bool]:
     """Return the stones joined to a stone, and whether they have a liberty."""
     around, stone = beside(size_of(board)), board[cell]
-    found, waiting, is_free = {cell}, [cell], False
+    stones, waiting, is_free = {cell}, [cell], False
     while waiting:
         for other in around[waiting.pop()]:
             if board[other] == ".":
                 is_free = True
-            elif board[other] == stone and other not in found:
-                found.add(other)
+            elif board[other] == stone and other not in stones:
+                stones.add(other)
                 waiting.append(other)
-    return found, is_free
+    return stones, is_free
 
 
 def placed(board: str, cell: int, stone: str) -> str | None:
@@ -268,20 +268,20 @@ class Go(Game[Position]):
 
     def dead(self, state: Position, cells: Sequence[str]) -> set[int]:
         """Return all stones of the groups that are named."""
-        found: set[int] = set()
+        stones: set[int] = set()
         for name in cells:
             cell = names(size_of(state.board)).index(name)
             if state.board[cell] == ".":
                 raise No(f"There is no stone on {name}.")
-            found |= group(state.board, cell)[0]
-        return found
+            stones |= group(state.board, cell)[0]
+        return stones
 
     def play(self, state: Position, seat: Seat, move: str, rng: Rng) -> Position | After[Position]:
         if state.stage == "mark":
             cells = move.split()[1:] if move != "none" else []
             marked = replace(state, stage="agree", dead=frozenset(self.dead(state, cells)))
-            said = f"named as dead: {', '.join(cells)}" if cells else "named no stone as dead"
-            return After(marked, [f"{{{seat}}} {said}."])
+            claim = f"named as dead: {', '.join(cells)}" if cells else "named no stone as dead"
+            return After(marked, [f"{{{seat}}} {claim}."])
         if move == "agree":
             return After(replace(state, stage="over"), [f"{{{seat}}} agreed on the dead stones."])
         if move == "resume":

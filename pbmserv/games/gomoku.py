@@ -36,15 +36,15 @@ NAME = re.compile(r"[A-O](?:1[0-5]|[1-9])(?![0-9])", re.IGNORECASE)
 
 def lines(length: int) -> list[tuple[int, ...]]:
     """Return all lines of so many cells."""
-    found = []
+    lines = []
     for row in range(SIZE):
         for column in range(SIZE):
             for right, down in STEPS:
                 x, y = column + (length - 1) * right, row + (length - 1) * down
                 if 0 <= x < SIZE and 0 <= y < SIZE:
                     start, step = row * SIZE + column, down * SIZE + right
-                    found.append(tuple(start + n * step for n in range(length)))
-    return found
+                    lines.append(tuple(start + n * step for n in range(length)))
+    return lines
 
 
 FIVES = lines(5)
@@ -80,14 +80,14 @@ def five(board: str, cell: int, *, exact: bool) -> tuple[int, ...]:
     """Return the row of five or more through a stone that has just been played."""
     stone, column, row = board[cell], cell % SIZE, cell // SIZE
     for right, down in STEPS:
-        found = [cell]
+        stones = [cell]
         for sign in (1, -1):
             x, y = column + sign * right, row + sign * down
             while 0 <= x < SIZE and 0 <= y < SIZE and board[y * SIZE + x] == stone:
-                found.append(y * SIZE + x)
+                stones.append(y * SIZE + x)
                 x, y = x + sign * right, y + sign * down
-        if len(found) == 5 or (len(found) > 5 and not exact):
-            return tuple(sorted(found))
+        if len(stones) == 5 or (len(stones) > 5 and not exact):
+            return tuple(sorted(stones))
     return ()
 
 
@@ -205,7 +205,7 @@ WORTH = (0, 1, 12, 120, 1_500, 100_000)
 def gains(board: str, stone: str) -> list[tuple[float, int]]:
     """Return the free crossings near stones with their worth for a stone, the best first."""
     other = "O" if stone == "X" else "X"
-    found = []
+    worths = []
     for cell, there in enumerate(board):
         if there != ".":
             continue
@@ -217,9 +217,9 @@ def gains(board: str, stone: str) -> list[tuple[float, int]]:
                 worth += WORTH[mine + 1] - WORTH[mine]
             if not mine:
                 worth += 0.9 * (WORTH[theirs + 1] - WORTH[theirs])
-        found.append((worth, cell))
-    found.sort(reverse=True)
-    return found
+        worths.append((worth, cell))
+    worths.sort(reverse=True)
+    return worths
 
 
 def balance(board: str, stone: str) -> float:

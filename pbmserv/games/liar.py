@@ -90,13 +90,13 @@ class LiarsDice(Game[Round]):
             yield "liar"
 
     def read(self, state: Round, seat: Seat, text: str) -> str:
-        said = " ".join(text.casefold().strip(" .!").split())
-        if said in {"liar", "doubt", "i doubt it", "liar liar"}:
+        words = " ".join(text.casefold().strip(" .!").split())
+        if words in {"liar", "doubt", "i doubt it", "liar liar"}:
             if state.bid is None:
                 raise No("There is no bid to doubt yet.")
             return "liar"
-        found = BID.fullmatch(said)
-        bid = (number_of(found[1]), face_of(found[2])) if found else (0, 0)
+        match = BID.fullmatch(words)
+        bid = (number_of(match[1]), face_of(match[2])) if match else (0, 0)
         if not all(bid):
             raise No('A bid is a number and a face, such as "3 fives".')
         if bid[0] > state.total:
@@ -115,7 +115,7 @@ class LiarsDice(Game[Round]):
         bid = state.bid
         there = state.count(bid[1])
         loser = seat if there >= bid[0] else state.bidder
-        told: list[str | Told] = [
+        reports: list[str | Told] = [
             f"{{{seat}}} doubted {bid_text(bid)}.",
             f"There {'was' if there == 1 else 'were'} {there}: "
             + "; ".join(
@@ -126,7 +126,7 @@ class LiarsDice(Game[Round]):
             + ".",
             f"{{{loser}}} lost a die.",
         ]
-        return self.next_round(state, loser, told, rng)
+        return self.next_round(state, loser, reports, rng)
 
     def next_round(
         self, state: Round, loser: Seat, told: list[str | Told], rng: Rng
@@ -165,8 +165,8 @@ class LiarsDice(Game[Round]):
             () if n == seat else self.rolled(len(d), rng) for n, d in enumerate(state.dice)
         )
         after = replace(state, dice=dice, bid=None, lost=(*state.lost, seat))
-        told = ["All dice are rolled again."]
-        return After(after, told, next=[self.following(after, seat)], final=True)
+        reports = ["All dice are rolled again."]
+        return After(after, reports, next=[self.following(after, seat)], final=True)
 
     def seen(self, state: Round, seat: Seat | None) -> Round:
         dice = tuple(d if n == seat else (0,) * len(d) for n, d in enumerate(state.dice))

@@ -24,7 +24,7 @@ def names(size: int) -> tuple[str, ...]:
 def rays(size: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
     """Return the cells behind each cell in each of eight directions."""
     steps = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
-    found = []
+    rays_by_cell = []
     for cell in range(size * size):
         around = []
         for right, down in steps:
@@ -34,8 +34,8 @@ def rays(size: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
                 x, y = x + right, y + down
             if len(ray) > 1:
                 around.append(tuple(ray))
-        found.append(tuple(around))
-    return tuple(found)
+        rays_by_cell.append(tuple(around))
+    return tuple(rays_by_cell)
 
 
 SIDES = {side * side: side for side in range(1, 12)}

@@ -152,8 +152,8 @@ class _Checks:
         if own:
             methods = [frame.name for frame in own if hasattr(Game, frame.name)]
             return (methods or [own[0].name])[0], own[-1].lineno or 0
-        asked = [frame.name for frame in frames if hasattr(Game, frame.name)]
-        return (asked or ["over" if "no seat has a move" in str(error) else "play"])[-1], 0
+        called = [frame.name for frame in frames if hasattr(Game, frame.name)]
+        return (called or ["over" if "no seat has a move" in str(error) else "play"])[-1], 0
 
     def fail(self, method: str, sentence: str) -> None:
         """Note a finding after which this game cannot go on."""
@@ -317,11 +317,11 @@ class _Checks:
 
         people = [name for seat, name in enumerate(names) if seat != you]
         mailto = Mailto("pbmserv+token@games.example", "Re: a board")
-        known = {"board": 12, "mailto": mailto, "links": Links.ALL, "people": people}
-        known |= {"compact": False, "view": view, "names": names, "you": you, "beginner": True}
+        variables = {"board": 12, "mailto": mailto, "links": Links.ALL, "people": people}
+        variables |= {"compact": False, "view": view, "names": names, "you": you, "beginner": True}
         for name in ("board.txt", "advice.txt", "spoken.txt", "board.html", "advice.html"):
             template = environment().get_template(f"games/{self.rules.key}/{name}.j2")
-            text = template.render(known)
+            text = template.render(variables)
             if name.startswith("board") and not re.sub(r"<[^>]*>|[\s|+-]", "", text):
                 self.report.add("show", f"the board is empty ({name})")
             wide = [line for line in text.splitlines() if len(line) > WIDTH]
