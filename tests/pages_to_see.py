@@ -31,6 +31,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/{mailbox}/{address}/write": ("mailbox-write",),
     "/{mailbox}/{address}/{key}": ("mailbox-letter", "mailbox-text"),
     "/{mailbox}/{address}/{key}/html": ("mailbox-frame",),
+    "/{operators}/server": ("operators-server",),
     "/{operators}/sign-in": ("operators-sign-in",),
     "/{operators}/": ("operators",),
     "/{operators}/mails": ("operators-mails",),

@@ -211,7 +211,7 @@ def _leave_traces_and_delete(server: Correspondence) -> None:
     server.send(bob, "blackbox show 1")
     assert "gone-1" in server.letter(bob).text
     server.send(bob, "blackbox challenge bob gone-1")
-    assert "Nobody here has that name" in server.letter(bob).text
+    assert "Nobody here has name 2 of those you wrote" in server.letter(bob).text
     server.send("somebody@elsewhere.example", "Re: ...", "yes", to=question.reply_to)
     assert "settled" in server.letter("somebody@elsewhere.example").text
     server.send(bob, "back gone-1 secret")

@@ -27,7 +27,7 @@ def tells(screen: Page) -> list[str]:
 def test_neither_history_nor_address_nor_source_tells_the_atoms(
     chromium: Browser, server: Running, scripts: bool
 ) -> None:
-    screen = opened(chromium, server, "/", 390, "light", scripts=scripts)
+    screen = opened(chromium, server, "/today", 390, "light", scripts=scripts)
     asked: list[str] = []
     screen.on("request", lambda r: asked.extend([r.url, str(r.headers.get("referer", ""))]))
     follow(screen.get_by_role("link", name="Hide a box for the other one"))

@@ -175,7 +175,7 @@ def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> No
         return server.letters(one.address)[-1].text
 
     # A confirmation or reset address does not move, even with the numbers of a board.
-    for purpose in (Purpose.CONFIRM, Purpose.RESET, Purpose.PLAYER, Purpose.MESSAGE):
+    for purpose in (Purpose.CONFIRM, Purpose.RESET, Purpose.MESSAGE):
         write(ReplyAddress(purpose, one.id, table.board, 1, 0), HIDINGS[0])
     # A board address changes no password.
     write(ReplyAddress(Purpose.BOARD, one.id, table.board, 1, 0), "password newsecret")

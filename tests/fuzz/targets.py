@@ -74,7 +74,7 @@ class Shelf:
         stored.set_result(len(self.arrived))
         return stored
 
-    def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:
+    def take_room(self, _octets: int, *, for_postmaster: bool) -> bool:
         """Return that there is room."""
         assert for_postmaster in {True, False}
         return True

@@ -168,7 +168,7 @@ class Page(HTMLParser):
         ]
 
 
-IN_TEXT = {"\u00b7": ".", "\u25cf": "@"}
+IN_TEXT = {"\u00b7": ".", "\u25cf": "@", "\u25c6": "?"}
 """What the text draws for signs of the page."""
 
 
@@ -177,7 +177,11 @@ def _shown(spot: Spot) -> str:
     if not spot.pieces or (spot.look in {"", "p", "off"} and len(spot.pieces) == 1):
         return ""
     first = spot.pieces[0]
-    return ".*" if first == "*" and spot.look == "seal" else IN_TEXT.get(first, first)
+    return (
+        ".*"
+        if first == "*" and spot.look == "seal"
+        else "".join(IN_TEXT.get(sign, sign) for sign in first)
+    )
 
 
 def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:

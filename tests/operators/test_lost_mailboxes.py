@@ -14,7 +14,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import lost_mailboxes, reply_keys
 from pbmserv.service.operators.deeds import entries
 from pbmserv.service.operators.overviews import board_facts
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signing_keys
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_new_key_signs_after_a_reload_and_old_addresses_stay(house: Indoors) -
     ring = house.server.mail_domain.ring
     assert set(ring.keys) == {1}, "nothing signs with the key before all processes have it"
     with house.server.database.reading.connect() as connection:
-        ring.keys = players.signing_keys(connection)
+        ring.keys = signing_keys.by_id(connection)
     assert set(ring.keys) == {1, 2}
     moved = house.reply(before, "1")
     (after,) = to(moved, ALICE)[:1]

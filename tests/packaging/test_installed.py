@@ -245,7 +245,7 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         _, logged = server.communicate(timeout=20)
         assert server.returncode == 0
         said = [line.split()[1:3] for line in logged.splitlines()]
-        parts = ("stages", "receive", "receive", "send")
+        parts = ("receive", "receive", "send")
         assert said == [["info", part] for part in parts], logged
 
 

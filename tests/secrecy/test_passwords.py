@@ -195,7 +195,7 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("cannot read this")
 
-    monkeypatch.setattr("pbmserv.service.mails.incoming.read", broken)
+    monkeypatch.setattr("pbmserv.service.mails.incoming.read_mail", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
     read = server.server.reader.read
     kept_mails = KeptMails(server.server.database, read, lambda *_: False, server.operators)

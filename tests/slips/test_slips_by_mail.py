@@ -39,14 +39,14 @@ def test_the_wrong_game_for_a_board(two_games: Running) -> None:
     assert "Board 1 is a game of heaps, not of blackbox." in flat(answer)
     assert "secret" not in answer.text
 
-    # Without any game in front the board's own is meant; only a challenge must name it.
+    # Without any game in front the board's own is meant, and in a challenge the first game.
     two_games.send(anna, "move anna 1 secret 3")
     assert "You played 3." in flat(two_games.letter(anna))
     two_games.letters()
     two_games.send(bela, "challenge bela anna")
-    assert 'Put the game in front of "challenge"' in flat(two_games.letter(bela))
+    assert "Your challenge to anna is board 2." in flat(two_games.letter(bela))
     two_games.send(bela, "challange bela anna")
-    assert 'Put the game in front of "challenge"' in flat(two_games.letter(bela))
+    assert "Your challenge to anna is board 3." in flat(two_games.letter(bela))
     two_games.send(bela, "heap challenge bela anna")
     assert "We have invited anna" in flat(two_games.letter(bela))
 

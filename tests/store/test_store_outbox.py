@@ -97,7 +97,7 @@ def letter_to(
     userid: str, kind: str = "welcome", words: Mapping[str, object] | None = None
 ) -> NewLetter:
     """Return a new letter."""
-    told = {"userid": userid, **(words or {})}
+    told = {"userid": userid, "has_password": True, **(words or {})}
     return NewLetter(kind, f"{userid}@players.example", told, f"<{userid}@games.example>")
 
 

@@ -232,7 +232,7 @@ def test_the_operator_is_told_what_differs(
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     for arguments in (("--check",), ("--why", "in vain")):
         code, out, err = ran(*arguments)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert "install the newer version again" in err
     opened.close()
 

@@ -80,7 +80,8 @@ def test_templates_name_only_classes_that_their_stylesheet_knows() -> None:
         *root.glob("letters/pieces/*.html.j2"),
         *root.glob("games/**/*.html.j2"),
     ]:
-        sheet = pages if path.name.endswith("page.html.j2") else letters
+        is_page = path.name.endswith(("page.html.j2", "tutorial.html.j2"))
+        sheet = pages if is_page else letters
         for classes in re.findall(r'class=("[^"]*"|[a-z]+)', path.read_text()):
             for word in classes.strip('"').split():
                 assert re.search(rf"\.{word}\b", sheet), (path, word)

@@ -42,7 +42,7 @@ def test_a_signup_that_cannot_be_says_why_and_sends_nothing(server: Running) -> 
     server.reply(server.letters(KATE)[0], "yes")
     server.letters()
     for name, address, why in (
-        ("kate", "other@players.example", "Somebody plays as"),
+        ("kate", "other@players.example", "Somebody already plays as"),
         ("blackbox", "other@players.example", "Nobody can have"),
         ("-x", "other@players.example", "A name has 2 to 20"),
         ("kate two", "other@players.example", "A name has 2 to 20"),

@@ -268,7 +268,7 @@ def test_a_signup_by_page_has_a_letter_sent(site) -> None:
     assert site.context.signups == [("kate", "kate@example.org", "127.0.0.0/24")]
     response, page = site.ask("POST", "/signup", "name=bob&address=kate%40example.org")
     assert response.status == 422
-    assert "Somebody plays as &#34;bob&#34; already" in page
+    assert "Somebody already plays as &#34;bob&#34;" in page
     assert 'value="kate@example.org"' in page
 
 
