@@ -12,7 +12,7 @@ from pbmserv.game import After, Game, Items, No, Option, Result, Rng, Seat, Told
 
 FACES = ("ones", "twos", "threes", "fours", "fives", "sixes")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-BID = re.compile(r"([0-9]{1,2}|[a-z]+)[\s,x*of]*?\s*([1-6]|[a-z]+)")
+BID = re.compile(r"([0-9]{1,2}|[a-z]{1,9})[\s,x*of]{0,9}?([1-6]|[a-z]{1,9})")
 
 
 @dataclass(frozen=True)

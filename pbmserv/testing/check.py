@@ -322,7 +322,7 @@ class _Checks:
         for name in ("board.txt", "advice.txt", "spoken.txt", "board.html", "advice.html"):
             template = environment().get_template(f"games/{self.rules.key}/{name}.j2")
             text = template.render(variables)
-            if name.startswith("board") and not re.sub(r"<[^>]*>|[\s|+-]", "", text):
+            if name.startswith("board") and not re.sub(r"<[^<>]*>|[\s|+-]", "", text):
                 self.report.add("show", f"the board is empty ({name})")
             wide = [line for line in text.splitlines() if len(line) > WIDTH]
             if wide and name.endswith("txt"):

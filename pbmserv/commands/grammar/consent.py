@@ -24,7 +24,7 @@ from pbmserv.commands.grammar.sentences import Sentence, sentences
 from pbmserv.engine.plain_text import any_of, plain
 
 _CONTINUED = re.compile(
-    r"(?<![.!?…])\s*\n(?=(?:if|but|unless|when|only|or|aber|wenn|mais|pero)\b)", re.IGNORECASE
+    r"(?<![.!?…\s])\s*\n(?=(?:if|but|unless|when|only|or|aber|wenn|mais|pero)\b)", re.IGNORECASE
 )
 """A line's end before a condition belongs to the sentence: "Sure" above "if you like"."""
 _THUMB = re.compile("[\U0001f44d\U0001f44c\u2705\u2714]")

@@ -20,7 +20,7 @@ LONGEST = 2_000
 _ENDS = re.compile(
     r"(?<=[^\W\d_])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # behind a word: "Fire D!"
     r"|(?<=[\d)\]\"'])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # behind a number
-    r"|[!?]+(?=\s|\Z)"
+    r"|(?<![!?])[!?]+(?=\s|\Z)"
 )
 _ABBREVIATION = re.compile(r"(?<!\w)(?:no|nr|num|n|pls|mr|mrs|dr|st|ca)\Z", re.IGNORECASE)
 _LIST_ITEM = re.compile(r"\s*\d+\.\s+[a-z]{0,2}\d", re.IGNORECASE)

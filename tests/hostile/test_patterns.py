@@ -1,0 +1,85 @@
+"""Every regular expression of the program answers in a time that is linear in its text's length."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from itertools import islice
+
+import pytest
+from growth import patience, steepness
+from pattern_list import Asked, all_patterns, ways
+from regex_text import texts
+from rows import rows
+
+pytestmark = pytest.mark.slow
+
+LENGTHS = (30, 300, 8_000)
+
+
+def slowness(asked: Asked) -> str:
+    """Describe the text for which a pattern is slow; ``""`` if there is none."""
+    is_text = isinstance(asked.pattern.pattern, str)
+
+    def nth_text(length: int, number: int) -> str | bytes:
+        text = next(islice(texts(asked.pattern, length), number, None))
+        return text if is_text else text.encode()
+
+    for way, ask in ways(asked).items():
+        for length in LENGTHS:
+            for number, text in enumerate(texts(asked.pattern, length)):
+                hard = text if is_text else text.encode()
+                found = steepness(ask, hard, partial(nth_text, length // 2, number))
+                if found:
+                    places = ", ".join(asked.places)
+                    return f"{way} of {asked.pattern.pattern!r} in {places}: {found}"
+    return ""
+
+
+def test_no_pattern_grows_faster_than_its_text() -> None:
+    patterns, unclear = all_patterns()
+    assert unclear == [], "write these so that their text can be read from the code"
+    assert len(patterns) > 200
+    with patience():
+        found = [slowness(asked) for asked in patterns]
+    assert not any(found), "\n".join(filter(None, found))
+
+
+@rows(
+    ("pattern", "method"),
+    [
+        (r"\s*,\s*", "sub"),
+        (r"(?m)^(\s*box:\s*)board ([0-9]{1,9})\s*$", "sub"),
+        (r'"(?:[^"\\]|\\.)*"|[^",]+|,|"', "findall"),
+        (r"(a+)+$", "match"),
+        (r"(?:<!--.*?-->)*x", "search"),
+        (r"\S*@\S*", "search"),
+        (r"(.*?)[,;]?\s+as\s+(\w+)", "fullmatch"),
+        (r"exceed\w* (?:\w+ )?quota", "search"),
+        (rb"(?i)[ \t]*received:", "search"),
+    ],
+)
+def test_slow_patterns_are_found(pattern: str | bytes, method: str) -> None:
+    with patience():
+        assert slowness(Asked(re.compile(pattern), ("here",), frozenset((method,))))
+
+
+@rows(
+    ("pattern", "method"),
+    [
+        (r"(?<!\s)\s+,\s*|,\s*", "sub"),
+        (r"\s*,\s*", "match"),
+        (r"[a-z]{1,30}@[a-z]{1,30}", "search"),
+        (r"<[^<>]*>", "sub"),
+    ],
+)
+def test_linear_patterns_are_not_found(pattern: str, method: str) -> None:
+    with patience():
+        assert slowness(Asked(re.compile(pattern), ("here",), frozenset((method,)))) == ""
+
+
+def test_patterns_are_found_wherever_they_are_kept() -> None:
+    patterns, _ = all_patterns()
+    places = {place for asked in patterns for place in asked.places}
+    assert "pbmserv.views.environment._BLOCKS_OF_THE_OTHER" in places  # in a dictionary
+    assert any(place.startswith("pbmserv.testing.check:") for place in places)  # a call
