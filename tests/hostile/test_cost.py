@@ -7,6 +7,7 @@ pages and pictures, letters about many boards. `heavy_mails.py` has more mails.
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -46,6 +47,15 @@ MAILS = (
 """Parts of the names of mails."""
 MANY = 45
 """Boards of one reader, each as full as can be."""
+
+
+@pytest.fixture(autouse=True)
+def _no_collections() -> Iterator[None]:
+    """Keep the garbage of earlier tests in this process out of what is measured."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture
