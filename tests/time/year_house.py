@@ -123,7 +123,7 @@ class ServiceHouse:
         self._numbers: dict[str, int] = {}
         self._seen = 0
         self._do(lambda c: [self._join(c, human) for human in people])
-        self.scheduler.beat()
+        self.scheduler.note_up()
 
     def close(self) -> None:
         self.server.close()

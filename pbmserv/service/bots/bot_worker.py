@@ -21,7 +21,7 @@ from pbmserv.engine.position import bot_move, played_out
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
-from pbmserv.monitoring.vitals import Vital, Watch
+from pbmserv.monitoring.vitals import Watch
 from pbmserv.service.boards import bot_turns
 from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.rounds import Rounds
@@ -62,7 +62,7 @@ class _Ready:
     at: float
 
 
-class BotWorker:
+class BotWorker(Rounds):
     """Thinks for every bot, in a thread (`start`, `stop`) or in the caller's (`run_once`).
 
     Args:
@@ -89,30 +89,12 @@ class BotWorker:
         self._moves = moves
         self._watch = watch
         self._set_aside: dict[int, int] = {}
-        self._rounds = Rounds(
-            self.run_once, "house", POLL_S, "the house could not look at its boards"
-        )
-
-    def start(self) -> None:
-        """Begin to play, first on boards that an earlier process has left."""
-        self._rounds.start()
-
-    def stop(self, timeout: float) -> bool:
-        """Finish the current move and end; return whether that took at most *timeout* seconds."""
-        return self._rounds.stop(timeout)
-
-    def vital(self) -> Vital:
-        """Return the state of the thread."""
-        return self._rounds.vital()
-
-    def ask(self) -> None:
-        """Wake the thread because a bot is to move."""
-        self._rounds.ask()
+        super().__init__(self.run_once, "house", POLL_S, "the house could not look at its boards")
 
     def run_once(self) -> None:
         """Make every due move of bots; make reports one by one while no move is due."""
         self._ready.clear()  # unfinished thoughts of an earlier round are repeated
-        while not self._rounds.ending:
+        while not self.ending:
             with self._database.reading.connect() as connection:
                 now = self._clock.now()
                 waiting = rows.due(connection, now, BATCH)
@@ -123,7 +105,7 @@ class BotWorker:
                 self._act()
             if self._ready and not new:
                 first = min(ready.at for ready in self._ready.values())
-                self._rounds.pause(first - monotonic())
+                self.pause(first - monotonic())
                 self._act()
             elif request is not None:
                 self._report(request)
@@ -139,7 +121,7 @@ class BotWorker:
 
     def _report(self, request: ReportRequest) -> None:
         """Make a report; if it cannot be made, its readers are told so."""
-        self._rounds.beat()
+        self.beat()
         number = -request.board_id  # negative for `Watch`: positive numbers are moves
         words: Mapping[str, Any] = {}
         try:
@@ -171,9 +153,9 @@ class BotWorker:
 
     def _think_about(self, board_id: int) -> None:
         """Choose a move on a board; the board stays due until the move is made."""
-        if self._rounds.ending:
+        if self.ending:
             return
-        self._rounds.beat()
+        self.beat()
         times = self._watch.killed_over().get(board_id, 0)
         if times > self._set_aside.get(board_id, 0):  # an earlier process was killed
             self._set_aside[board_id] = times

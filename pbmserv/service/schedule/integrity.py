@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.rounds import Rounds
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators.integrity import damage
@@ -19,7 +18,7 @@ LONGEST_S = EVERY_S
 log = logging.getLogger("pbmserv.service")
 
 
-class Integrity:
+class Integrity(Rounds):
     """Looks at the stores in a thread.
 
     Attributes:
@@ -29,7 +28,7 @@ class Integrity:
     def __init__(self, stores: Iterable[Database]) -> None:
         self._stores = tuple(dict.fromkeys(stores))
         self.damage = ""
-        self._rounds = Rounds(
+        super().__init__(
             self._look,
             "integrity",
             EVERY_S,
@@ -38,21 +37,9 @@ class Integrity:
             FIRST_S,
         )
 
-    def start(self) -> None:
-        """Begin to look every day."""
-        self._rounds.start()
-
-    def stop(self, timeout: float) -> bool:
-        """End; return whether that took at most *timeout* seconds."""
-        return self._rounds.stop(timeout)
-
-    def vital(self) -> Vital:
-        """Return the state of the thread."""
-        return self._rounds.vital()
-
     def _look(self) -> None:
-        faults = [damage(store, lambda: self._rounds.ending) for store in self._stores]
-        if self._rounds.ending:
+        faults = [damage(store, lambda: self.ending) for store in self._stores]
+        if self.ending:
             return
         self.damage = next(filter(None, faults), "")
         if self.damage:

@@ -16,7 +16,6 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
@@ -63,7 +62,7 @@ def _nothing() -> datetime | None:
     return None
 
 
-class Scheduler:
+class Scheduler(Rounds):
     """The scheduler of one process, in a thread; tests call `run_once` instead.
 
     Args:
@@ -94,25 +93,11 @@ class Scheduler:
         self._oldest = oldest
         self._door_beat = door_beat or _nothing
         self._expired_at: datetime | None = None
-        self._rounds = Rounds(
-            self.run_once, "scheduler", POLL_S, "the clocks could not be looked at"
-        )
-
-    def start(self) -> None:
-        """Start the thread, which looks at once and then every `POLL_S` seconds."""
-        self._rounds.start()
-
-    def stop(self, timeout: float) -> bool:
-        """Finish the batch in hand and end; return whether that took at most *timeout* seconds."""
-        return self._rounds.stop(timeout)
-
-    def vital(self) -> Vital:
-        """Return the state of the thread."""
-        return self._rounds.vital()
+        super().__init__(self.run_once, "scheduler", POLL_S, "the clocks could not be looked at")
 
     def run_once(self) -> None:
         """Carry out everything that is due now."""
-        self.beat()
+        self.note_up()
         self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
@@ -123,12 +108,12 @@ class Scheduler:
         clocks are read."""
         self._beat(self._clock.now())
 
-    def beat(self) -> None:
+    def note_up(self) -> None:
         """Record that the server is up: the door accepts mails, and play keeps up with them.
 
         An interruption of more than `clocks.GAP` is an outage.
         """
-        self._rounds.beat()
+        self.beat()
         now = self._clock.now()
         late = [at for at in (self._oldest(), self._door_beat()) if at and now - at > clocks.GAP]
         self._beat(min((now, *late)))
@@ -153,15 +138,15 @@ class Scheduler:
 
     def _expire(self) -> None:
         """Drop expired texts, and texts for which there is no room."""
-        while self._expiry.make_room() and not self._rounds.ending:
+        while self._expiry.make_room() and not self.ending:
             pass
         now = self._clock.now()
         if self._expired_at is not None and now < self._expired_at + EXPIRY_EVERY:
             return
         for _ in range(EXPIRY_MOST):
-            if self._rounds.ending:
+            if self.ending:
                 return
-            self._rounds.beat()
+            self.beat()
             if not self._expiry.step():
                 self._expired_at = now
                 return
@@ -170,7 +155,7 @@ class Scheduler:
         """Call *do* for each row that *find* returns, in a transaction of its own."""
         passed: set[int] = set()
         more = True
-        while more and not self._rounds.ending:
+        while more and not self.ending:
             most = BATCH + len(passed)
             with self._database.reading.connect() as connection:
                 due = find(connection, self._present(), most)
@@ -183,7 +168,7 @@ class Scheduler:
                 if not self._settled(number, future, put_off):
                     passed.add(number)
             if more:
-                self.beat()
+                self.note_up()
 
     def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
         """Call *do* and queue its letters; return `None` if another process has the row."""
