@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from inspect import cleandoc
 from typing import Any
 
@@ -84,7 +85,7 @@ class Settings(Mapping[str, Any]):
         return f"Settings({dict(self.items_in_order)})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that properties can be cached
 class View:
     """A board as one reader may see it.
 
@@ -99,8 +100,6 @@ class View:
     table: Table
     seat: Seat | None
     may_take_back: bool = False
-    _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-    """What the game has answered; letters ask the same several times."""
 
     @property
     def side(self) -> int | None:
@@ -128,7 +127,7 @@ class View:
 
     @property
     def offer(self) -> str:
-        """What the other player offers to the reader; "" if nothing."""
+        """The offer that waits for the reader's answer; "" if there is none."""
         offer = self.table.offer
         return offer[0] if offer and self.seat is not None and offer[1] != self.seat else ""
 
@@ -139,15 +138,12 @@ class View:
         can = game.draws and table.seats == 2 and self.seat is not None and table.offer is None
         return can and table.outcome is None and table.used >= table.seats
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What the game shows to the reader."""
-        if "parts" not in self._answers:
-            shown = self.rules.rules.show(self.table.state, self.side)
-            parts = (shown,) if isinstance(shown, Grid | Items | str) else tuple(shown)
-            self._answers["parts"] = tuple(self._with_news(part) for part in parts)
-        answer: tuple[Part, ...] = self._answers["parts"]
-        return answer
+        """The parts of the board as the reader sees them, with the cells of the last move."""
+        shown = self.rules.rules.show(self.table.state, self.side)
+        parts = (shown,) if isinstance(shown, Grid | Items | str) else tuple(shown)
+        return tuple(self._with_news(part) for part in parts)
 
     def _with_news(self, part: Part) -> Part:
         """Return a grid with the cells of the last move, if its game does not say what is new."""
@@ -157,20 +153,16 @@ class View:
         names = (cell.name for cell in laid_out(part).cells if cell.piece is not None)
         return replace(part, new=tuple(name for name in names if name.upper() in last))
 
-    @property
+    @cached_property
     def moves(self) -> tuple[str, ...]:
         """The moves that the game lists for the reader."""
         if self.seat is None or not self.may_act:
             return ()
-        if "moves" not in self._answers:
-            side = self.table.sides[self.seat]
-            self._answers["moves"] = tuple(self.rules.rules.moves(self.table.state, side))
-        answer: tuple[str, ...] = self._answers["moves"]
-        return answer
+        return tuple(self.rules.rules.moves(self.table.state, self.table.sides[self.seat]))
 
     @property
     def ask(self) -> str:
-        """What the reader can reply with."""
+        """A sentence that says how to reply; "" if it is not the reader's turn."""
         if self.seat is None or not self.may_act:
             return ""
         text = self.rules.rules.ask(self.table.state, self.table.sides[self.seat])
