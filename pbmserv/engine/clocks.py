@@ -182,7 +182,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing is due before `until`, or at all if that is `None`."""
+    """A clock that waits until a moment; `None` = it does not run."""
 
     until: datetime | None
 

@@ -1,4 +1,4 @@
-"""What happens around the rules of a `pbmserv.game.Game`: turns, passes, offers, who is out.
+"""Plays a `pbmserv.game.Game` by turns: passes, swaps, offers, take-backs, elimination.
 
 The rules speak of sides: side 0 begins. Players have seats. A swap exchanges the sides of two
 players, and so no game has a line for it.

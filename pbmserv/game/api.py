@@ -104,7 +104,7 @@ class Told:
 
 @dataclass(frozen=True)
 class After(Generic[S]):
-    """What a move did, if there is more to say than the new state.
+    """The result of a move, if there is more to say than the new state.
 
     Attributes:
         told: what happened; if empty, "NAME played MOVE."

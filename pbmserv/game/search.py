@@ -16,7 +16,7 @@ from pbmserv.game.api import After, Game, Result, Rng, Seat
 S = TypeVar("S")
 
 Evaluate = Callable[[S, Seat], float]
-"""How good a state is for the seat to move, between -1000 and 1000."""
+"""Returns the worth of a state for a seat, from -1000 to 1000."""
 
 Playout = Callable[[S, Seat, random.Random], Sequence[float]]
 """Plays a random game to its end: the worth of the end for each seat, from -1 to 1."""

@@ -1,4 +1,4 @@
-"""What an operator has to renew in time: the certificate, and the copies of the database."""
+"""Dates of things to renew: the end of the certificate, and the newest copy of the database."""
 
 from __future__ import annotations
 

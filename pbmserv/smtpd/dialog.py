@@ -1,4 +1,4 @@
-"""What happens with a mail at the door: the decision at each step of a session, from top to bottom.
+"""Decides at each step of an SMTP session whether the door takes a mail.
 
 A client says its name (HELO, EHLO or LHLO), its sender (MAIL), one or more recipients (RCPT), and
 sends the mail (DATA). `StrictSmtp` reads these commands and calls the method for each; aiosmtpd

@@ -64,7 +64,7 @@ class Finding:
 
 @dataclass
 class Report:
-    """What a check found.
+    """The findings of a check.
 
     Attributes:
         games, moves: how many were played.

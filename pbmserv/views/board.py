@@ -15,7 +15,7 @@ from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.views.texts import note_sentences
 
 Form: TypeAlias = Literal["text", "speech", "letter", "page", "own-page"]
-"""How a template draws a board: as plain text, in words for people who listen, or in HTML.
+"""A form of a board: plain text, words for people who listen, or HTML.
 
 An ``own-page`` is a page of the game's own; other games have none.
 """

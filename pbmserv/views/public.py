@@ -1,4 +1,4 @@
-"""What pages, feeds and the API show to everybody: boards, players, ratings and seeks."""
+"""Public facts for pages, feeds and the API: boards, players, ratings and seeks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StandingsTable:
 
 @dataclass(frozen=True, slots=True)
 class PlayerRating:
-    """How a player is rated in a game; `standing` is ``None`` before the first rated game."""
+    """A player's rating in a game; `standing` is ``None`` before the first rated game."""
 
     game: str
     title: str
@@ -109,7 +109,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """How a player's finished boards ended, by opponent or by kind of board."""
+    """Results of a player's finished boards against one opponent or on one kind of board."""
 
     name: str
     played: int
@@ -160,7 +160,7 @@ class PublicPlayer:
 
 @dataclass(frozen=True, slots=True)
 class GamePage:
-    """What everybody may see of a board.
+    """The public page of a board.
 
     Attributes:
         scene: the board after the wanted number of turns, with public names.

@@ -108,7 +108,7 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a rating was after a board."""
+    """A rating after a board."""
 
     board: int
     day: str
@@ -117,7 +117,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """How a player is rated at a game.
+    """A player's rating at a game.
 
     Attributes:
         rating: null = no rated game has ended yet.
@@ -146,7 +146,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How finished boards of a player ended, by opponent or by kind of board."""
+    """Results of a player's finished boards against one opponent or on one kind of board."""
 
     name: str
     played: int
@@ -168,7 +168,7 @@ class Seek:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """What everybody may know of a player. Finished boards are a list of their own.
+    """Public facts about a player. Finished boards are a list of their own.
 
     Attributes:
         accepts: what becomes of a challenge: "ask", "auto" (it begins) or "none"; "" = a bot.
@@ -186,7 +186,7 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a board ended.
+    """The result of a board.
 
     Attributes:
         places: by seat; 1 = the best, equal numbers are a tie.
@@ -201,7 +201,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a board shows to its reader.
+    """A board as its reader sees it.
 
     Attributes:
         players: userids by seat.
@@ -293,7 +293,7 @@ class Today(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What is to be played.
+    """A move to play.
 
     Attributes:
         turn: the number of the turn that was looked at; what uses none is done whatever it says.

@@ -46,7 +46,7 @@ LONGEST_WORDS = 4_000
 SCENES = 500
 """Most scenes in the cache, some 50 kB each."""
 TOOLS = ("seal", "lock")
-"""What taps can do instead of marking cells."""
+"""Tools of the page: a tap with one of them does not mark a cell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the players at a board said to each other, and the moves so far, for a board's page."""
+"""Collects the messages and the moves so far for a board's page."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every feature stands on."""
+"""Actors, contexts, answers and refusals, which every feature uses."""

@@ -1,1 +1,1 @@
-"""What happens with a mail: reading, carrying out, answering."""
+"""Reads mails, carries them out and answers them."""

@@ -1,4 +1,4 @@
-"""What a player or address sent, what the server answered, and where each letter is.
+"""Lists the mails of a player or address, our answers, and the place of each letter.
 
 Operators see numbers, times, kinds and outcomes. They see no text, so no password and no hidden
 move.

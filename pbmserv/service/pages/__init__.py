@@ -1,1 +1,1 @@
-"""What the pages of players and of the public ask of the service."""
+"""Answers the requests of the players' and the public pages."""

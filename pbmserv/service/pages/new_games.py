@@ -24,7 +24,7 @@ FORMS = frozenset({"challenge", "solo", "seek", "seek-off", "rematch"})
 
 @dataclass(frozen=True, slots=True)
 class NewGames:
-    """What a player can start from.
+    """Facts for the forms that start a game.
 
     Attributes:
         friends: people the player has played, the most frequent first.
