@@ -203,6 +203,7 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
     """Undo what a command has configured."""
+    logging.getLogger("pbmserv")  # create it, so that its level is among those below
     named = logging.root.manager.loggerDict.values()
     loggers = [logging.root, *(logger for logger in named if isinstance(logger, logging.Logger))]
     levels = [(logger, logger.level) for logger in loggers]
