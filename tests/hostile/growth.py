@@ -6,6 +6,7 @@ import gc
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from time import process_time, thread_time
 from typing import Any
 
@@ -61,7 +62,7 @@ def seconds(ask: Callable[[Any], object], text: str | bytes) -> float:
     try:
         ask(text)
     except _TooLong:
-        return float("inf")
+        return inf
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         gc.enable()
@@ -88,6 +89,8 @@ def steepness(
     before = 0.0
     for _ in range(_ROUNDS):  # a busy machine is slow now and then, a slow function each time
         took = min(took, *(seconds(ask, text) for _ in range(2)))
+        if took == inf:  # interrupted each time: how long the half takes does not matter
+            break
         before = max(before, min(seconds(ask, shorter) for _ in range(2)))
         if took <= floor_s or took <= MOST_GROWTH * before:
             return ""

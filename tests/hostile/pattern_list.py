@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -55,6 +55,7 @@ def sources() -> list[Source]:
     return found
 
 
+@cache
 def all_patterns() -> tuple[list[Asked], list[str]]:
     """Return all patterns, and the places of calls whose pattern cannot be evaluated here."""
     places: dict[re.Pattern, set[str]] = defaultdict(set)
