@@ -115,6 +115,20 @@ def test_a_game_by_mail(server: HandedIn, key: str, options: str, moves: str, en
         assert found is None, letter.text
 
 
+def test_a_game_of_chess_is_saved_for_chess_programs(server: HandedIn) -> None:
+    table = Table(server, "chess", "", ("anna", "bela"))
+    for seat, move in ((0, "f3"), (1, "e5"), (0, "g4"), (1, "Qh4")):
+        table.reply(table.addresses[seat], move)
+    table.reply(table.addresses[0], "save")
+    letter = table.newest[table.addresses[0]]
+    (file,) = letter.message.iter_attachments()
+    assert file.get_filename() == "chess-1.pgn"
+    assert '[White "anna"]' in file.get_content()
+    assert file.get_content().endswith("\n\n1. f3 e5 2. g4 Qh4# 0-1\n")
+    table.reply(table.addresses[0], "help save")
+    assert ".pgn" in table.newest[table.addresses[0]].text
+
+
 def test_three_players_and_one_resigns(server: HandedIn) -> None:
     table = Table(server, "liar", "-dice=2", ("anna", "bela", "carl"))
     table.reply(table.addresses[0], "1 six")
