@@ -480,6 +480,23 @@ class Saving(Protocol):
 
 
 @runtime_checkable
+class Exporting(Protocol):
+    """A game whose boards can be read by other programs, such as chess in PGN."""
+
+    def file(self, view: Any, names: Sequence[str], day: str) -> tuple[str, str] | None:
+        """Return what a reader sees of a board as a file; `None` if the game has no format.
+
+        Args:
+            names: the players, by seat.
+            day: the day on which the board began, as in "2026-03-05".
+
+        Returns:
+            The suffix of the file's name and its text.
+        """
+        ...
+
+
+@runtime_checkable
 class Reporting(Protocol):
     """A game with reports on finished boards, and hints on running ones."""
 

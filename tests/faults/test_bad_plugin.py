@@ -189,7 +189,7 @@ def test_a_page_that_is_never_made(house: House) -> None:
     assert found is not None
 
     def asked(path: str) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
         try:
             connection.request("GET", path)
             return connection.getresponse().status
@@ -199,7 +199,7 @@ def test_a_page_that_is_never_made(house: House) -> None:
             connection.close()
 
     def visit(path: str) -> str:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
         connection.request("GET", path)
         answer = connection.getresponse()
         assert answer.status == 303

@@ -32,7 +32,7 @@ from pbmserv.store.delivery.outbox import SHARE, NewLetter, QueuedLetter, keep_b
 from pbmserv.store.tables.columns import pack
 from pbmserv.store.tables.mail import outbox as rows
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 class Hands(Outbox):

@@ -89,7 +89,7 @@ class Operator:
     def ask(self, method: str, path: str, body: str = "", **headers: str) -> Operator:
         """Ask once; where it leads stands in `place`."""
         port = self.server.operators_port
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         said = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookie:
             said.setdefault("Cookie", f"{COOKIE}={self.cookie}")
@@ -356,7 +356,7 @@ def test_a_change_that_takes_long_is_still_made(
     answered, do = threading.Event(), pages.OperatorPages._do
 
     def later(self: pages.OperatorPages, *given: Any) -> str:
-        assert answered.wait(20)
+        assert answered.wait(60)
         return do(self, *given)
 
     monkeypatch.setattr(pages, "ANSWER_S", 0.0)

@@ -64,7 +64,7 @@ class Practise(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Save(AtBoard):
-    """``game save board userid password``: send a solo board as a file."""
+    """``game save board userid password``: send a board as a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ PLAYING = in_section(
         from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
         traits=Trait.ALONE,
     ),
-    AT_BOARD.row("save", Save, "get a solo game as a file, with all that was taken back"),
+    AT_BOARD.row("save", Save, "get a solo game, or a game of chess, as a file"),
     MYSELF_IN_GAME.row("load", Load, "continue a saved game, in practice", traits=Trait.NEEDS_GAME),
     AT_BOARD.row(
         "solve",
