@@ -482,6 +482,16 @@ class AdaptedGame:
             return self._keeper.answered(state, seat, agreed=move.text == ACCEPT)
         return self._keeper.offered(state, seat, move.text)
 
+    def claimed(self, state: Table, seat: Seat) -> Step[Table]:
+        """Carry out that a seat claims a draw from a silent opponent.
+
+        Raises:
+            Illegal: the game has no draws by agreement, or more than two players.
+        """
+        if not self.rules.draws or state.seats != 2 or state.outcome is not None:
+            raise Illegal("no-claim", part="claim", title=self.info.title)
+        return self._keeper.claimed(state, seat)
+
     def withdraw(self, state: Table, seat: Seat) -> Step[Table]:
         """Carry out that a seat resigns.
 

@@ -400,6 +400,18 @@ def implements(game: object, contract: type) -> bool:
 
 
 @runtime_checkable
+class Claimable(Protocol):
+    """A game in which a player may claim a draw from a silent opponent."""
+
+    def claimed(self, state: Any, seat: Seat) -> Step[Any]:
+        """Return the step after a seat claims a draw.
+
+        It raises `Illegal` if these rules have no draw by agreement.
+        """
+        ...
+
+
+@runtime_checkable
 class Sized(Protocol):
     """A game whose boards differ much in size."""
 

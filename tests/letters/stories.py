@@ -88,6 +88,7 @@ def playing(folder: Path) -> Iterator[Posted]:
             f"blackbox show 1\nblackbox challenge alice carol\nforgot alice\n"
             f"message alice {PASSWORD} bob",
         )
+        yield from server.send(BOB, f"blackbox give 1 bob {PASSWORD} 3d", "Take your time.")
         yield from server.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
         yield from server.send(CAROL, "blackbox show 1")
         yield from server.send(CAROL, f"blackbox reject 2 carol {PASSWORD}")

@@ -37,6 +37,20 @@ class Resign(AtBoard):
 
 
 @dataclass(frozen=True, slots=True)
+class Give(AtBoard):
+    """``game give board userid password 3d``: add days to the opponent's clock."""
+
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(AtBoard):
+    """``game claim board userid password [draw|abort]`` from an opponent who has been silent."""
+
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undo(AtBoard):
     """``game undo board userid password``: take back the last move if nobody learned from it."""
 
@@ -152,6 +166,23 @@ PLAYING = in_section(
         from_arguments=_move,
     ),
     AT_BOARD.row("resign", Resign, "give a game up", traits=Trait.ALONE | Trait.FINAL),
+    AT_BOARD.row(
+        "give",
+        Give,
+        "give your opponent more time",
+        more=(Parameter("days", Kind.SUBJECTS),),
+        example="3d",
+        from_arguments=lambda args: Give(args.game, args.board, args.who, " ".join(args.subjects)),
+        traits=Trait.ENGLISH,
+    ),
+    AT_BOARD.row(
+        "claim",
+        Claim,
+        "end a game whose other player has been silent for long",
+        more=(Parameter("[draw | abort]", Kind.SUBJECTS),),
+        from_arguments=lambda args: Claim(args.game, args.board, args.who, " ".join(args.subjects)),
+        traits=Trait.ENGLISH | Trait.FINAL,
+    ),
     AT_BOARD.row(
         "undo",
         Undo,

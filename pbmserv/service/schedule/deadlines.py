@@ -217,8 +217,7 @@ class _RunningClocks:
 
     def _person(self, sitter: Sitter, clock: SeatClock) -> Person:
         assert clock.since is not None
-        away = clocks.away(self._context.connection, sitter.player_id, clock.since)
-        return sitter.person_away(away)
+        return timekeeping.person_at(self._context, self._board, sitter, clock.since)
 
     def _decide(self, sitter: Sitter, clock: SeatClock) -> Wait | Remind | Forfeit:
         person = self._people[sitter.seat]
@@ -251,12 +250,14 @@ class _RunningClocks:
             return self._drop_out(late)
         moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
         # A player who has never moved may not know of the board, which a forger can have begun. So
-        # nobody loses anything, as with "resign".
-        not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
+        # nobody loses anything, as with "resign". An event has asked its players.
+        has_joined = self._board.terms.of_event
+        not_begun = not has_joined and any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
+        why["bank"] = self._terms.has_bank
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
         return (
@@ -305,7 +306,7 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _reason(sitter: Sitter, clock: SeatClock, total: int | None) -> Mapping[str, Any]:
+def _reason(sitter: Sitter, clock: SeatClock, total: int | None) -> dict[str, Any]:
     """Return the reason of a forfeit, for letters.
 
     Args:
