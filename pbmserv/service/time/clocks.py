@@ -21,6 +21,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import clocks
+from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import BoardStatus
@@ -126,7 +127,9 @@ def times_at(
                 continue
             away = clocks.away(context.connection, sitter.player_id, since)
             outages = clocks.outages_since(context.connection, since)
-            spent[sitter.seat] = counted_time(since, context.now, merge_spans((*away, *outages)))
+            pauses = game_pauses.spans(context.connection, board.game, since, context.now)
+            spans = merge_spans((*away, *outages, *pauses))
+            spent[sitter.seat] = counted_time(since, context.now, spans)
     terms = board.terms.for_answer() if undecided else board.terms
     ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
     return Times(
