@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from html import unescape
 from itertools import chain
@@ -36,6 +36,7 @@ from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind
 from pbmserv.store import audit
+from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions
@@ -231,6 +232,10 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
     # Letters that are sent, and a game that is open again, have other forms.
     operator.do("/games/blackbox", "game restore")
     crawled = [*crawled, operator.open("/games/blackbox").html, operator.open("/letters/1").html]
+    stops = [Stop(str(n), "blackbox", datetime.now(UTC), "play", "") for n in range(2)]
+    server.server.play_stage.note_stops(stops)
+    crawled.append(operator.open("/games/blackbox").html)
+    assert "blackbox goes on" in operator.do("/games/blackbox", "game resume").html
     found: dict[str, set[str]] = {}
     for page in crawled:
         for path, form in FORM.findall(page):
@@ -335,6 +340,7 @@ def test_boards_and_games_are_looked_after(operator: Operator) -> None:
     assert "all correct" in operator.do("/games", "rating rebuild").html
     assert "nobody can begin" in operator.do("/games/blackbox", "game suspend").html
     assert "can begin boards" in operator.do("/games/blackbox", "game restore").html
+    assert "blackbox is not stopped" in operator.do("/games/blackbox", "game resume").html
 
 
 def test_what_waits_is_what_status_tells(operator: Operator) -> None:

@@ -287,13 +287,6 @@ def create(
     return board_id
 
 
-def began_at(connection: Connection, board_id: int) -> datetime:
-    """Return the time at which a board was created."""
-    statement = select(boards.c.created_at).where(boards.c.id == board_id)
-    began: datetime = connection.execute(statement).scalar_one()
-    return began
-
-
 def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
     """Note that a player accepts, at all seats that the player has."""
     connection.execute(
