@@ -80,7 +80,8 @@ def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
     """Return the outbox that this process changes itself, on PostgreSQL, and what closes it."""
     writer = open_writer(base.game)
     services = base.services(Positions(base.registry), Memo(), base.traffic())
-    return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
+    refused = partial(bounces.refused, services)
+    return WrittenRows(writer, base.clock, refused, base.shares), writer.close
 
 
 class PostStage:
@@ -110,7 +111,14 @@ class PostStage:
             base.mail_domain, base.registry, Positions(base.registry), settings.web_url
         )
         self.outbox = Outbox(
-            by, base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
+            by,
+            base.game,
+            rows,
+            composer,
+            self.signer,
+            base.clock,
+            watch or CurrentWork(),
+            base.shares,
         )
         self.sender = Sender(
             self.outbox,
