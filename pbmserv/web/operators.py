@@ -454,7 +454,12 @@ class _Site:
         """Show the forms that concern the whole server."""
 
         async def page(request: OperatorRequest) -> Response:
-            return self._page("server", request, blocks=await self._pages.blocked_senders())
+            return self._page(
+                "server",
+                request,
+                blocks=await self._pages.blocked_senders(),
+                announcements=await self._pages.announcements(),
+            )
 
         return await self._changed(page, request)
 

@@ -16,11 +16,12 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import letters, orders, overviews
+from pbmserv.service.operators import announcements, letters, orders, overviews
 from pbmserv.service.operators.blocked_senders import blocked
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
+from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
@@ -119,6 +120,10 @@ def _for_board(order: Callable[[int], Order]) -> Action:
     return Action(("board",), lambda fields: order(_number(fields, "board")))
 
 
+def _for_announcement(order: Callable[[int], Order]) -> Action:
+    return Action(("announcement",), lambda fields: order(_number(fields, "announcement")))
+
+
 def _announcement(fields: Fields) -> Order:
     title, text = fields.get("title", ""), fields.get("text", "").replace("\r\n", "\n")
     return orders.Announce(title, text, bool(fields.get("service")))
@@ -157,6 +162,8 @@ LONGEST_TIME = 365
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
+    "announcement stop": _for_announcement(orders.StopAnnouncement),
+    "announcement resume": _for_announcement(orders.ResumeAnnouncement),
     "block": Action(("sender", "until"), _blocking),
     "unblock": Action(("sender",), lambda fields: orders.UnblockSender(_word(fields, "sender"))),
     "inbox retry": Action(("numbers",)),
@@ -316,6 +323,11 @@ class OperatorPages:
         facts, entries = await self._look(partial(overviews.game_facts, key=key))
         rated = await self._look(partial(overviews.standing_lines, game=key, most=MOST))
         return facts, rated, entries
+
+    async def announcements(self) -> Sequence[tuple[Announcement, str]]:
+        """Return the newest announcements, each with its progress in words."""
+        rows = await self._look(partial(announcements.listed, most=ENTRIES))
+        return [(row, announcements.progress(row)) for row in rows]
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:
         """See `blocked_senders.blocked`."""
