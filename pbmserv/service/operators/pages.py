@@ -16,8 +16,9 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import announcements, letters, orders, overviews
+from pbmserv.service.operators import announcements, correspondence, letters, orders, overviews
 from pbmserv.service.operators.blocked_senders import blocked
+from pbmserv.service.operators.correspondence import Correspondence
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
@@ -205,6 +206,7 @@ class OperatorPages:
         read: reads the envelope of a kept mail, as play does.
         side: carries out the changes.
         queue: reads the lengths of the queues.
+        mail_store: the database in which the door stores mails.
     """
 
     def __init__(
@@ -215,7 +217,9 @@ class OperatorPages:
         read: Callable[[Envelope], IncomingMail],
         side: Side,
         queue: Callable[[], Queue],
+        mail_store: Database,
     ) -> None:
+        self._mail_store = mail_store
         self._services = services
         self._database = database
         self._clock = clock
@@ -271,6 +275,20 @@ class OperatorPages:
         row, text = await self._look(partial(letters.letter_text, number=number))
         entries = await self.audit(f"letter {number}", ENTRIES)
         return row, text, row.state not in SENT and bool(row.recipient), entries
+
+    async def correspondence(
+        self, name: str
+    ) -> tuple[Correspondence, Sequence[tuple[int, datetime]]]:
+        """Return the mails of a player or address and the letters to them, and waiting arrivals.
+
+        Raises:
+            OperatorError: no player has this userid.
+        """
+        found: Correspondence = await self._look(partial(correspondence.read, name=name, most=MOST))
+        waiting = await asyncio.to_thread(
+            correspondence.waiting, self._mail_store, self._database, found.who
+        )
+        return found, waiting
 
     async def players(self, state: str, like: str) -> Sequence[UserLine]:
         """Return players in the order of their userids.
