@@ -93,7 +93,8 @@ def _own_rows(base: Base, stops: Sequence[Stop]) -> tuple[OutboxRows, Callable[[
     services = base.services(Positions(base.registry), Memo(), base.traffic())
     if stops:
         writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
-    return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
+    refused = partial(bounces.refused, services)
+    return WrittenRows(writer, base.clock, refused, base.shares), writer.close
 
 
 class PostStage:
@@ -123,7 +124,14 @@ class PostStage:
             base.mail_domain, base.registry, Positions(base.registry), settings.web_url
         )
         self.outbox = Outbox(
-            by, base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
+            by,
+            base.game,
+            rows,
+            composer,
+            self.signer,
+            base.clock,
+            watch or CurrentWork(),
+            base.shares,
         )
         self.sender = Sender(
             self.outbox,

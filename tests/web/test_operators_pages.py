@@ -343,6 +343,27 @@ def test_boards_and_games_are_looked_after(operator: Operator) -> None:
     assert "blackbox is not stopped" in operator.do("/games/blackbox", "game resume").html
 
 
+def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
+    """The page of `pbmserv mails`: for a player or an address, and without a word of a mail."""
+    server = operator.server
+    (table,) = seat_pairs(server.server, 1, "whoever")
+    writer = table.players[0]
+    server.send(writer.address, f"blackbox move {table.board} {writer.userid} secret-word b99")
+    come_to_rest(server)
+    link = f"/correspondence?name={writer.userid}"
+    assert f'href="{link}"' in operator.open(f"/players/{writer.userid}").html
+    for name in (writer.userid, writer.address):
+        page = operator.open(f"/correspondence?{urlencode({'name': name})}").html
+        assert "plain address" in page
+        assert re.search(r'<a href="/letters/\d+">\d+</a> .* UTC .*: sent ', page)
+        assert "secret-word" not in page
+    assert "There is no player nobody;" in operator.open("/correspondence?name=nobody").html
+    assert (
+        "No mail of a@b.example is known" in operator.open("/correspondence?name=a@b.example").html
+    )
+    assert operator.open("/correspondence").status == 200
+
+
 def test_what_waits_is_what_status_tells(operator: Operator) -> None:
     operator.open("/")
     for words in (
@@ -508,8 +529,10 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     kept(operator.server, monkeypatch, "look")
     come_to_rest(operator.server)
     before = contents(operator.server)
-    for path in operator.crawl():
-        operator.open(f"{path}?do=rating+rebuild&why=x&key=x")
+    paths = list(operator.crawl())
+    for path in paths:
+        operator.open(f"{path}{'&' if '?' in path else '?'}do=rating+rebuild&why=x&key=x")
+    for path in {path.partition("?")[0] for path in paths}:
         assert operator.ask("DELETE", path).status == 405
     assert contents(operator.server) == before
 

@@ -230,6 +230,28 @@ class Announce:
 
 
 @dataclass(frozen=True, slots=True)
+class StopAnnouncement:
+    """Stop an announcement."""
+
+    number: int
+    name: Literal["stop-announcement"] = "stop-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.stop(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeAnnouncement:
+    """Let a stopped announcement go on."""
+
+    number: int
+    name: Literal["resume-announcement"] = "resume-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.resume(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
 class BlockSender:
     """Refuse the mail of a sender until a day, ``""`` for no end."""
 
@@ -316,6 +338,8 @@ Order: TypeAlias = (
     | HoldLetter
     | DropLetter
     | Announce
+    | StopAnnouncement
+    | ResumeAnnouncement
     | BlockSender
     | UnblockSender
     | EraseUser
