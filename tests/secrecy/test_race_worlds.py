@@ -121,7 +121,7 @@ def attached(letter: Posted) -> str:
 def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
     """Return all letters to alice and a follower; with *dice* bob plays, too."""
     folder.mkdir()
-    found = []
+    texts = []
     with pytest.MonkeyPatch.context() as patch, indoors_drawing(patch, folder) as world:
         begun(world)
         for command in HERS:
@@ -132,8 +132,8 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
             line = command.format(p=PASSWORD)
             letters = world.send(ALICE, line)
             assert letters, command
-            found.append((command, [without_nonces(one) for one in letters]))
-    return found
+            texts.append((command, [without_nonces(one) for one in letters]))
+    return texts
 
 
 @pytest.mark.parametrize("seed", range(4))
