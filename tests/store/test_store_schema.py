@@ -99,7 +99,9 @@ def test_preparing_a_current_database_is_cheap(
 ) -> None:
     schema.prepare(empty)
     with empty.writing.begin() as connection:
-        connection.execute(text("INSERT INTO keys VALUES (1, :secret, :now)"), KEY)
+        connection.execute(
+            text("INSERT INTO keys (id, secret, created_at) VALUES (1, :secret, :now)"), KEY
+        )
     monkeypatch.setattr(schema, "upgrade", lambda *_: pytest.fail("nothing is to be done"))
     schema.prepare(empty)
     with empty.reading.connect() as connection:
