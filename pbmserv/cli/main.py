@@ -24,6 +24,7 @@ from pbmserv.cli.replay import replay
 from pbmserv.cli.reply_keys import rotate_keys
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
+from pbmserv.cli.verify import verify
 
 
 def serve(
@@ -75,6 +76,7 @@ app.command()(serve)
 app.command()(send)
 app.command()(read)
 app.command()(replay)
+app.command()(verify)
 app.command()(config)
 app.command()(status)
 app.command()(doctor)
