@@ -118,7 +118,7 @@ class Tab:
         return self.html.replace(self.fields.get("key", "-"), "KEY")
 
     def _ask(self, method: str, path: str, body: str = "") -> Tab:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         connection.request(method, path, body or None, kind if body else {})
         answer = connection.getresponse()

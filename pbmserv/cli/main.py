@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, boards, database, games, queues, templates, users
-from pbmserv.cli.announce import announce
+from pbmserv.cli import announce, blackbox, boards, database, games, queues, templates, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.blocks import block, blocked, unblock
 from pbmserv.cli.correspondence import mails
@@ -81,7 +80,7 @@ app.command()(config)
 app.command()(status)
 app.command()(doctor)
 app.command()(mails)
-app.command()(announce)
+app.command()(announce.announce)
 app.command()(block)
 app.command()(unblock)
 app.command()(blocked)
@@ -89,6 +88,7 @@ app.command()(audit)
 app.command()(operator_token)
 app.command()(rotate_keys)
 app.add_typer(database.app, name="db")
+app.add_typer(announce.app, name="announcement")
 app.add_typer(queues.inbox, name="inbox")
 app.add_typer(queues.outbox, name="outbox")
 app.add_typer(dkim, name="dkim")

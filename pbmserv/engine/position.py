@@ -13,8 +13,9 @@ from typing import Any
 
 from pbmserv.engine import record
 from pbmserv.engine.chance import mixed_chance
-from pbmserv.engine.protocol import Explaining, Sized, coached, implements, races
+from pbmserv.engine.protocol import Claimable, Explaining, Sized, coached, implements, races
 from pbmserv.engine.record import (
+    CLAIM,
     FORFEIT,
     HINT,
     NO_SEED,
@@ -64,6 +65,8 @@ def advance(game: AnyGame, chance: bytes, state: Any, ply: Ply) -> Step[Any]:
     if ply.text == FORFEIT:
         late = game.forfeit if races(game) else game.withdraw
         return _forfeited(late(state, ply.seat))
+    if ply.text == CLAIM:
+        return _claimed(game, state, ply.seat)
     if ply.text == HINT:
         return _hinted(game, state, ply.seat)
     return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(chance, ply.number))
@@ -73,6 +76,12 @@ def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
     if not coached(game):
         raise Illegal("no-hint", part=HINT)
     return game.hinted(state, seat)
+
+
+def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
+    if not isinstance(game, Claimable):
+        raise Illegal("no-claim", part=CLAIM)
+    return game.claimed(state, seat)
 
 
 def _forfeited(step: Step[Any]) -> Step[Any]:
@@ -137,16 +146,17 @@ class Position:
 
     @property
     def ended_in_opening(self) -> bool:
-        """Whether a player resigned or forfeited in the opening of the game.
+        """Whether a player resigned, forfeited or claimed a draw in the opening of the game.
 
         Such a game was hardly played, so that it does not show the strength of its players.
         """
-        if self.ply is None or self.ply.text not in {WITHDRAW, FORFEIT} or self.outcome is None:
+        ends = {WITHDRAW, FORFEIT, CLAIM}
+        if self.ply is None or self.ply.text not in ends or self.outcome is None:
             return False
         used = [0] * len(self.outcome.places)
         for position in self.backwards():
             ply = position.ply
-            if ply is not None and not ply.free and ply.text not in {WITHDRAW, FORFEIT}:
+            if ply is not None and not ply.free and ply.text not in ends:
                 used[ply.seat] += 1
         return min(used) < self.game.info.opening
 
@@ -386,6 +396,14 @@ class Position:
     def withdraw(self, seat: Seat) -> Position:
         """Return the position after *seat* resigns."""
         return self.play(Ply(self.number + 1, seat, WITHDRAW, free=False))
+
+    def claim(self, seat: Seat) -> Position:
+        """Return the position after *seat* claims a draw.
+
+        Raises:
+            Illegal: the game has no draws by agreement.
+        """
+        return self.play(Ply(self.number + 1, seat, CLAIM, free=False))
 
     def forfeit(self, seat: Seat) -> Position:
         """Return the position after *seat* took too long."""

@@ -49,6 +49,9 @@ WITHDRAW = "resign"
 FORFEIT = "forfeit"
 """The text of a withdrawal by the clock, since the player took too long."""
 
+CLAIM = "claim"
+"""The text of a ply that claims a draw, since the other player has been silent for long."""
+
 UNDO = "undo"
 """The text of a ply that takes back the last ply of its seat. It is free, and both stay in the
 record."""
@@ -73,7 +76,7 @@ class Ply:
     Attributes:
         number: its number in the record, counted from 1.
         seat: the seat that made it.
-        text: the canonical text, `WITHDRAW`, `FORFEIT`, `UNDO`, `REDO`, `RESTART` or `HINT`.
+        text: the canonical text, or one of the words below `NO_SEED` (`WITHDRAW`, `UNDO` …).
         free: whether it used no turn.
         mark: the mark of the mail that is mixed into chance here; ``""`` for none.
     """

@@ -19,6 +19,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.shares import TOGETHER
 from pbmserv.store.tables.columns import pack
 from pbmserv.views.reader import BoardReader
 
@@ -34,6 +35,7 @@ class Outbox:
         signer: adds DKIM signatures.
         clock: decides which letters are due.
         watch: tells the supervisor which letter is being made.
+        shares: shares of the queue that are read one by one.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class Outbox:
         signer: Signer,
         clock: Clock,
         watch: Watch,
+        shares: Sequence[int | None] = TOGETHER,
     ) -> None:
+        self._shares = shares
         self._by = by
         self._database = database
         self._rows = rows
@@ -124,7 +128,8 @@ class Outbox:
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """Return when the next letter is due or its lease ends, `None` if the queue is empty."""
         with self._database.snapshot() as connection:
-            return outbox.next_due(connection, sorted(avoiding))
+            moments = [outbox.next_due(connection, sorted(avoiding), s) for s in self._shares]
+        return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _refuse_deadly(row: QueuedLetter, kills: int) -> None:

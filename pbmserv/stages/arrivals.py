@@ -3,9 +3,10 @@ it out also settles it."""
 
 from __future__ import annotations
 
+import random
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,6 +22,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival, Gone
+from pbmserv.store.delivery.shares import TOGETHER
 
 MOST = 500
 """Most arrivals in memory on SQLite; the others wait in the store."""
@@ -152,7 +154,14 @@ class OneStore(Arrivals):
 
     store = ""
 
-    def __init__(self, by: str, database: Database, writer: Writer, clock: Clock) -> None:
+    def __init__(
+        self,
+        by: str,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        shares: Sequence[int | None] = TOGETHER,
+    ) -> None:
         """Prepare to claim arrivals.
 
         Args:
@@ -160,8 +169,10 @@ class OneStore(Arrivals):
             database: for reading.
             writer: of the same database.
             clock: decides when leases end.
+            shares: shares of the queue that are claimed one by one.
         """
         self._by = by
+        self._shares = shares
         self._writer = writer
         self._clock = clock
         # A dead predecessor, or a claim whose answer was lost, may have left arrivals claimed in
@@ -177,25 +188,31 @@ class OneStore(Arrivals):
             return []
         now = self._clock.now()
         with self._mail.reading.connect() as connection:
-            has_work = self._may_have_lost or arrivals.has_free(connection, now)
-        claimed = self._claim(now) if has_work else []
+            shares = [
+                share
+                for share in self._shares
+                if self._may_have_lost or arrivals.has_free(connection, now, share)
+            ]
+        claimed = self._claim(now, shares) if shares else []
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
             self.has_more = bool(self._in_hand)  # more of their lanes, or of what others had
         return claimed
 
-    def _claim(self, now: datetime) -> list[Arrival]:
+    def _claim(self, now: datetime, shares: Sequence[int | None]) -> list[Arrival]:
         job = partial(
             arrivals.claim,
             by=self._by,
             now=now,
             until=now + LEASE,
-            most=CLAIMED,
             of_lane=CLAIMED_OF_LANE,
             in_hand=self._held(),
         )
         self._may_have_lost = True
-        claimed = self._writer.submit(job).result()
+        claimed = list[Arrival]()
+        for share in random.sample(shares, len(shares)):  # else the last ones would wait longest
+            if (most := CLAIMED - len(claimed)) > 0:
+                claimed += self._writer.submit(partial(job, most=most, share=share)).result()
         self._may_have_lost = False
         return claimed
 

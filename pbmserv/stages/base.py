@@ -28,6 +28,7 @@ from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
+from pbmserv.store.delivery.shares import SHARES, TOGETHER
 
 
 class Base:
@@ -44,12 +45,14 @@ class Base:
 
     Attributes:
         started_at: when the server started; its processes inherit this.
+        shares: shares of the queues that are claimed one by one.
     """
 
     def __init__(
         self, settings: Settings, clock: Clock | None = None, *, may_upgrade: bool = True
     ) -> None:
         self.settings = settings
+        self.shares = range(SHARES) if settings.distributed else TOGETHER
         self.clock = clock or SystemClock()
         self.started_at = self.clock.now()
         self.game, self.mail = open_stores(settings.database, may_upgrade=may_upgrade)

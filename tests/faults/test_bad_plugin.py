@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email import message_from_bytes
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,7 @@ from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies
-from pbmserv.store.tables.mail import inbox, outbox
+from pbmserv.store.tables.mail import inbox
 from pbmserv.views.reader import _logged
 
 pytestmark = pytest.mark.slow
@@ -52,6 +52,7 @@ class House:
     wild: list[Table]
     good: list[Table]
     dreaming: list[Table]
+    start: Callable[[], Process]
 
     def send(self, table: Table, seat: int, words: str) -> None:
         """Send a move; it gets its 250."""
@@ -66,18 +67,21 @@ class House:
         found = [_head(copies[0]) for copies in list(self.sink.taken.values())]
         return [subject for to, subject in found if address in to]
 
+    def told(self, subject: str) -> Counter[str]:
+        """How often each address got a letter of this subject."""
+        found = [_head(copies[0]) for copies in list(self.sink.taken.values())]
+        return Counter(to for to, got in found if got == subject)
+
+    def restarted(self) -> House:
+        """Stop the server, and start another one."""
+        assert self.process.stop() == 0
+        return replace(self, process=self.start())
+
     def played(self) -> Counter[tuple[int, int]]:
         """(board, seat) of every move, and how often."""
         with self.database.reading.connect() as connection:
             rows = connection.execute(select(plies.c.board_id, plies.c.seat))
             return Counter((row.board_id, row.seat) for row in rows)
-
-    def aside(self) -> set[str]:
-        """To whom letters go that wait since a post did not come back from them."""
-        with self.database.reading.connect() as connection:
-            why = outbox.c.error == "not made: SetAside"
-            found = select(outbox.c.recipient).where(outbox.c.state == "queued", why)
-            return set(connection.execute(found).scalars())
 
     def kept(self) -> list[str]:
         """Why mails are kept for the operator."""
@@ -104,8 +108,11 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
             dreaming = seat_pairs(preparing.server, 2, "d", game="heaps", bot=True)
     monkeypatch.setenv("PYTHONPATH", announce(tmp_path / "plug-in"))
     relay = f"smtp://127.0.0.1:{sink.port}"
-    process = Process(tmp_path, database.url, relay=relay, web=WEB, mail_seconds=str(SECONDS))
-    return House(process, database, sink, wild, good, dreaming)
+
+    def begin() -> Process:
+        return Process(tmp_path, database.url, relay=relay, web=WEB, mail_seconds=str(SECONDS))
+
+    return House(begin(), database, sink, wild, good, dreaming, begin)
 
 
 @pytest.mark.parametrize(
@@ -134,15 +141,31 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
     assert "was stopped 2 times" in house.process.command("inbox", "list")
     wait_until(lambda: bool(house.letters(bad.players[0].address)), "its writer is told")
 
-    # All boards go on, that one too.
+    # Its game is stopped: all who play it are told, once, and the operator why.
+    stopped = "Heaps is stopped for now"
+    everybody = {player.address for table in house.wild for player in table.players}
+    wait_until(lambda: set(house.told(stopped)) >= everybody, "its players are told")
+    for words in (house.process.errors, house.process.command("status")):
+        assert "wild.py" in words
+        assert "heaps is stopped" in words or "a game is stopped" in words
+    assert "package=wild" in house.process.errors
+
+    # Mails about it wait, and other games do not.
     house.send(bad, 0, "2")
     for table in house.good:
         house.send(table, 1, HIDINGS[1])
-    promised |= Counter({(table.board, 1): 1 for table in house.good}) | Counter(
-        {(bad.board, 0): 1}
-    )
-    wait_until(lambda: house.played() == promised, "everybody goes on")
+    promised |= Counter({(table.board, 1): 1 for table in house.good})
+    wait_until(lambda: house.played() == promised, "others go on")
+
+    # That lasts after a restart, until an operator says that it may go on.
+    house = house.restarted()
+    wait_until(lambda: "heaps is stopped" in house.process.command("status"), "still stopped")
+    assert house.played() == promised
+    house.process.command("game", "resume", "heaps", "--why", "it is mended")
+    promised |= Counter({(bad.board, 0): 1})
+    wait_until(lambda: house.played() == promised, "it goes on")
     assert len(house.kept()) == 1
+    assert house.told(stopped).most_common(1)[0][1] == 1
     assert house.process.stop() == 0
 
 
@@ -155,12 +178,15 @@ def test_letters_that_are_never_made(house: House) -> None:
         house.send(table, 0, HIDINGS[0])
     writers = [table.players[0].address for table in [*house.good, other]]
     wait_until(lambda: all(map(house.letters, writers)), "others get their letters")
-    wait_until(lambda: house.aside() == {player.address for player in bad.players}, "two wait")
-    assert not any(house.letters(player.address) for player in bad.players)
+    readers = [player.address for player in bad.players]
+    stopped = "Heaps is stopped for now"
+    wait_until(lambda: set(house.told(stopped)) >= set(readers), "the game is stopped")
+    assert all(house.letters(reader) == [stopped] for reader in readers)
     assert house.played()[bad.board, 0] == 1  # the move stands
     assert house.process.errors.count("a letter keeps post for too long") == 2
-    house.send(other, 1, "1")
-    wait_until(lambda: len(house.letters(other.players[1].address)) == 2, "letters go on")
+    for table in house.good:
+        house.send(table, 1, HIDINGS[1])
+    wait_until(lambda: all(len(house.letters(one)) > 1 for one in writers[1:]), "letters go on")
     assert house.process.stop() == 0
 
 
@@ -189,7 +215,7 @@ def test_a_page_that_is_never_made(house: House) -> None:
     assert found is not None
 
     def asked(path: str) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
         try:
             connection.request("GET", path)
             return connection.getresponse().status
@@ -199,7 +225,7 @@ def test_a_page_that_is_never_made(house: House) -> None:
             connection.close()
 
     def visit(path: str) -> str:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
         connection.request("GET", path)
         answer = connection.getresponse()
         assert answer.status == 303

@@ -103,10 +103,10 @@ def test_the_one_address_of_the_greeting_is_the_mailbox(tmp_path: Path) -> None:
         assert found is not None
         assert server.errors == "", "nothing is in the way of the greeting"
         assert "A first game" not in server.greeting
-        with urlopen(found[1], timeout=20) as page:
+        with urlopen(found[1], timeout=60) as page:
             assert "Sign both up" in page.read().decode()
         with pytest.raises(HTTPError, match="404") as missing:
-            urlopen(found[1].replace(found[2], "a" * 32), timeout=20)
+            urlopen(found[1].replace(found[2], "a" * 32), timeout=60)
         missing.value.close()
         assert found[2] not in server.errors
 

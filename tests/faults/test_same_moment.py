@@ -48,7 +48,7 @@ def at_once(server: Running, mails: list[tuple[str, str, bytes]]) -> list[str]:
         sender, recipient, raw = one
         with Wire(server.port) as wire:
             wire.begin(sender, recipient)
-            begin.wait(20)
+            begin.wait(60)
             return wire.ask(raw + b"\r\n.\r\n")
 
     with ThreadPoolExecutor(len(mails)) as pool:
@@ -235,4 +235,4 @@ def test_who_waits_for_a_board_sees_what_the_other_one_did(
                 while watcher.execute(look).scalar() == 0:
                     watcher.rollback()
             boards.accept(first, table.board, one.id, now)
-        assert waiting.result(20) == (two.userid,)
+        assert waiting.result(60) == (two.userid,)

@@ -235,6 +235,6 @@ def test_the_answer_waits_for_the_commit(postgres_url: str, tmp_path: Path) -> N
                 while watcher.execute(look).scalar() == 0:
                     watcher.rollback()
             assert answers == []
-        sending.join(20)
+        sending.join(60)
         engine.dispose()
         assert answers[0].startswith("250")

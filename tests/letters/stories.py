@@ -16,6 +16,7 @@ from pbmserv.service.operators.announcements import announce
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.lost_mailboxes import rename
 from pbmserv.service.schedule.announcer import Announcer
+from pbmserv.store.boards.game_pauses import Stop
 
 ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
 HOME, PHONE = "alice@home.example", "alice@phone.example"
@@ -88,6 +89,7 @@ def playing(folder: Path) -> Iterator[Posted]:
             f"blackbox show 1\nblackbox challenge alice carol\nforgot alice\n"
             f"message alice {PASSWORD} bob",
         )
+        yield from server.send(BOB, f"blackbox give 1 bob {PASSWORD} 3d", "Take your time.")
         yield from server.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
         yield from server.send(CAROL, "blackbox show 1")
         yield from server.send(CAROL, f"blackbox reject 2 carol {PASSWORD}")
@@ -449,6 +451,17 @@ def inviting(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} erik@far.example")
 
 
+def stopping(folder: Path) -> Iterator[Posted]:
+    """Blackbox hangs twice."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob")
+        server.send(BOB, f"blackbox challenge bob {PASSWORD} alice")
+        now = server.server.clock.now()
+        stops = [Stop(str(n), "blackbox", now, "play", "rays.py, line 3") for n in range(2)]
+        server.server.play_stage.note_stops(stops)
+        yield from server.letters()
+
+
 def unsubscribing(folder: Path) -> Iterator[Posted]:
     """Alice presses the button that her mail program shows beside each kind of letter."""
     with indoors(folder, operators="bob", web_url="https://games.example") as server:
@@ -497,5 +510,6 @@ STORIES: tuple[Story, ...] = (
     sending_too_much,
     coming_back,
     inviting,
+    stopping,
     unsubscribing,
 )

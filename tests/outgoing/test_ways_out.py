@@ -251,7 +251,7 @@ def test_the_link_works_on_a_real_page(database_url: str, tmp_path: Path) -> Non
 
 
 def _page(server: Running, method: str, path: str) -> str:
-    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     form = "List-Unsubscribe=One-Click" if method == "POST" else None
     connection.request(
         method, path, form, {"Content-Type": "application/x-www-form-urlencoded"} if form else {}

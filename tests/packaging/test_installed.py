@@ -233,7 +233,7 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         mail["From"] = "alice@localhost"
         mail["To"] = address[1]
         mail["Subject"] = "help blackbox"
-        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=20) as client:
+        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=60) as client:
             client.send_message(mail)
         with started(
             installed / "pbmserv", "read", "--follow", "alice@localhost", folder=tmp_path
@@ -242,7 +242,7 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         assert "Subject: Help: blackbox" in answer
         assert "YOUR FIRST MOVE" in answer
         server.send_signal(signal.SIGTERM)
-        _, logged = server.communicate(timeout=20)
+        _, logged = server.communicate(timeout=60)
         assert server.returncode == 0
         said = [line.split()[1:3] for line in logged.splitlines()]
         parts = ("receive", "receive", "send")
@@ -266,13 +266,13 @@ def test_templates_of_the_operator_are_used_and_broken_ones_reported(
         mail = EmailMessage()
         mail["From"], mail["To"] = "alice@localhost", "pbmserv@localhost"
         mail["Subject"] = "help"
-        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=20) as client:
+        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=60) as client:
             client.send_message(mail)
         with started(
             installed / "pbmserv", "read", "--follow", "alice@localhost", folder=tmp_path
         ) as reader:
             assert "chess club of Upper Downing" in lines_until(reader, "=" * 76)
         server.send_signal(signal.SIGTERM)
-        _, errors = server.communicate(timeout=20)
+        _, errors = server.communicate(timeout=60)
     said = f"pbmserv: {own}/help/digest.txt.j2, line 1: Expected an expression"
     assert errors.startswith(said), errors

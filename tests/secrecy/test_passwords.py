@@ -212,7 +212,7 @@ def test_no_page_shows_a_password(tmp_path: Path) -> None:
         server.send(ALICE, f"signup alice {RIGHT}")
         (link,) = (w for w in server.letter(ALICE).text.split() if "/confirm/" in w)
         path = "/confirm/" + link.rpartition("/")[2]
-        client = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+        client = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
         for method, at in (("GET", "/"), ("GET", path), ("POST", path), ("GET", path)):
             client.request(method, at)
             page = client.getresponse().read().decode()

@@ -18,7 +18,7 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import keys
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 BOARD = {
     "game": "blackbox",

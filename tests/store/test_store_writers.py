@@ -32,7 +32,7 @@ from pbmserv.store.core.writer import (
 from pbmserv.store.tables.accounts import players as players_table
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 @pytest.fixture

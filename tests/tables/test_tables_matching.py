@@ -80,14 +80,14 @@ def test_two_seeks_at_the_same_moment_make_one_board(server: Correspondence) -> 
     together = threading.Barrier(len(players))
 
     def ask(player: Guest) -> None:
-        together.wait(20)
+        together.wait(60)
         player.asks(seek())
 
     threads = [threading.Thread(target=ask, args=(player,)) for player in players]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert statuses(server) == ["active"] * 5
     assert count(server, seeks) == 0
     with server.server.database.reading.connect() as connection:

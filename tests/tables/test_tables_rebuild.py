@@ -157,7 +157,7 @@ def test_boards_of_the_same_players_that_end_at_once_are_all_right(
         writer.submit(lambda c, n=n: ended(c, n, (1, 2) if n % 3 else (1, 1), NOW)) for n in numbers
     ]
     for one in waiting:
-        one.result(30)
+        one.result(60)
     with database.reading.connect() as connection:
         for player in ids:
             found = ratings.of_player(connection, "blackbox", player)
@@ -186,8 +186,8 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     thread.start()
     waiting += [writer.submit(lambda c, n=n: ended(c, n, (1, 2), NOW)) for n in numbers[10:]]
     for one in waiting:
-        one.result(30)
-    thread.join(30)
+        one.result(60)
+    thread.join(60)
     assert done
     # Whatever came after the rebuild was added to what it made, and nothing was lost.
     compared = rebuilding.check(database)

@@ -382,7 +382,7 @@ def test_ctrl_c_ends_it_quietly() -> None:
         while process.poll() is None:
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                process.wait(5)
+                process.wait(60)
         assert process.stderr.read() == b""
     assert process.returncode == 130
 

@@ -145,7 +145,7 @@ def test_a_dead_relay_is_failing(watched: Running, monkeypatch: pytest.MonkeyPat
         broken.setattr(watched.relay, "deliver", dead)
         for number in range(2):
             watched.send(ALICE, "help", message_id=f"<{number}@players.example>")
-            assert tried.acquire(timeout=20)
+            assert tried.acquire(timeout=60)
         sender = watched.server.sender
         while sender.breaker.failures < 2:
             pass
@@ -173,7 +173,7 @@ def test_a_stuck_writer_is_failing_and_in_the_end_not_alive(
     for _ in range(writers):
         watched.server.writer.submit(stuck)
     for _ in range(writers):
-        began.acquire(timeout=20)
+        began.acquire(timeout=60)
     try:
         for _ in range(3):
             status, found = health(watched.web_port)
@@ -207,11 +207,11 @@ def test_a_round_that_hangs_is_not_alive(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def hang() -> None:
         began.set()
-        goes_on.wait(20)
+        goes_on.wait(60)
 
     round_ = scheduler.Rounds(hang, "keeper", 60, "trouble", longest_s=0.0)
     round_.start()
-    assert began.wait(20)
+    assert began.wait(60)
     assert round_.vital().is_stuck
     goes_on.set()
     assert round_.stop(20)

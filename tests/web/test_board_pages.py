@@ -434,7 +434,7 @@ def test_while_the_database_is_away_pages_say_when_to_come_again(
         (alice.path, "text/html", {}),
         ("/api/seat", "application/problem+json", {"Authorization": f"Bearer {token}"}),
     ):
-        connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         said = answer.read().decode()

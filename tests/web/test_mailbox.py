@@ -52,7 +52,7 @@ class Browser:
 
     def ask(self, method: str, path: str, body: str = "", **headers: str) -> Browser:
         """Ask, and go where it leads."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.mailbox_port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.mailbox_port, timeout=60)
         said = {name.replace("_", "-"): value for name, value in (self.headers | headers).items()}
         connection.request(method, path, body.encode() or None, said)
         answer = connection.getresponse()

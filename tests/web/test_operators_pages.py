@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from html import unescape
 from itertools import chain
@@ -36,6 +36,7 @@ from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind
 from pbmserv.store import audit
+from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions
@@ -89,7 +90,7 @@ class Operator:
     def ask(self, method: str, path: str, body: str = "", **headers: str) -> Operator:
         """Ask once; where it leads stands in `place`."""
         port = self.server.operators_port
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         said = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookie:
             said.setdefault("Cookie", f"{COOKIE}={self.cookie}")
@@ -231,6 +232,10 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
     # Letters that are sent, and a game that is open again, have other forms.
     operator.do("/games/blackbox", "game restore")
     crawled = [*crawled, operator.open("/games/blackbox").html, operator.open("/letters/1").html]
+    stops = [Stop(str(n), "blackbox", datetime.now(UTC), "play", "") for n in range(2)]
+    server.server.play_stage.note_stops(stops)
+    crawled.append(operator.open("/games/blackbox").html)
+    assert "blackbox goes on" in operator.do("/games/blackbox", "game resume").html
     found: dict[str, set[str]] = {}
     for page in crawled:
         for path, form in FORM.findall(page):
@@ -335,6 +340,28 @@ def test_boards_and_games_are_looked_after(operator: Operator) -> None:
     assert "all correct" in operator.do("/games", "rating rebuild").html
     assert "nobody can begin" in operator.do("/games/blackbox", "game suspend").html
     assert "can begin boards" in operator.do("/games/blackbox", "game restore").html
+    assert "blackbox is not stopped" in operator.do("/games/blackbox", "game resume").html
+
+
+def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
+    """The page of `pbmserv mails`: for a player or an address, and without a word of a mail."""
+    server = operator.server
+    (table,) = seat_pairs(server.server, 1, "whoever")
+    writer = table.players[0]
+    server.send(writer.address, f"blackbox move {table.board} {writer.userid} secret-word b99")
+    come_to_rest(server)
+    link = f"/correspondence?name={writer.userid}"
+    assert f'href="{link}"' in operator.open(f"/players/{writer.userid}").html
+    for name in (writer.userid, writer.address):
+        page = operator.open(f"/correspondence?{urlencode({'name': name})}").html
+        assert "plain address" in page
+        assert re.search(r'<a href="/letters/\d+">\d+</a> .* UTC .*: sent ', page)
+        assert "secret-word" not in page
+    assert "There is no player nobody;" in operator.open("/correspondence?name=nobody").html
+    assert (
+        "No mail of a@b.example is known" in operator.open("/correspondence?name=a@b.example").html
+    )
+    assert operator.open("/correspondence").status == 200
 
 
 def test_what_waits_is_what_status_tells(operator: Operator) -> None:
@@ -356,7 +383,7 @@ def test_a_change_that_takes_long_is_still_made(
     answered, do = threading.Event(), pages.OperatorPages._do
 
     def later(self: pages.OperatorPages, *given: Any) -> str:
-        assert answered.wait(20)
+        assert answered.wait(60)
         return do(self, *given)
 
     monkeypatch.setattr(pages, "ANSWER_S", 0.0)
@@ -502,8 +529,10 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     kept(operator.server, monkeypatch, "look")
     come_to_rest(operator.server)
     before = contents(operator.server)
-    for path in operator.crawl():
-        operator.open(f"{path}?do=rating+rebuild&why=x&key=x")
+    paths = list(operator.crawl())
+    for path in paths:
+        operator.open(f"{path}{'&' if '?' in path else '?'}do=rating+rebuild&why=x&key=x")
+    for path in {path.partition("?")[0] for path in paths}:
         assert operator.ask("DELETE", path).status == 405
     assert contents(operator.server) == before
 

@@ -169,10 +169,10 @@ class Site:
         return server
 
     def _do(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def ask(self, method: str, path: str, form: str = "") -> tuple[http.client.HTTPResponse, str]:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         kind = {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
         connection.request(method, path, form or None, kind)
         response = connection.getresponse()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -285,6 +286,23 @@ def test_deadlines_are_in_a_calendar(server: Running) -> None:
     server.reply(server.letters(ALICE)[-1], "password another-word")
     server.carry_out()
     assert Tab(server.web_port, link[1]).load().status == 404
+
+
+def test_a_clock_is_on_the_page_and_in_the_calendar(server: Running) -> None:
+    server.send(BOB, "blackbox challenge bob wonder-land alice -time=5d+1d")
+    first, *_, asked = server.letters(ALICE)
+    server.reply(asked, "accept")
+    alice = opened(server, first)
+    link = re.search(r'href="(/calendar/[a-z2-7]+\.ics)"', alice.html)
+    assert link is not None
+    (event,) = Calendar.from_ical(Tab(server.web_port, link[1]).load().whole).walk("VEVENT")
+    assert event["SUMMARY"] == "Blackbox 1 against bob: your move is due"
+    at = event.decoded("DTSTART")
+    assert at - server.server.clock.now() == timedelta(days=5)
+    board = re.search(r'href="(/b/[a-z2-7]+)"', alice.html)
+    assert board is not None
+    text = Tab(server.web_port, board[1]).load().text
+    assert f"Your clock has 5 days left: it runs until {at:%A}" in text
 
 
 def test_seeks_are_taken_and_called_off_on_the_page(server: Running) -> None:

@@ -10,7 +10,7 @@ from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.engine.record import CLAIM, FORFEIT, WITHDRAW
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
@@ -156,6 +156,11 @@ def log_ply(
     how = {"undecided": list(undecided), **end.words}
     said_to = words if board.seats - len(board.bots) > 1 else ""
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
+    banks = {
+        one.seat: {} if outcome else clocks.bank_words(context, board, times.clocks, one.seat)
+        for one in board.sitters
+    }
+    own_words |= banks[sitter.seat]
     own = Part(letter, own_words, board.id, after.number, sitter.seat)
     news = {"event": "news", "by": sitter.userid, "said": words, **how}
     notifications = []
@@ -164,9 +169,8 @@ def log_ply(
             continue
         is_news = after.is_news_for(other.seat) and (not ply.free or _is_offer(after))
         if outcome is not None or is_news:
-            notifications.append(
-                Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
-            )
+            part = Part(letter, news | banks[other.seat], board.id, after.number, other.seat)
+            notifications.append(Notification.sitter(other, part))
         elif words:  # a free move is no news, but the words with it are
             letter_words = {"by": sitter.userid, "said": words}
             notifications.append(
@@ -265,7 +269,7 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     ply = after.ply
     assert ply is not None
     share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
-    if ply.text in {WITHDRAW, FORFEIT} or after.weight <= share:
+    if ply.text in {WITHDRAW, FORFEIT, CLAIM} or after.weight <= share:
         return
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
@@ -312,14 +316,21 @@ def _as_json(outcome: Outcome) -> Mapping[str, Any]:
     }
 
 
-def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
-    """End a board that will not be played, and counts for nothing."""
+def decline(
+    context: CommandContext, board: BoardRow, sitter: Sitter, silent: Sequence[str] = ()
+) -> Answer:
+    """End a board that will not be played, and counts for nothing.
+
+    Args:
+        silent: userids of the players who have not made a first move for long.
+    """
     boards.set_status(context.connection, board.id, "declined")
     agreed = sitter.accepted_at is not None
     words = {
         "by": sitter.userid,
         "agreed": agreed,
         "players": list(board.names),
+        "silent": list(silent),
         "said": words_for_others(context),
     }
     notifications = tuple(

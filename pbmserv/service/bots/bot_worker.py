@@ -20,7 +20,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import bot_move, played_out
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat
-from pbmserv.errors import ServerFault
+from pbmserv.errors import GameAway, ServerFault
 from pbmserv.monitoring.vitals import Watch
 from pbmserv.service.boards import bot_turns
 from pbmserv.service.bots.bot_moves import Moves, Thought
@@ -129,6 +129,8 @@ class BotWorker(Rounds):
                 self._watch.at(number)
                 with _short_switch_interval():
                     words = self._coach(request)
+        except GameAway:
+            pass
         except (ServerFault, *UNAVAILABLE):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
@@ -181,6 +183,8 @@ class BotWorker(Rounds):
     def _put_off_on_error(self, board_id: int) -> Iterator[None]:
         try:
             yield
+        except GameAway:
+            self._moves.put_off(board_id)
         except (ServerFault, *UNAVAILABLE):
             raise  # not a fault of this board
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others

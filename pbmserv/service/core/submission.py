@@ -31,6 +31,7 @@ class Submission:
         left_out: it holds more than `text`, which its writer may have meant.
         is_unread: the text could not be read; the only line is the refusal that says why.
         may_be_answered: a person wrote it, and no machine.
+        can_wait: it can be carried out later as a whole, if its game cannot be played now.
         attachment: returns the text of the attached file that holds a mark, ``""`` if there is
             none.
     """
@@ -45,6 +46,7 @@ class Submission:
     left_out: bool = False
     is_unread: bool = False
     may_be_answered: bool = True
+    can_wait: bool = False
     attachment: Callable[[str], str] = field(default=_no_attachment, repr=False)
 
 

@@ -160,6 +160,17 @@ class OpenGame:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumeGame:
+    """Let a game go on that was stopped because its rules hung."""
+
+    game: str
+    name: Literal["game resume"] = "game resume"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.resume_game(context, by, self.game)
+
+
+@dataclass(frozen=True, slots=True)
 class DropMail:
     """Delete the text of a kept mail."""
 
@@ -216,6 +227,28 @@ class Announce:
         return announcements.announce(
             context, by, self.title, self.text, is_service=self.is_service
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StopAnnouncement:
+    """Stop an announcement."""
+
+    number: int
+    name: Literal["stop-announcement"] = "stop-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.stop(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeAnnouncement:
+    """Let a stopped announcement go on."""
+
+    number: int
+    name: Literal["resume-announcement"] = "resume-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.resume(context, by, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,11 +332,14 @@ Order: TypeAlias = (
     | RebuildRatings
     | CloseGame
     | OpenGame
+    | ResumeGame
     | DropMail
     | RetryLetters
     | HoldLetter
     | DropLetter
     | Announce
+    | StopAnnouncement
+    | ResumeAnnouncement
     | BlockSender
     | UnblockSender
     | EraseUser

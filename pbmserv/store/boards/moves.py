@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from time import monotonic
 from typing import TypeAlias
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -15,6 +16,8 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
+from pbmserv.errors import GameAway
+from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.core.statements import Prepared
@@ -141,6 +144,8 @@ def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
     )
 
 
+PAUSES_FRESH_S = 1.0
+"""Seconds for which the list of stopped games is used again."""
 REMEMBERED_PLIES = 4_000
 """Plies of all cached positions, about 1.3 kB each. A board that is not cached is replayed."""
 
@@ -160,6 +165,8 @@ class Positions:
         self._kept: OrderedDict[int, Position] = OrderedDict()
         self._plies = 0
         self._lock = threading.Lock()
+        self._stopped: frozenset[str] = frozenset()
+        self._look_at = 0.0
 
     def newest(
         self,
@@ -171,7 +178,11 @@ class Positions:
 
         Args:
             before: is called before plies are replayed, and may raise.
+
+        Raises:
+            GameAway: the game is stopped or not installed.
         """
+        self.must_run(connection, board.game)
         with self._lock:
             position = self._kept.get(board.id)
             if position is not None:
@@ -188,6 +199,22 @@ class Positions:
         if position.number > board.plies:
             return position.at(board.plies)
         return position
+
+    def must_run(self, connection: Connection, game: str) -> None:
+        """Check that a game is not stopped.
+
+        Raises:
+            GameAway: it is.
+        """
+        if monotonic() >= self._look_at:
+            self._stopped = game_pauses.stopped(connection)
+            self._look_at = monotonic() + PAUSES_FRESH_S
+        if game in self._stopped:
+            raise GameAway(game, is_stopped=True)
+
+    def look_again(self) -> None:
+        """Read the list of stopped games at the next board, since it has changed."""
+        self._look_at = 0.0
 
     def remember(self, played: Mapping[int, Position]) -> None:
         """Add positions by board; call this only after the commit."""
@@ -228,6 +255,10 @@ class ReadOnlyPositions(Positions):
     ) -> Position:
         """Return a position, see `Positions.newest`."""
         return self._positions.newest(connection, board, before)
+
+    def must_run(self, connection: Connection, game: str) -> None:
+        """Check that a game is not stopped, see `Positions.must_run`."""
+        self._positions.must_run(connection, game)
 
     def remember(self, played: Mapping[int, Position]) -> None:
         """Do nothing: the position may never be committed."""
