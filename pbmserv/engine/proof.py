@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 
 from pbmserv.engine.chance import digest
@@ -35,33 +36,60 @@ class RecordHash:
     move: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A hash of the record at a ply.
+
+    Attributes:
+        record, move: see `RecordHash`.
+        waiting: hashes of private moves that are not in it yet.
+    """
+
+    record: bytes
+    move: bytes = b""
+    waiting: tuple[bytes, ...] = ()
+
+
 class RecordHashes:
     """Hashes of the record of one board for one reader, `None` for a spectator.
 
     A hash changes only when a ply is news for everybody, so that it does not count private moves.
     Private moves are taken along by the next such ply. Where seats play apart, each has hashes of
     its own, and private moves of others are left out.
+
+    Args:
+        pledge: the pledge of the board, with which its record hashes begin.
+        reader: the reader.
+        known: growths by pledge and ply, to which new ones are added.
     """
 
-    def __init__(self, pledge: bytes, reader: Seat | None) -> None:
+    def __init__(
+        self,
+        pledge: bytes,
+        reader: Seat | None,
+        known: MutableMapping[tuple[bytes, int], Growth] | None = None,
+    ) -> None:
+        self._pledge = pledge
         self._reader = reader
-        self._begin = _Growth(pledge)
-        self._grown: dict[int, _Growth] = {}
+        self._known = {} if known is None else known
 
     def at(self, position: Position) -> RecordHash:
-        """Return the hash at a position; positions must outlive this object."""
+        """Return the hash at a position of the board."""
         later: list[Position] = []
-        growth = self._begin
+        growth = None
         for after in position.backwards():
-            if (known := self._grown.get(id(after))) is not None:
-                growth = known
+            # Where seats play apart, an undo repeats later plies of others with their numbers.
+            if not after.apart and (growth := self._known.get((self._pledge, after.number))):
                 break
             later.append(after)
+        growth = growth or Growth(self._pledge)
         for after in reversed(later):
-            growth = self._grown[id(after)] = self._after(growth, after)
+            growth = self._after(growth, after)
+            if not after.apart:
+                self._known[self._pledge, after.number] = growth
         return RecordHash(growth.record, growth.move)
 
-    def _after(self, growth: _Growth, after: Position) -> _Growth:
+    def _after(self, growth: Growth, after: Position) -> Growth:
         ply = after.ply
         assert ply is not None
         is_news = after.is_news_for(self._reader if after.apart else None)
@@ -72,17 +100,8 @@ class RecordHashes:
         newest = move_hash(after.seed, ply)
         waiting = (*growth.waiting, newest)
         if not is_news:
-            return _Growth(growth.record, growth.move, waiting)
-        return _Growth(digest("record", growth.record, *waiting), newest)
-
-
-@dataclass(frozen=True, slots=True)
-class _Growth:
-    """A hash of the record, and the hashes of private moves that are not in it yet."""
-
-    record: bytes
-    move: bytes = b""
-    waiting: tuple[bytes, ...] = ()
+            return Growth(growth.record, growth.move, waiting)
+        return Growth(digest("record", growth.record, *waiting), newest)
 
 
 def short(full: bytes) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from pbmserv.engine.proof import RecordHash, RecordHashes, pledge_of, short
+from pbmserv.engine.proof import Growth, RecordHash, RecordHashes, pledge_of, short
 from pbmserv.engine.record import GameRecord, Ply, Scoresheet, result_of, write_record
 from pbmserv.engine.types import Seat
 from pbmserv.letters.mime import Attachment
@@ -19,6 +19,12 @@ from pbmserv.views.reader import ShownBoard
 
 MOST_FIELDS = 20
 """Fields with hashes in one letter; a digest may be about more boards."""
+
+
+_known: dict[tuple[bytes, int], Growth] = {}
+"""Hashes of earlier letters, so that the next letter about a board need not hash all moves."""
+
+_MOST_KNOWN = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,9 @@ def proof_of(shown: ShownBoard) -> BoardProof | None:
         return None
     pledge = pledge_of(_record(shown))
     position, seat = shown.position, shown.seat
-    hashes = RecordHashes(pledge, seat).at(position)
+    if len(_known) > _MOST_KNOWN:
+        _known.clear()
+    hashes = RecordHashes(pledge, seat, _known).at(position)
     return BoardProof(shown.board.id, seat, position.turns_of(seat), pledge, hashes)
 
 
