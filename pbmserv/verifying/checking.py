@@ -32,6 +32,15 @@ _SAME_BOARD = 0.6
 _SAME_LINE = _SAME_EVENT = 0.75
 """Likeness of two lines of the same board, and of two sentences about the same event."""
 
+_MOST_DRAWN = 2_000
+"""Letters of a board that are drawn again; a game has a few hundred at most."""
+
+_MOST_LIKE = 50
+"""Positions that a letter can be about, as they differ in private moves alone."""
+
+_MOST_LINES = 500
+"""Lines of a letter that are compared."""
+
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -141,6 +150,7 @@ class _Check:
         self._mailbox = mailbox
         self._registry = registry
         self._title = ""
+        self._at: dict[int | None, dict[RecordHash, list[Position]]] = {}
         self._findings: list[Finding] = []
 
     def verdict(self) -> Verdict:
@@ -186,7 +196,7 @@ class _Check:
         if not self._letters:
             self._note("no-letters")
             return False
-        boards = self._check_boards(sheet, positions)
+        boards = self._check_boards(sheet)
         self._note("fits", letters=len(self._letters), moves=len(sheet.record.plies))
         if boards:
             self._note("boards", boards=boards)
@@ -245,39 +255,29 @@ class _Check:
             raise Wrong("wrong-result", shown=sheet.result, result=result)
 
     def _check_hashes(self, sheet: Scoresheet, positions: list[Position]) -> None:
-        pledge = pledge_of(sheet.record)
-        known: dict[int | None, set[RecordHash]] = {}
+        pledge, seed = pledge_of(sheet.record), sheet.record.seed
+        for seat in {hashes.seat for _, hashes in self._letters}:
+            grown = RecordHashes(pledge, None if seat is None else Seat(seat))
+            at = self._at.setdefault(seat, {})
+            for position in positions:
+                at.setdefault(grown.at(position), []).append(position)
         for letter, hashes in self._letters:
-            if hashes.seat not in known:
-                grown = RecordHashes(pledge, _seat(hashes))
-                known[hashes.seat] = {grown.at(position) for position in positions}
-            if RecordHash(hashes.record, hashes.move) not in known[hashes.seat]:
-                ply = next(
-                    (
-                        p
-                        for p in sheet.record.plies
-                        if move_hash(sheet.record.seed, p) == hashes.move
-                    ),
-                    None,
-                )
-                raise Wrong("wrong-record", letter=letter, ply=ply)
+            if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
+                known = (ply for ply in sheet.record.plies if move_hash(seed, ply) == hashes.move)
+                raise Wrong("wrong-record", letter=letter, ply=next(known, None))
 
-    def _check_boards(self, sheet: Scoresheet, positions: list[Position]) -> int:
+    def _check_boards(self, sheet: Scoresheet) -> int:
         """Compare the boards and events in letters with those of the record; return how many."""
-        pledge = pledge_of(sheet.record)
         compared = 0
-        for letter, hashes in self._letters:
-            if letter.kind not in _DRAWN or len(letter.hashes) > 1:
+        for letter, hashes in self._letters[:_MOST_DRAWN]:
+            at = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
+            if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(at) > _MOST_LIKE:
                 continue
-            seat = _seat(hashes)
-            grown = RecordHashes(pledge, seat)
-            shown = RecordHash(hashes.record, hashes.move)
-            at = [position for position in positions if grown.at(position) == shown]
+            seat = None if hashes.seat is None else Seat(hashes.seat)
             at += [position.shut for position in at if position.outcome is not None]
             scenes = [_scene(sheet, position, seat) for position in at]
-            boards = [_board_lines(scene) for scene in scenes]
-            lines = [line.rstrip() for line in letter.text.splitlines()]
-            differing = [_differences(board, lines) for board in boards]
+            lines = [line.rstrip() for line in letter.text.splitlines()][:_MOST_LINES]
+            differing = [_differences(_board_lines(scene), lines) for scene in scenes]
             known = [difference for difference in differing if difference is not None]
             if known and all(known):
                 ours, theirs = min(known, key=len)[0]
@@ -316,10 +316,6 @@ class _Check:
                 self._note(code, name=sheet.names[ply.seat], number=ply.number)
         unsigned = sum(not letter.is_signed for letter, _ in self._letters)
         self._note("signatures", unsigned=unsigned, letters=len(self._letters))
-
-
-def _seat(hashes: Hashes) -> Seat | None:
-    return None if hashes.seat is None else Seat(hashes.seat)
 
 
 def _turn(plies: Sequence[Ply], turns: int) -> Ply | None:
