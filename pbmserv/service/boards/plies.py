@@ -9,6 +9,7 @@ from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import CLAIM, FORFEIT, WITHDRAW
@@ -67,11 +68,28 @@ def play_move(
     else:
         timed = position.apart and not move.free
         recorded_move = recorded(context, sitter, position, move) if timed else move
-        answer = log_ply(context, board, sitter, position.move(sitter.seat, recorded_move), words)
+        mark = "" if move.free else _mark(context, board, sitter, position)
+        after = position.move(sitter.seat, recorded_move, mark)
+        answer = log_ply(context, board, sitter, after, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
+
+
+def _mark(context: CommandContext, board: BoardRow, sitter: Sitter, position: Position) -> str:
+    """Return the mark of the first mail with a turn of this seat, ``""`` for other moves.
+
+    A plan of another player that this mail lets go on has no mark: that player did not write it.
+    """
+    submission, writer = context.submission, context.sitter
+    is_own = writer is not None and (writer.player_id, writer.seat) == (
+        sitter.player_id,
+        sitter.seat,
+    )
+    is_first = board.pledged and sitter.seat not in position.marked
+    is_mail = submission.is_mail and bool(submission.id)
+    return mail_mark(submission.id) if is_own and is_first and is_mail else ""
 
 
 def _meanwhile(

@@ -74,6 +74,7 @@ boards = Table(
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
+    Column("pledged", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
 """Boards; `store.boards.boards.BoardRow` explains most columns.
@@ -256,8 +257,10 @@ plies = Table(
     Column("free", Boolean, nullable=False),
     Column("mail_id", Key, nullable=True),
     Column("created_at", Instant, nullable=False),
+    Column("mark", String(32), nullable=True),
 )
-"""The record of every board. The key keeps a move from counting twice."""
+"""The record of every board. The key keeps a move from counting twice. `mark`: see
+`engine.record.Ply`."""
 
 scores = Table(
     "scores",
