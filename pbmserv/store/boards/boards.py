@@ -64,6 +64,7 @@ class BoardRow:
         followed: whether it has followers.
         origin: if it is a copy, the board for which the box was drawn first.
         chosen_by: player who chose the box of a race; `None` if the server drew it.
+        event_id: the event of which it is a game, if any.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -88,6 +89,7 @@ class BoardRow:
     followed: bool
     origin: int | None
     chosen_by: int | None
+    event_id: int | None
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -218,6 +220,7 @@ def create(
     origin: int | None = None,
     chosen_by: int | None = None,
     proven: bool = True,
+    event_id: int | None = None,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -249,6 +252,7 @@ def create(
             origin=origin,
             chosen_by=chosen_by,
             proven=proven,
+            event_id=event_id,
             plies=0,
             created_at=now,
             nag_days=terms.nag,

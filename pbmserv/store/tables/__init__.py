@@ -52,6 +52,15 @@ from pbmserv.store.tables.boards import (
     unconfirmed_boards,
 )
 from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.events import (
+    EntryStatus,
+    EventStatus,
+    entries,
+    event_bars,
+    events,
+    pairings,
+    regulars,
+)
 from pbmserv.store.tables.mail import (
     UNSENT,
     LetterState,
@@ -69,6 +78,8 @@ __all__ = [
     "RUNNING",
     "UNSENT",
     "BoardStatus",
+    "EntryStatus",
+    "EventStatus",
     "LetterState",
     "MailState",
     "PlayerState",
@@ -90,6 +101,9 @@ __all__ = [
     "daily_boxes",
     "daily_readers",
     "daily_tries",
+    "entries",
+    "event_bars",
+    "events",
     "followers",
     "heartbeats",
     "hot_seats",
@@ -102,11 +116,13 @@ __all__ = [
     "notices",
     "outages",
     "outbox",
+    "pairings",
     "password_sources",
     "players",
     "plies",
     "rating_changes",
     "ratings",
+    "regulars",
     "scores",
     "seats",
     "seeks",

@@ -59,11 +59,12 @@ boards = Table(
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
+    Column("event_id", Key, nullable=True),
     sqlite_autoincrement=True,
 )
 """Boards; `store.boards.boards.BoardRow` explains most columns. `clocks`: by seat, see
-`engine.clocks`. `origin` has no foreign key, since SQLite cannot add one to a table. `proven`:
-whether one of its players provably asked for it."""
+`engine.clocks`. `origin` and `event_id` have no foreign key, since SQLite cannot add one later.
+`proven`: whether one of its players provably asked for it."""
 
 Index(
     "ix_boards_due_at",
