@@ -311,6 +311,22 @@ class Game(Generic[S]):
         """Whether a bot takes over the first player's side after the first move."""
         return False
 
+    def file(
+        self, state: S, players: Sequence[str], result: Result | None, day: str
+    ) -> tuple[str, str] | None:
+        """Return a board in the format that programs for this game read.
+
+        Args:
+            state: what `seen` returns for the player who asks.
+            players: their names, by seat.
+            day: the day of the first move, as in "2026-03-05"; "" before it.
+
+        Returns:
+            The suffix of the file's name, such as ".pgn", and its text; `None` if the game has no
+            such format.
+        """
+        return None
+
     def leave(self, state: S, seat: Seat, rng: Rng) -> S | After[S]:
         """Carry out that one of three or more players has resigned; it has no more turns."""
         return state

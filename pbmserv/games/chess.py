@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -481,6 +481,32 @@ class Chess(Game[Position]):
         check = "You are in check. " if in_check(state.board, seat) else ""
         return f'{check}Reply with a move, such as "e2e4" or "Nf3".'
 
+    def file(
+        self, state: Position, players: Sequence[str], result: Result | None, day: str
+    ) -> tuple[str, str]:
+        """Return a game in Portable Game Notation."""
+        score = "*"
+        if result is not None:
+            places = result.places
+            score = "1/2-1/2" if places[0] == places[1] else "1-0" if places[0] == 1 else "0-1"
+        tags = {
+            "Event": "Correspondence game",
+            "Site": "pbmserv",
+            "Date": day.replace("-", ".") or "????.??.??",
+            "Round": "-",
+            "White": players[0],
+            "Black": players[1],
+            "Result": score,
+        }
+        if state.is_960:
+            row = state.first
+            fen = "/".join(
+                re.sub(r"\.+", lambda m: str(len(m[0])), row[n : n + 8]) for n in range(0, 64, 8)
+            )
+            tags |= {"Variant": "Chess960", "SetUp": "1", "FEN": f"{fen} w KQkq - 0 1"}
+        head = "\n".join(f'[{name} "{value}"]' for name, value in tags.items())
+        return ".pgn", f"{head}\n\n{numbered(state.played)} {score}\n"
+
 
 def cannot_mate(board: str) -> bool:
     """Whether there is not enough left to mate: bare kings, one minor piece, like bishops."""
@@ -498,31 +524,6 @@ def numbered(played: Iterable[str]) -> str:
     return " ".join(
         f"{n // 2 + 1}. {move}" if n % 2 == 0 else move for n, move in enumerate(played)
     )
-
-
-def pgn(state: Position, white: str, black: str, result: Result | None, day: str = "") -> str:
-    """Return a game in Portable Game Notation."""
-    score = "*"
-    if result is not None:
-        places = result.places
-        score = "1/2-1/2" if places[0] == places[1] else "1-0" if places[0] == 1 else "0-1"
-    tags = {
-        "Event": "Correspondence game",
-        "Site": "pbmserv",
-        "Date": day.replace("-", ".") or "????.??.??",
-        "Round": "-",
-        "White": white,
-        "Black": black,
-        "Result": score,
-    }
-    if state.is_960:
-        row = state.first
-        fen = "/".join(
-            re.sub(r"\.+", lambda m: str(len(m[0])), row[n : n + 8]) for n in range(0, 64, 8)
-        )
-        tags |= {"Variant": "Chess960", "SetUp": "1", "FEN": f"{fen} w KQkq - 0 1"}
-    head = "\n".join(f'[{name} "{value}"]' for name, value in tags.items())
-    return f"{head}\n\n{numbered(state.played)} {score}\n"
 
 
 GAME = Chess()

@@ -28,8 +28,8 @@ MEASURED = json.loads(FILE.read_text())["levels"]
 
 
 def help_text() -> str:
-    found = topic("house-best", ["blackbox"])
-    return render_text(found.template, {**found.values, "infos": {"blackbox": GAME.info}})
+    page = topic("house-best", ["blackbox"])
+    return render_text(page.template, {**page.values, "infos": {"blackbox": GAME.info}})
 
 
 def test_the_levels_are_those_that_were_measured_in_their_order() -> None:
@@ -91,13 +91,13 @@ def moves(level: str, options: Options, number: int) -> list[str]:
     """Play a game of a level against an opponent who does nothing."""
     lot = Rng(b"levels", number)
     state = box_to_solve(options, random_layout(options, lot))
-    found = []
+    moves_made = []
     while state.outcome is None:
         view = GAME.view(state, ALICE)
-        found.append(LEVELS[level].choose(view, Rng(b"moves", 100 * number + len(found))))
-        state = GAME.apply(state, ALICE, GAME.parse(view, found[-1]), lot).state
+        moves_made.append(LEVELS[level].choose(view, Rng(b"moves", 100 * number + len(moves_made))))
+        state = GAME.apply(state, ALICE, GAME.parse(view, moves_made[-1]), lot).state
         state = replace(state, turns=state.turns + 1)
-    return found
+    return moves_made
 
 
 def test_the_best_plays_by_the_tree_turned_in_many_ways() -> None:

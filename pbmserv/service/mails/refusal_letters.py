@@ -248,6 +248,8 @@ def _unnamed(example: str, sender: Sender) -> str:
 def _challenge(command: Challenge, times: str) -> str:
     """Return a challenge with other times."""
     changed = {word.partition("=")[0] for word in times.split()}
+    if "--time" in changed:  # it replaces the other time for the whole game
+        changed.add("--totaltime")
     kept = [word for word in command.times if word.partition("=")[0] not in changed]
     return " ".join((command.game, "challenge", *command.userids, *command.options, *kept, times))
 
