@@ -23,7 +23,7 @@ SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
     'password_sources', 'audit', 'announcements', 'blocked_senders', 'closed_games', 'blocks',
     'blocked_mailboxes', 'absences', 'notices', 'address_changes', 'addresses', 'signups',
     'invitations', 'uninvited', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
-    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats'
+    'reported_sources', 'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats'
 ]) AS name;
 
 -- Boards, and what belongs to a board: a board is on one node.

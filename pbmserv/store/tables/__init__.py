@@ -61,6 +61,7 @@ from pbmserv.store.tables.mail import (
     inbox,
     letter_bytes,
     outbox,
+    reported_sources,
     settled,
     stores,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "plies",
     "rating_changes",
     "ratings",
+    "reported_sources",
     "scores",
     "seats",
     "seeks",
