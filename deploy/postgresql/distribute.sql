@@ -20,8 +20,8 @@ CREATE UNIQUE INDEX uq_inbox_digest_recipient ON inbox (digest, recipient, share
 -- People and rare things: a copy on each node.
 SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
     'players', 'keys', 'stores', 'heartbeats', 'outages', 'settled', 'bounces', 'wrong_passwords',
-    'password_sources', 'audit', 'announcements', 'blocked_senders', 'closed_games', 'blocks',
-    'blocked_mailboxes', 'absences', 'notices', 'address_changes', 'addresses', 'signups',
+    'password_sources', 'audit', 'announcements', 'blocked_senders', 'closed_games', 'game_pauses', 'game_stops',
+    'blocks', 'blocked_mailboxes', 'absences', 'notices', 'address_changes', 'addresses', 'signups',
     'invitations', 'uninvited', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
     'reported_sources', 'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats'
 ]) AS name;

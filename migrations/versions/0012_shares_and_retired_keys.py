@@ -8,7 +8,7 @@ from alembic import context, op
 from alembic.util import CommandError
 
 revision = "0012"
-down_revision = "0006"
+down_revision = "0008"
 branch_labels = None
 depends_on = None
 

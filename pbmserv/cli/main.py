@@ -23,6 +23,7 @@ from pbmserv.cli.replay import replay
 from pbmserv.cli.reply_keys import retire_keys, rotate_keys
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
+from pbmserv.cli.verify import verify
 
 
 def serve(
@@ -74,6 +75,7 @@ app.command()(serve)
 app.command()(send)
 app.command()(read)
 app.command()(replay)
+app.command()(verify)
 app.command()(config)
 app.command()(status)
 app.command()(doctor)

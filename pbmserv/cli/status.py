@@ -36,6 +36,7 @@ def status(
     import json
 
     from pbmserv import files
+    from pbmserv.service.operators.health import sentence_about
     from pbmserv.stages.places import first_place
     from pbmserv.stages.state import (
         certificate_ends,
@@ -94,6 +95,8 @@ def status(
         say(f"The certificate of the mail ports {left}.")
     if reports:
         say(reports)
+    for away in queues.away:
+        say(f"Game {sentence_about(away)}.")
     say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
     say(
         "Octets: "

@@ -460,7 +460,8 @@ class _Site:
         async def page(request: OperatorRequest) -> Response:
             facts, rated, entries = await self._pages.game(key)
             values = {"game": key, "facts_of": facts, "rated": rated, "entries": entries}
-            return self._page("game", request, is_open=dict(facts)["state"] == "open", **values)
+            is_open, is_stopped = ("state", "open") in facts, "stopped" in dict(facts)
+            return self._page("game", request, is_open=is_open, is_stopped=is_stopped, **values)
 
         return await self._changed(page, request, game=key)
 

@@ -27,8 +27,8 @@ def return_path(server: Running, letter: Letter, address: str) -> str:
     """Return the envelope sender of a letter, as in its reader's mailbox."""
     box = folder_of(server.server.settings.data_dir / "mail", address) / "new"
     mark = f"Message-ID: {letter.message['Message-ID']}".encode()
-    found = next(raw for raw in (path.read_bytes() for path in box.iterdir()) if mark in raw)
-    first = found.partition(b"\n")[0].decode()
+    raw_letter = next(raw for raw in (path.read_bytes() for path in box.iterdir()) if mark in raw)
+    first = raw_letter.partition(b"\n")[0].decode()
     assert first.startswith("Return-Path: <pbmserv+")
     return first.removeprefix("Return-Path: <").removesuffix(">")
 
@@ -66,9 +66,9 @@ def test_a_report_comes_back_to_the_return_path(server: Running) -> None:
     assert about != (about := server.server.mail_domain.address_of(reply_address))
     assert server.send_raw("", about.upper(), report("gmail", ALICE, about)).startswith("250 ")
     assert known_of(server) == [(ALICE, 2, True)]
-    (told,) = server.letters()
-    assert told.subject == "alice cannot be reached"
-    assert return_path(server, told, BOB) not in {about, server.address}
+    (letter,) = server.letters()
+    assert letter.subject == "alice cannot be reached"
+    assert return_path(server, letter, BOB) not in {about, server.address}
 
 
 def test_a_forged_one_is_an_unknown_address(server: Running) -> None:
@@ -129,10 +129,10 @@ def refused(house: Indoors, words: str, error: str) -> int:
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
-    made = house.server.outbox.make(house.server.outbox.claim(100))
-    (lost,) = (one.id for one in made if one.recipient == ALICE)
+    letters = house.server.outbox.make(house.server.outbox.claim(100))
+    (lost,) = (one.id for one in letters if one.recipient == ALICE)
     house.server.outbox.settle(
-        [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in made]
+        [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in letters]
     )
     return lost
 

@@ -167,13 +167,14 @@ _OUTCOMES = {
     MailState.IGNORED: "not answered",
     MailState.KEPT: "kept for you; see `pbmserv inbox show`",
     MailState.LATER: "waits until its player may send more",
+    MailState.PAUSED: "waits until its game can be played",
 }
 
 
 def _outcome(mail: MailLine, codes: list[str]) -> str:
     """Return what became of a mail. The error of a kept mail may quote its words."""
     outcome = _OUTCOMES[mail.state]
-    if mail.error and mail.state in {MailState.IGNORED, MailState.LATER}:
+    if mail.error and mail.state in {MailState.IGNORED, MailState.LATER, MailState.PAUSED}:
         outcome += f": {mail.error}"
     return f"{outcome}; refused: {', '.join(codes)}" if codes else outcome
 

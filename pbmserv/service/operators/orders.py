@@ -160,6 +160,17 @@ class OpenGame:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumeGame:
+    """Let a game go on that was stopped because its rules hung."""
+
+    game: str
+    name: Literal["game resume"] = "game resume"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.resume_game(context, by, self.game)
+
+
+@dataclass(frozen=True, slots=True)
 class DropMail:
     """Delete the text of a kept mail."""
 
@@ -332,6 +343,7 @@ Order: TypeAlias = (
     | RebuildRatings
     | CloseGame
     | OpenGame
+    | ResumeGame
     | DropMail
     | RetryLetters
     | HoldLetter

@@ -210,6 +210,7 @@ ACTIONS: Mapping[str, Action] = {
     "board deadline": Action(("board", *TIMES), _deadline),
     "game suspend": _for_game(orders.CloseGame),
     "game restore": _for_game(orders.OpenGame),
+    "game resume": _for_game(orders.ResumeGame),
     "rating exclude": _for_board(partial(orders.SetRated, rated=False)),
     "rating include": _for_board(partial(orders.SetRated, rated=True)),
     "rating rebuild": Action((), lambda _: orders.RebuildRatings()),

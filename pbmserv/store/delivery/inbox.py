@@ -251,6 +251,34 @@ def put_off(connection: Connection, limit: int) -> list[Received]:
     return [_received(row) for row in rows]
 
 
+def awaited_games(connection: Connection) -> set[str]:
+    """Return the keys of the games for which mails wait."""
+    rows = connection.execute(
+        select(inbox.c.error).where(inbox.c.state == MailState.PAUSED, _HAS_TEXT).distinct()
+    )
+    return set(rows.scalars())
+
+
+def paused(connection: Connection, game: str, limit: int) -> list[Received]:
+    """Return mails that wait until a game can be played, oldest first."""
+    rows = connection.execute(
+        _MAIL.where(inbox.c.state == MailState.PAUSED, inbox.c.error == game, _HAS_TEXT)
+        .order_by(inbox.c.received_at, inbox.c.id)
+        .limit(limit)
+    )
+    return [_received(row) for row in rows]
+
+
+def count_paused(connection: Connection) -> tuple[int, datetime | None]:
+    """Return the number of mails that wait for their games, and when the first one came."""
+    row = connection.execute(
+        select(func.count(), func.min(inbox.c.received_at)).where(
+            inbox.c.state == MailState.PAUSED, _HAS_TEXT
+        )
+    ).one()
+    return int(row[0]), row[1]
+
+
 def get(connection: Connection, mail_id: int) -> Received | None:
     """Return a mail in any state."""
     row = connection.execute(_MAIL.where(_IS_ROW), _key_of(connection, mail_id)).first()

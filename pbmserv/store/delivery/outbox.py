@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
+from pbmserv.errors import GameAway
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.statements import Prepared, columns_of
 from pbmserv.store.delivery.shares import next_number, of_new_row, share_for, share_of, within
@@ -441,6 +442,15 @@ def _release_lost(
         outbox.c.id.not_in(in_hand),
     )
     connection.execute(within(lost, outbox, share).values(due_at=now, claimed_by=None))
+
+
+def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
+    """Make the letters due that wait for a game, and return their number."""
+    waits = update(outbox).where(
+        outbox.c.state == LetterState.QUEUED,
+        outbox.c.error == f"waits: {GameAway(game, is_stopped=True)}",
+    )
+    return connection.execute(waits.values(due_at=now)).rowcount
 
 
 def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:

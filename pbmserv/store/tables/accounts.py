@@ -179,7 +179,8 @@ notices = Table(
 """When players last got notices that are not repeated for a while. `kind`: away (the question
 whether they are out of the office), busy (too many mails), gone (their opponents were told that
 they cannot be reached), astray (they wrote to an address for bounces), stays (they do not leave
-after all), or - and the subscription that one click has ended."""
+after all), + and a game that cannot be played, or - and the subscription that one click has
+ended."""
 
 address_changes = Table(
     "address_changes",

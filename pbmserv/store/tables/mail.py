@@ -100,6 +100,8 @@ class MailState(StrEnum):
     """It waits for the operator."""
     LATER = "later"
     """It waits until its player may send more."""
+    PAUSED = "paused"
+    """It waits until its board's game, whose key is its `error`, can be played again."""
 
 
 inbox = Table(
