@@ -73,6 +73,7 @@ from pbmserv.store.tables.mail import (
     inbox,
     letter_bytes,
     outbox,
+    reported_sources,
     settled,
     stores,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "rating_changes",
     "ratings",
     "regulars",
+    "reported_sources",
     "scores",
     "seats",
     "seeks",
