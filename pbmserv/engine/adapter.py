@@ -353,11 +353,11 @@ class AdaptedGame:
         return state.turn(seat)
 
     def view(self, state: Table, seat: Seat | None) -> View:
-        """Return what a seat may know."""
+        """Return what a seat may know: after the end everything, however the game ended."""
         side = None if seat is None else state.sides[seat]
         seen = replace(
             state,
-            state=self.rules.seen(state.state, side),
+            state=state.state if state.outcome else self.rules.seen(state.state, side),
             chosen=tuple((one, move if one == seat else "") for one, move in state.chosen),
             before=None,
             mover=None,
