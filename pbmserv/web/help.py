@@ -109,7 +109,8 @@ class HelpPages:
         if isinstance(row, Row):
             text = self._text(f"help/commands/{row.page}.txt.j2", about)
             form = row.form(str(about.values["game"]))
-            return self._render("help-command", row=row, form=form, blocks=self._blocks(text))
+            values = {"row": row, "form": form, "example": about.values["example"]}
+            return self._render("help-command", **values, blocks=self._blocks(text))
         text = self._text(about.template, about)
         title, _, rest = text.lstrip("\n").partition("\n")
         blocks = self._blocks(rest.lstrip("=\n"))
