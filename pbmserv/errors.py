@@ -178,6 +178,10 @@ class StillWorking(ServerFault):
     """The request is stored and will be carried out, but not yet."""
 
 
+class NotDone(ServerFault):
+    """Our code failed on a form or press of a page. Nothing has changed, and it can be repeated."""
+
+
 class NamesUnavailable(ServerFault):
     """No name server answered, which is different from "there is no such name"."""
 

@@ -35,7 +35,7 @@ from pbmserv.engine.types import (
     Step,
 )
 from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.game import Game, Grid, Items, No, Option, Part, matching
+from pbmserv.game import Game, Grid, Items, No, Option, Part, Result, matching
 from pbmserv.game.cells import laid_out
 
 adapted_games: dict[str, AdaptedGame] = {}
@@ -501,6 +501,16 @@ class AdaptedGame:
             return self._keeper.answered(state, seat, agreed=move.text == ACCEPT)
         return self._keeper.offered(state, seat, move.text)
 
+    def claimed(self, state: Table, seat: Seat) -> Step[Table]:
+        """Carry out that a seat claims a draw from a silent opponent.
+
+        Raises:
+            Illegal: the game has no draws by agreement, or more than two players.
+        """
+        if not self.rules.draws or state.seats != 2 or state.outcome is not None:
+            raise Illegal("no-claim", part="claim", title=self.info.title)
+        return self._keeper.claimed(state, seat)
+
     def withdraw(self, state: Table, seat: Seat) -> Step[Table]:
         """Carry out that a seat resigns.
 
@@ -516,6 +526,18 @@ class AdaptedGame:
         return state.outcome
 
     # -- what a page and a letter ask beside --------------------------------------------------
+
+    def file(self, view: View, names: Sequence[str], day: str) -> tuple[str, str] | None:
+        """Return the board in the format of other programs, or `None`; see `Game.file`."""
+        table = view.table
+        outcome = table.outcome
+        result = None
+        if outcome is not None:
+            by_side = [table.seat_of(side) for side in range(table.seats)]
+            places = tuple(outcome.places[seat] for seat in by_side)
+            scores = tuple(outcome.scores[seat] for seat in by_side) if outcome.scores else ()
+            result = Result(places, outcome.reason, scores)
+        return self.rules.file(table.state, view.names_by_side(names), result, day)
 
     def preview(self, view: View, seat: Seat, text: str) -> Preview[View]:
         """Return what a move would do, as far as nothing hidden and no dice have a part in it."""

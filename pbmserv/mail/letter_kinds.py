@@ -188,6 +188,7 @@ KINDS: Mapping[str, LetterKind] = {
         can_wait=True, subscription="single", reaches_others=True, waits_for_bot=True
     ),
     "submitted": LetterKind(beyond_record=True),
+    "time-given": LetterKind(can_wait=True, subscription="single"),
     "unanswered": LetterKind(can_wait=True, subscription="single"),
     # Lists, tables and the daily box.
     "daily": LetterKind(subscription="daily", lists_people=True),

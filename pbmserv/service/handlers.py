@@ -36,7 +36,9 @@ from pbmserv.commands.table.playing import (
     Broadcast,
     Chat,
     Check,
+    Claim,
     ConfirmMove,
+    Give,
     Hint,
     Load,
     MakeMove,
@@ -62,6 +64,7 @@ from pbmserv.service.boards import (
     queued_moves,
     records,
     reports,
+    silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.ratings import tables as rating_tables
@@ -91,6 +94,8 @@ HANDLERS: Handlers = {
     Rematch: invitations.rematch,
     MakeMove: moves.make_move,
     Resign: moves.resign,
+    Give: silent_opponents.give,
+    Claim: silent_opponents.claim,
     Undo: plies.undo,
     Practise: races.practise,
     Save: saved_games.save,

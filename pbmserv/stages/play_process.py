@@ -175,7 +175,7 @@ class PlayStage:
         self.arrivals: Arrivals = (
             TwoStores(base.mail, base.game, self.writer, clock)
             if base.game.is_sqlite
-            else OneStore(by, base.game, self.writer, clock)
+            else OneStore(by, base.game, self.writer, clock, base.shares)
         )
         self.senders = base.senders(names)
         self.play = Play(
@@ -194,7 +194,8 @@ class PlayStage:
             suspects=suspects,
             senders=self.senders,
         )
-        self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
+        refused = partial(bounces.refused, self.services)
+        self.rows = WrittenRows(self.writer, clock, refused, base.shares)
 
         def ring_after_bot() -> None:
             ring_post()

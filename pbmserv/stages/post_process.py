@@ -93,7 +93,8 @@ def _own_rows(base: Base, stops: Sequence[Stop]) -> tuple[OutboxRows, Callable[[
     services = base.services(Positions(base.registry), Memo(), base.traffic())
     if stops:
         writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
-    return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
+    refused = partial(bounces.refused, services)
+    return WrittenRows(writer, base.clock, refused, base.shares), writer.close
 
 
 class PostStage:

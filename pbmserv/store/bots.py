@@ -12,10 +12,11 @@ from sqlalchemy import BindParameter, Connection, bindparam, delete, func, inser
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter, letter, row_of
+from pbmserv.store.delivery import outbox as outbox_rows
+from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import analyses, awaited_analyses, boards, house_turns
-from pbmserv.store.tables.mail import LetterState, outbox
+from pbmserv.store.tables.mail import LetterState
 
 _GAMES: BindParameter[Sequence[str]] = bindparam("games", expanding=True)
 _DUE = (
@@ -154,14 +155,10 @@ def queue_waiting_letter(
     Args:
         reported: boards on whose requested reports the letter waits, too.
     """
-    letter_id = connection.execute(
-        insert(outbox)
-        .values(**row_of(new, now, mail_id), state=LetterState.COMING, due_at=None)
-        .returning(outbox.c.id)
-    ).scalar_one()
-    connection.execute(
-        update(house_turns).where(house_turns.c.board_id.in_(board_ids)).values(letter_id=letter_id)
-    )
+    letter_id = outbox_rows.add_waiting(connection, new, now, mail_id)
+    waits_for_move = update(house_turns).where(house_turns.c.board_id == bindparam("board"))
+    for board_id in board_ids:
+        connection.execute(waits_for_move.values(letter_id=letter_id), {"board": board_id})
     for board_id in reported:
         waits = {"letter_id": letter_id, "board_id": board_id}
         connection.execute(insert(awaited_analyses).values(waits))
@@ -171,19 +168,13 @@ def waiting_letter(connection: Connection, letter_id: int | None) -> QueuedLette
     """Return a letter that waits for a bot, `None` if it is sent or an operator handles it."""
     if letter_id is None:
         return None
-    state = connection.execute(
-        select(outbox.c.state).where(outbox.c.id == letter_id).with_for_update()
-    ).scalar()
-    return letter(connection, letter_id) if state == LetterState.COMING else None
+    return outbox_rows.lock_waiting(connection, letter_id)
 
 
 def rewrite(connection: Connection, letter_id: int, new: NewLetter) -> None:
     """Replace the content of a letter that waits."""
-    connection.execute(
-        update(outbox)
-        .where(outbox.c.id == letter_id)
-        .values(letter=new.letter, words=dict(new.words), ply=new.ply, message_id=new.message_id)
-    )
+    values = {"letter": new.letter, "words": dict(new.words), "ply": new.ply}
+    outbox_rows.change_waiting(connection, letter_id, **values, message_id=new.message_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +260,5 @@ def release(connection: Connection, letter_id: int, now: datetime) -> bool:
         others = select(table.c.board_id).where(table.c.letter_id == letter_id)
         if connection.execute(others).first() is not None:
             return False
-    connection.execute(
-        update(outbox)
-        .where(outbox.c.id == letter_id, outbox.c.state == LetterState.COMING)
-        .values(state=LetterState.QUEUED, due_at=now)
-    )
+    outbox_rows.change_waiting(connection, letter_id, state=LetterState.QUEUED, due_at=now)
     return True

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.errors import DoorAway, GameAway, StillWorking
+from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
@@ -83,6 +83,7 @@ def build(
         exception_handlers={
             HTTPException: errors.refused,
             StillWorking: errors.working,
+            NotDone: errors.not_done,
             DoorAway: errors.no_door,
             TooMany: errors.too_many,
             Exhausted: errors.too_busy,
@@ -136,6 +137,10 @@ class _ErrorPages:
     async def working(self, _request: Request, _error: Exception) -> Response:
         """Return 202: the form is stored and will be carried out."""
         return self._printer.failure(202, "working")
+
+    async def not_done(self, _request: Request, _error: Exception) -> Response:
+        """Return 500: our code failed, and what the form asks for was not done."""
+        return self._printer.failure(500, "not-done")
 
     async def no_door(self, _request: Request, error: Exception) -> Response:
         """Return 503: what the form asks for was not stored."""

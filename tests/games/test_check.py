@@ -190,9 +190,9 @@ class Unexplained(TicTacToe):
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
 )
 def test_what_is_wrong_is_named(game: Any, method: str, sentence: str) -> None:
-    found = findings(game)
-    assert method in found
-    assert sentence in found[method]
+    faults = findings(game)
+    assert method in faults
+    assert sentence in faults[method]
 
 
 class Numbers(Game[tuple]):

@@ -25,9 +25,9 @@ from pbmserv.store.boards.moves import LEAST_OCTETS, Positions
 
 
 def row(connection: Connection, board: int) -> BoardRow:
-    found = boards.load(connection, board)
-    assert found is not None
-    return found
+    board_row = boards.load(connection, board)
+    assert board_row is not None
+    return board_row
 
 
 def shown(position: Position) -> list[object]:

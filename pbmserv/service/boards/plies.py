@@ -9,9 +9,10 @@ from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.engine.record import CLAIM, FORFEIT, WITHDRAW
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
@@ -67,11 +68,28 @@ def play_move(
     else:
         timed = position.apart and not move.free
         recorded_move = recorded(context, sitter, position, move) if timed else move
-        answer = log_ply(context, board, sitter, position.move(sitter.seat, recorded_move), words)
+        mark = "" if move.free else _mark(context, board, sitter, position)
+        after = position.move(sitter.seat, recorded_move, mark)
+        answer = log_ply(context, board, sitter, after, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
+
+
+def _mark(context: CommandContext, board: BoardRow, sitter: Sitter, position: Position) -> str:
+    """Return the mark of the first mail with a turn of this seat, ``""`` for other moves.
+
+    A plan of another player that this mail lets go on has no mark: that player did not write it.
+    """
+    submission, writer = context.submission, context.sitter
+    is_own = writer is not None and (writer.player_id, writer.seat) == (
+        sitter.player_id,
+        sitter.seat,
+    )
+    is_first = board.pledged and sitter.seat not in position.marked
+    is_mail = submission.is_mail and bool(submission.id)
+    return mail_mark(submission.id) if is_own and is_first and is_mail else ""
 
 
 def _meanwhile(
@@ -160,6 +178,11 @@ def log_ply(
     how = {"undecided": list(undecided), **end.words}
     said_to = words if board.seats - len(board.bots) > 1 else ""
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
+    banks = {
+        one.seat: {} if outcome else clocks.bank_words(context, board, times.clocks, one.seat)
+        for one in board.sitters
+    }
+    own_words |= banks[sitter.seat]
     own = Part(letter, own_words, board.id, after.number, sitter.seat)
     news = {"event": "news", "by": sitter.userid, "said": words, **how}
     notifications = []
@@ -168,9 +191,8 @@ def log_ply(
             continue
         is_news = after.is_news_for(other.seat) and (not ply.free or _is_offer(after))
         if outcome is not None or is_news:
-            notifications.append(
-                Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
-            )
+            part = Part(letter, news | banks[other.seat], board.id, after.number, other.seat)
+            notifications.append(Notification.sitter(other, part))
         elif words:  # a free move is no news, but the words with it are
             letter_words = {"by": sitter.userid, "said": words}
             notifications.append(
@@ -269,7 +291,7 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     ply = after.ply
     assert ply is not None
     share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
-    if ply.text in {WITHDRAW, FORFEIT} or after.weight <= share:
+    if ply.text in {WITHDRAW, FORFEIT, CLAIM} or after.weight <= share:
         return
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
@@ -316,14 +338,21 @@ def _as_json(outcome: Outcome) -> Mapping[str, Any]:
     }
 
 
-def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
-    """End a board that will not be played, and counts for nothing."""
+def decline(
+    context: CommandContext, board: BoardRow, sitter: Sitter, silent: Sequence[str] = ()
+) -> Answer:
+    """End a board that will not be played, and counts for nothing.
+
+    Args:
+        silent: userids of the players who have not made a first move for long.
+    """
     boards.set_status(context.connection, board.id, "declined")
     agreed = sitter.accepted_at is not None
     words = {
         "by": sitter.userid,
         "agreed": agreed,
         "players": list(board.names),
+        "silent": list(silent),
         "said": words_for_others(context),
     }
     notifications = tuple(

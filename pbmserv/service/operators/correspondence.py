@@ -15,6 +15,8 @@ from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
+from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import correspondence
 from pbmserv.store.operators.correspondence import AnswerLine, MailLine
 from pbmserv.store.tables.mail import LetterState, MailState
@@ -133,6 +135,18 @@ def read(context: CommandContext, name: str, most: int) -> Correspondence:
             for letter in letters
         ),
     )
+
+
+def waiting(mail: Database, game: Database, who: Correspondent) -> list[tuple[int, datetime]]:
+    """Return number and time of mails that are accepted and not yet carried out, oldest first."""
+    with mail.reading.connect() as connection:
+        stored = correspondence.waiting_from(connection, who.addresses, who.player_id)
+        uuid = arrivals.store_of(connection) if stored else ""
+    if not stored:
+        return []
+    with game.reading.connect() as connection:
+        done = arrivals.settled_since(connection, uuid, stored[0][0])
+    return [(number, at) for number, at in stored if number not in done]
 
 
 def _kind_of_address(context: CommandContext, recipient: str) -> str:

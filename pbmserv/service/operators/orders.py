@@ -230,6 +230,28 @@ class Announce:
 
 
 @dataclass(frozen=True, slots=True)
+class StopAnnouncement:
+    """Stop an announcement."""
+
+    number: int
+    name: Literal["stop-announcement"] = "stop-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.stop(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeAnnouncement:
+    """Let a stopped announcement go on."""
+
+    number: int
+    name: Literal["resume-announcement"] = "resume-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.resume(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
 class BlockSender:
     """Refuse the mail of a sender until a day, ``""`` for no end."""
 
@@ -288,6 +310,17 @@ class RenameUser:
 
 
 @dataclass(frozen=True, slots=True)
+class RetireKeys:
+    """Retire keys of reply addresses that have signed no letter for some days."""
+
+    days: int
+    name: Literal["retire-keys"] = "retire-keys"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return reply_keys.retire(context, by, self.days)
+
+
+@dataclass(frozen=True, slots=True)
 class RotateKeys:
     """Add a key that signs reply addresses from the next reload on."""
 
@@ -316,10 +349,13 @@ Order: TypeAlias = (
     | HoldLetter
     | DropLetter
     | Announce
+    | StopAnnouncement
+    | ResumeAnnouncement
     | BlockSender
     | UnblockSender
     | EraseUser
     | ExportUser
     | RenameUser
+    | RetireKeys
     | RotateKeys
 )

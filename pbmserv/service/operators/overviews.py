@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
+from pbmserv.engine.clocks import Terms
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
 from pbmserv.service.core.context import CommandContext
@@ -114,6 +115,8 @@ def board_facts(context: CommandContext, number: int) -> tuple[Facts, Sequence[E
         ),
         ("due", f"{board.due_at:%Y-%m-%d %H:%M} UTC" if board.due_at else "(nothing)"),
     ]
+    if terms.has_bank:
+        facts.append(("clock", _bank(terms)))
     for sitter, clock in zip(board.sitters, board.clocks, strict=False):
         if clock.since is not None:
             reminded = f", reminded {len(clock.reminded)} times" if clock.reminded else ""
@@ -219,3 +222,9 @@ def _settings(player: Player) -> str:
     """Return the preferences of a player that operators ask for, as ``prefs`` writes them."""
     names = ("format", "tz", "accept", "messages")
     return " ".join(f"{name}={getattr(player, name)}" for name in names)
+
+
+def _bank(terms: Terms) -> str:
+    """Return the bank of a board as a challenge writes it."""
+    weekdays = "/weekdays" if terms.weekdays else ""
+    return f"--time={terms.total}d+{terms.increment}d{weekdays} --cap={terms.cap}d"

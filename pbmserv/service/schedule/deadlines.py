@@ -34,7 +34,6 @@ from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.boards.game_pauses import spans as paused_spans
 from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
@@ -112,8 +111,8 @@ def _running_clocks(context: CommandContext, board: BoardRow) -> _RunningClocks 
     server = clocks.server(context.connection, since, context.now)
     if server is None:
         return None
-    pauses = paused_spans(context.connection, board.game, since, context.now)
-    return _RunningClocks(context, board, replace(server, down=(*server.down, *pauses)))
+    down = timekeeping.server_of(context, board, since).down
+    return _RunningClocks(context, board, replace(server, down=down))
 
 
 class _RunningClocks:
@@ -230,8 +229,7 @@ class _RunningClocks:
 
     def _person(self, sitter: Sitter, clock: SeatClock) -> Person:
         assert clock.since is not None
-        away = clocks.away(self._context.connection, sitter.player_id, clock.since)
-        return sitter.person_away(away)
+        return timekeeping.person_at(self._context, self._board, sitter, clock.since)
 
     def _decide(self, sitter: Sitter, clock: SeatClock) -> Wait | Remind | Forfeit:
         person = self._people[sitter.seat]
@@ -264,12 +262,14 @@ class _RunningClocks:
             return self._drop_out(late)
         moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
         # A player who has never moved may not know of the board, which a forger can have begun. So
-        # nobody loses anything, as with "resign".
-        not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
+        # nobody loses anything, as with "resign". An event has asked its players.
+        has_joined = self._board.terms.of_event
+        not_begun = not has_joined and any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
+        why["bank"] = self._terms.has_bank
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
         return (
@@ -318,7 +318,7 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _reason(sitter: Sitter, clock: SeatClock, total: int | None) -> Mapping[str, Any]:
+def _reason(sitter: Sitter, clock: SeatClock, total: int | None) -> dict[str, Any]:
     """Return the reason of a forfeit, for letters.
 
     Args:

@@ -27,12 +27,12 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import plies, seats, submitted_moves
 
 _PLIES = Prepared(
-    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
+    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free, plies.c.mark)
     .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))
     .order_by(plies.c.number)
 )
 _ADD_PLY = Prepared(
-    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at")
+    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at", "mark")
 )
 _PLAYED = Prepared(
     update(boards)
@@ -53,7 +53,7 @@ _SUBMITTED = select(submitted_moves.c.turn, submitted_moves.c.text).where(
 def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
     """Return the moves of a board after ply *after*."""
     rows = _PLIES.run(connection, {"board": board_id, "after": after})
-    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in rows]
+    return [Ply(row[0], Seat(row[1]), row[2], row[3], row[4] or "") for row in rows]
 
 
 def log(
@@ -73,6 +73,7 @@ def log(
             "free": ply.free,
             "mail_id": mail_id,
             "created_at": now,
+            "mark": ply.mark or None,
         }
         for ply in added
     ]

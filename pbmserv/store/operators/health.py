@@ -113,8 +113,8 @@ class Queues:
         house: boards on which a bot is to move.
         clocks: boards whose clocks must be checked.
         digests: players whose digest is due.
-        newest_mail, newest_letter: their numbers. They are also counts, unless a copy of the
-            database was restored, which skips numbers.
+        newest_mail, newest_letter: their numbers. On SQLite they are also counts, unless a copy of
+            the database was restored, which skips numbers.
         beat_s: seconds since the last heartbeat of the server, negative if a clock is wrong; `None`
             if there was none.
         paused: mails that wait until their games can be played.

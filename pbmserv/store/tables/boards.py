@@ -17,6 +17,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
     text,
     true,
 )
@@ -64,16 +65,24 @@ boards = Table(
     Column("nag_days", Integer, nullable=False, server_default="7"),
     Column("forfeit_days", Integer, nullable=False, server_default="21"),
     Column("total_days", Integer, nullable=True),
+    Column("increment_days", Integer, nullable=False, server_default="0"),
+    Column("cap_days", Integer, nullable=True),
+    Column("weekdays", Boolean, nullable=False, server_default=false()),
+    Column("away_days", Integer, nullable=True),
     Column("clocks", JSON(none_as_null=True), nullable=True),
     Column("due_at", Instant, nullable=True),
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
+    Column("pledged", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
-"""Boards; `store.boards.boards.BoardRow` explains most columns. `clocks`: by seat, see
-`engine.clocks`. `origin` has no foreign key, since SQLite cannot add one to a table. `proven`:
-whether one of its players provably asked for it."""
+"""Boards; `store.boards.boards.BoardRow` explains most columns.
+
+The columns from `nag_days` to `away_days` are the `Terms` of `engine.clocks`; `clocks`: by seat,
+see there. `origin` has no foreign key, since SQLite cannot add one to a table. `proven`: whether
+one of its players provably asked for it.
+"""
 
 Index(
     "ix_boards_due_at",
@@ -248,8 +257,10 @@ plies = Table(
     Column("free", Boolean, nullable=False),
     Column("mail_id", Key, nullable=True),
     Column("created_at", Instant, nullable=False),
+    Column("mark", String(32), nullable=True),
 )
-"""The record of every board. The key keeps a move from counting twice."""
+"""The record of every board. The key keeps a move from counting twice. `mark`: see
+`engine.record.Ply`."""
 
 scores = Table(
     "scores",
