@@ -299,6 +299,7 @@ class Composer:
             "racing": self.registry.racing,
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
+            "note": _own_note(shown),
         }
         own = ""  # the reply address for moves on this board
         if shown is not None and shown.reply is not None:
@@ -382,6 +383,13 @@ def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: R
         reader.opened[proof.board] = opened
 
 
+def _own_note(shown: ShownBoard | None) -> str:
+    """Return the reader's note at a board. Only the player who has a seat is shown as its reader."""
+    if shown is None or shown.seat is None:
+        return ""
+    return shown.board.sitters[shown.seat].note or ""
+
+
 def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
     """Whether a letter about a turn must be as short as can be, for an expensive link."""
     is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
@@ -431,7 +439,7 @@ def _sender_mark(domain: str) -> str:
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
 
 
-_OF_PARTS = frozenset({"summary", "tray", "reminders"})
+_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins"})
 """Letters that contain other letters."""
 
 _BOT = PlayerState.BOT

@@ -15,6 +15,7 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
+from pbmserv.commands.table.contests import Contest, Events, OneEvent
 from pbmserv.commands.table.looking import (
     Follow,
     Friends,
@@ -50,6 +51,7 @@ from pbmserv.commands.table.playing import (
     Save,
     Solve,
     Submit,
+    TakeNote,
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
@@ -61,12 +63,14 @@ from pbmserv.service.boards import (
     opponents,
     plies,
     queries,
+    notes,
     queued_moves,
     records,
     reports,
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.events import entering
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
 
@@ -102,6 +106,7 @@ HANDLERS: Handlers = {
     Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
+    TakeNote: notes.take_note,
     Submit: queued_moves.submit,
     ConfirmMove: queued_moves.confirm,
     Preview: moves.preview,
@@ -122,6 +127,9 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
+    Contest: entering.contest,
+    OneEvent: entering.one_event,
+    Events: entering.show_events,
 }
 """The handler of each command.
 
