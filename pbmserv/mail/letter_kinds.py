@@ -169,6 +169,7 @@ KINDS: Mapping[str, LetterKind] = {
     "followed": LetterKind(can_wait=True, subscription="follow", to_followers=True, for_many=True),
     "hint": LetterKind(waits_for_coach=True),
     "not-begun": _PLAIN,
+    "noted": _PLAIN,
     "operator-board": _PLAIN,
     "preview": LetterKind(beyond_record=True),
     "queued": _PLAIN,

@@ -51,6 +51,7 @@ from pbmserv.commands.table.playing import (
     Save,
     Solve,
     Submit,
+    TakeNote,
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
@@ -62,6 +63,7 @@ from pbmserv.service.boards import (
     opponents,
     plies,
     queries,
+    notes,
     queued_moves,
     records,
     reports,
@@ -104,6 +106,7 @@ HANDLERS: Handlers = {
     Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
+    TakeNote: notes.take_note,
     Submit: queued_moves.submit,
     ConfirmMove: queued_moves.confirm,
     Preview: moves.preview,

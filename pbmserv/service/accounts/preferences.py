@@ -64,8 +64,8 @@ class _Wishes:
         return Refused(code, part=f"{name}={value}"[:80], example=line, **more)
 
     def form(self, value: str) -> None:
-        """``format=text|html|spoken``"""
-        if value not in {"text", "html", "spoken"}:
+        """``format=text|html|spoken|tiny``"""
+        if value not in {"text", "html", "spoken", "tiny"}:
             raise self.refused("pref-format", "format", value)
         self.columns["format"] = value
 

@@ -27,6 +27,7 @@ class Sitter:
         state, tz, remind, public, unreachable_since: as in `Player`.
         digest: whether the player gets a daily digest.
         plan: moves that wait for their turn, as `engine.plans` writes them; secret.
+        note: the player's own words about the board, which nobody else may read.
     """
 
     seat: Seat
@@ -42,6 +43,7 @@ class Sitter:
     digest: bool
     unreachable_since: datetime | None
     plan: str | None = field(repr=False)
+    note: str | None = field(repr=False)
 
     def person_away(self, away: Iterable[Span]) -> Person:
         """Return the player's settings for a clock; a digest that cannot arrive counts as none."""
@@ -181,6 +183,12 @@ _EARLIER = Prepared(
     )
     .limit(1)
 )
+
+
+def keep_note(connection: Connection, board_id: int, seat: Seat, note: str | None) -> None:
+    """Replace a player's note at a board; `None` deletes it."""
+    is_seat = (seats.c.board_id == board_id) & (seats.c.seat == seat)
+    connection.execute(update(seats).where(is_seat).values(note=note))
 
 
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:

@@ -243,10 +243,12 @@ seats = Table(
     Column("player_id", ForeignKey("players.id"), nullable=False),
     Column("accepted_at", Instant, nullable=True),
     Column("plan", Text, nullable=True),
+    Column("note", Text, nullable=True),
     Index("ix_seats_player_id_board_id", "player_id", "board_id"),
 )
 """Seats of boards. `accepted_at`: null until an invited player accepts. `plan`: moves that wait
-for a later turn (see `engine.plans`), in the row that a move locks, so that the move sees them."""
+for a later turn (see `engine.plans`), in the row that a move locks, so that the move sees them.
+`note`: the player's own words, see `service.boards.notes`."""
 
 plies = Table(
     "plies",
