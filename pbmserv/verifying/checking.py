@@ -15,6 +15,8 @@ from pbmserv.engine.record import NO_SEED, Ply, Scoresheet, read_record, result_
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.mail import reading_time
+from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.verifying.letters import Hashes, Letter, Mailbox
 from pbmserv.views.board import BoardScene, board_scene
 from pbmserv.views.environment import template_of
@@ -109,6 +111,7 @@ def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
     records: dict[tuple[str, int], list[str]] = {}
     unreadable: list[Finding] = []
     for text, source in mailbox.records:
+        reading_time.check()
         try:
             board = read_record(text).board
         except PlayerError as error:
@@ -155,6 +158,7 @@ class _Check:
 
     def verdict(self) -> Verdict:
         """Check all, up to the first contradiction."""
+        reading_time.check()
         try:
             is_compared = self._check()
         except Wrong as wrong:
@@ -235,12 +239,13 @@ class _Check:
             position = opening(game, sheet.record)
             positions = [position]
             for ply in sheet.record.plies:
+                reading_time.check()
                 number, name, text = ply.number, sheet.names[ply.seat], ply.text
                 position = position.play(ply)
                 positions.append(position)
                 if position.weight > MOST_WORK:
                     raise Wrong("too-long", board=self._board)
-        except Wrong:
+        except (Wrong, ReadingTooLong):
             raise
         except Exception as error:  # rules of games may raise anything at records of strangers
             raise Wrong("impossible", number=number, name=name, text=text[:60]) from error
@@ -260,6 +265,7 @@ class _Check:
             grown = RecordHashes(pledge, None if seat is None else Seat(seat))
             at = self._at.setdefault(seat, {})
             for position in positions:
+                reading_time.check()
                 at.setdefault(grown.at(position), []).append(position)
         for letter, hashes in self._letters:
             if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
@@ -270,6 +276,7 @@ class _Check:
         """Compare the boards and events in letters with those of the record; return how many."""
         compared = 0
         for letter, hashes in self._letters[:_MOST_DRAWN]:
+            reading_time.check()
             at = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
             if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(at) > _MOST_LIKE:
                 continue

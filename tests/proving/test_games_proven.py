@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from played import a_game, checked, sentences
+from mailboxes_of_games import a_game, checked, sentences
 
 from pbmserv.engine.proof import pledge_of
 from pbmserv.engine.record import read_record
