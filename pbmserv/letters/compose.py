@@ -34,6 +34,7 @@ from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.views.board import FORESEEN, foreseen
+from pbmserv.views.environment import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
 from pbmserv.views.texts import refusal_sentence, render_text
 
@@ -170,7 +171,8 @@ class Composer:
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
-        return reader, shown, values, compose(row.letter, values)
+        texts = partial(compose, row.letter, values)
+        return reader, shown, values, with_defaults(shown.board.game, texts) if shown else texts()
 
     # -- values of templates -------------------------------------------------------------
 
@@ -256,7 +258,8 @@ class Composer:
         values = self._part_values(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
-        return excerpt(part["letter"], {**values, "brief": brief}, *share)
+        draw = partial(excerpt, part["letter"], {**values, "brief": brief}, *share)
+        return with_defaults(shown.board.game, draw) if shown else draw()
 
     def _part_values(
         self, letter: str, words: Mapping[str, Any], shown: ShownBoard | None, reader: Reader

@@ -44,7 +44,7 @@ SECONDS = 1
 
 @dataclass
 class House:
-    """A server with a bad plug-in, and boards of it, of a good game, and of it with a bot."""
+    """A server with a bad plug-in, and boards of it, of a good game, and of both with bots."""
 
     process: Process
     database: Database
@@ -52,6 +52,7 @@ class House:
     wild: list[Table]
     good: list[Table]
     dreaming: list[Table]
+    solving: Table
     start: Callable[[], Process]
 
     def send(self, table: Table, seat: int, words: str) -> None:
@@ -64,13 +65,13 @@ class House:
 
     def letters(self, address: str) -> list[str]:
         """Subjects of the letters that have come there."""
-        found = [_head(copies[0]) for copies in list(self.sink.taken.values())]
-        return [subject for to, subject in found if address in to]
+        heads = [_head(copies[0]) for copies in list(self.sink.taken.values())]
+        return [subject for to, subject in heads if address in to]
 
     def told(self, subject: str) -> Counter[str]:
         """How often each address got a letter of this subject."""
-        found = [_head(copies[0]) for copies in list(self.sink.taken.values())]
-        return Counter(to for to, got in found if got == subject)
+        heads = [_head(copies[0]) for copies in list(self.sink.taken.values())]
+        return Counter(to for to, got in heads if got == subject)
 
     def restarted(self) -> House:
         """Stop the server, and start another one."""
@@ -86,8 +87,8 @@ class House:
     def kept(self) -> list[str]:
         """Why mails are kept for the operator."""
         with self.database.reading.connect() as connection:
-            found = select(inbox.c.error).where(inbox.c.state == "kept")
-            return list(connection.execute(found).scalars())
+            query = select(inbox.c.error).where(inbox.c.state == "kept")
+            return list(connection.execute(query).scalars())
 
 
 @cache
@@ -100,11 +101,12 @@ def _head(letter: bytes) -> tuple[str, str]:
 @pytest.fixture
 def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
     games = [*Registry.installed(), WILD]
-    with monkeypatch.context() as here:
-        here.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    with monkeypatch.context() as patch:
+        patch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
         with start(database.url, tmp_path) as preparing:
             wild = seat_pairs(preparing.server, len(FAILING) + 2, "w", game="heaps")
             good = seat_pairs(preparing.server, OTHERS)
+            (solving,) = seat_pairs(preparing.server, 1, "s", bot=True)
             dreaming = seat_pairs(preparing.server, 2, "d", game="heaps", bot=True)
     monkeypatch.setenv("PYTHONPATH", announce(tmp_path / "plug-in"))
     relay = f"smtp://127.0.0.1:{sink.port}"
@@ -112,7 +114,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
     def begin() -> Process:
         return Process(tmp_path, database.url, relay=relay, web=WEB, mail_seconds=str(SECONDS))
 
-    return House(begin(), database, sink, wild, good, dreaming, begin)
+    return House(begin(), database, sink, wild, good, dreaming, solving, begin)
 
 
 @pytest.mark.parametrize(
@@ -194,6 +196,10 @@ def test_letters_that_are_never_made(house: House) -> None:
 def test_a_bot_that_never_comes_back(house: House) -> None:
     bad, other = house.dreaming
     house.send(bad, 0, "pass")
+    wait_until(lambda: house.played()[bad.board, 0] == 1, "it is the bot's turn")
+    house.send(house.solving, 0, HIDINGS[0])  # bots of other packages do not wait
+    wait_until(lambda: house.played()[house.solving.board, 1] == 1, "the other bot hides")
+    assert "a board keeps the bots for too long" not in house.process.errors
     house.send(other, 0, "1")
     wait_until(lambda: house.played()[other.board, 1] == 1, "the bot moves on the other board")
     wait_until(lambda: bool(house.letters(bad.players[0].address)), "the answer waits no longer")
@@ -211,11 +217,11 @@ def test_a_page_that_is_never_made(house: House) -> None:
     letter = next(iter(house.sink.taken.values()))[0]
     page = re.search(r"/b/[a-z2-7]+", letter.decode())
     assert page is not None
-    found = re.search(r"http://127\.0\.0\.1:(\d+)", house.process.greeting)
-    assert found is not None
+    match = re.search(r"http://127\.0\.0\.1:(\d+)", house.process.greeting)
+    assert match is not None
 
     def asked(path: str) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=60)
         try:
             connection.request("GET", path)
             return connection.getresponse().status
@@ -225,7 +231,7 @@ def test_a_page_that_is_never_made(house: House) -> None:
             connection.close()
 
     def visit(path: str) -> str:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=60)
         connection.request("GET", path)
         answer = connection.getresponse()
         assert answer.status == 303
@@ -235,8 +241,8 @@ def test_a_page_that_is_never_made(house: House) -> None:
 
     assert asked("/standings") == 200
     assert asked(visit(page[0])) == 0
-    told = "a request keeps web for too long"
-    wait_until(lambda: told in house.process.errors, "web is ended")
+    line = "a request keeps web for too long"
+    wait_until(lambda: line in house.process.errors, "web is ended")
     wait_until(lambda: asked("/standings") == 200, "others' pages come again")
     for table in house.good:
         house.send(table, 0, HIDINGS[0])
@@ -301,7 +307,7 @@ def test_a_board_that_cannot_be_shown(
     _logged.clear()
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
     monkeypatch.setattr(Positions, "remember", lambda *_: None)  # whoever looks replays the record
-    told, good = "Board 1 cannot be shown now", "Blackbox 2"
+    sentence, good = "Board 1 cannot be shown now", "Blackbox 2"
     with start(database.url, tmp_path) as server:
         anna, bela = server.sign_up("anna"), server.sign_up("bela")
         for board, game in enumerate(("heaps", "blackbox"), 1):
@@ -314,8 +320,8 @@ def test_a_board_that_cannot_be_shown(
 
         server.send(anna, "multiple", "heaps showas anna secret 1\nblackbox showas anna secret 2")
         both = server.letter(anna)
-        assert told in both.text
-        assert told in both.html
+        assert sentence in both.text
+        assert sentence in both.html
         assert "2. done: blackbox showas anna" in both.text
         server.reply(both, "2: chat Hello!\n\n> your move")
         assert "Hello!" in server.letters(bela)[-1].text
@@ -326,13 +332,13 @@ def test_a_board_that_cannot_be_shown(
         assert "2 Blackbox bela - anna" in listed
         server.live(days=1)
         digest = server.letter(anna)
-        assert told in digest.text
+        assert sentence in digest.text
         assert good in digest.text
         page = re.search(r"http://games\.example(/mine/[a-z2-7]+)", digest.text)
         assert page is not None
         tab = Tab(server.web_port, page[1]).load()
         assert tab.status == 200
-        assert told in tab.text
+        assert sentence in tab.text
         assert "Blackbox 2" in tab.text or "board 2" in tab.text
         with pytest.raises(AssertionError, match="A fault of ours"):
             Tab(server.web_port, page_of(first)).load()
@@ -368,9 +374,9 @@ def test_a_letter_that_can_never_be_made(
         assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
         house.move_clock(days=6)
         house.server.sender.run_once()
-        told = house.letters()
-    assert {letter.recipient for letter in told} == {anna, bela}
-    for letter in told:
+        new_letters = house.letters()
+    assert {letter.recipient for letter in new_letters} == {anna, bela}
+    for letter in new_letters:
         assert letter.subject == "Board 1 cannot be shown now"
         text = " ".join(letter.text.split())
         assert "All moves on it are kept, and a person will look at it." in text

@@ -38,9 +38,9 @@ def opened(
     @contextmanager
     def open_server(*, heaps: bool = True) -> Iterator[Indoors]:
         games = [*Registry.installed()]
-        with monkeypatch.context() as here:
+        with monkeypatch.context() as patch:
             installed = [*games, HEAPS] if heaps else games
-            here.setattr(Registry, "installed", classmethod(lambda cls: cls(installed)))
+            patch.setattr(Registry, "installed", classmethod(lambda cls: cls(installed)))
             with indoors(tmp_path, database_url) as house:
                 house.server.play_stage.note_games()
                 yield house
@@ -114,8 +114,8 @@ def test_a_stopped_game(opened: House) -> None:
 
         # Its clocks stand still: after a year nobody has lost.
         house.live(days=365)
-        said = house.operators.do(BY, ResumeGame("HEAPS")).summary
-        assert said.startswith("heaps goes on")
+        summary = house.operators.do(BY, ResumeGame("HEAPS")).summary
+        assert summary.startswith("heaps goes on")
         house.server.play_stage.put_off_mails.run_once()
         assert "bela has taken 3" in "".join(letter.text for letter in house.letters())
         house.live(days=6)

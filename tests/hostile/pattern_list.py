@@ -171,8 +171,8 @@ def _evaluated(call: ast.Call, module: ModuleType) -> re.Pattern | None:
     place = {"compile": 1, "split": 3, "sub": 4, "subn": 4}.get(call.func.attr, 2)
     flags += call.args[place : place + 1]
     names = {node.id for node in ast.walk(call.args[0]) if isinstance(node, ast.Name)}
-    known = vars(module).keys() | vars(builtins).keys()
-    local = dict.fromkeys(names - known, "word")
+    global_names = vars(module).keys() | vars(builtins).keys()
+    local = dict.fromkeys(names - global_names, "word")
 
     def value(node: ast.expr) -> Any:
         code = compile(ast.Expression(node), "pattern", "eval")

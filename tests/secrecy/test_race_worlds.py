@@ -122,7 +122,7 @@ def attached(letter: Posted) -> str:
 def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
     """Return all letters to alice and a follower; with *dice* bob plays, too."""
     folder.mkdir()
-    found: list[tuple[str, list[Posted]]] = []
+    sent: list[tuple[str, list[Posted]]] = []
     with pytest.MonkeyPatch.context() as patch, indoors_drawing(patch, folder) as world:
         begun(world)
         for command in HERS:
@@ -133,11 +133,11 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
             line = command.format(p=PASSWORD)
             letters = world.send(ALICE, line)
             assert letters, command
-            found.append((command, letters))
-    numbered = iter(with_numbered_hashes(one.raw for _, letters in found for one in letters))
+            sent.append((command, letters))
+    numbered = iter(with_numbered_hashes(one.raw for _, letters in sent for one in letters))
     return [
         (command, [without_nonces(replace(one, raw=next(numbered))) for one in letters])
-        for command, letters in found
+        for command, letters in sent
     ]
 
 

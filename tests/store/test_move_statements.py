@@ -38,6 +38,8 @@ CREATE FUNCTION create_distributed_table(
 """
 
 ASKS_ALL_NODES = {
+    "SELECT arrivals.id FROM arrivals WHERE arrivals.claimed_until": "play looks for mails",
+    "SELECT min(outbox.due_at)": "post looks for letters",
     "count(DISTINCT boards.id)": "a player's boards are counted before another one begins",
     "AND seats.board_id <": "the first letters of a board say more to players without earlier ones",
     "ORDER BY outbox.id DESC": "words for others are searched for quotations of earlier letters",
@@ -111,10 +113,12 @@ def test_no_statement_of_a_game_asks_two_nodes(server: Indoors, divided: Databas
         letters: dict[str, Letter] = {}
         server.send_unread(address_of("alice"), "blackbox challenge alice wonder-land bob")
         letters |= posted(server)
-        told = [("bob", "yes"), ("alice", "b3,d3,a1,g2"), ("bob", "a1,c4,e5,g2")]
-        told += [(userid, port) for port in ("1", "2 Hello!", "3") for userid in ("alice", "bob")]
-        told += [("alice", "no such move"), ("alice", "resign"), ("bob", "board")]
-        for userid, words in told:
+        replies = [("bob", "yes"), ("alice", "b3,d3,a1,g2"), ("bob", "a1,c4,e5,g2")]
+        replies += [
+            (userid, port) for port in ("1", "2 Hello!", "3") for userid in ("alice", "bob")
+        ]
+        replies += [("alice", "no such move"), ("alice", "resign"), ("bob", "board")]
+        for userid, words in replies:
             answer(server, letters[address_of(userid)], words)
             letters |= posted(server)
     assert "won" in letters[address_of("bob")].text
@@ -157,14 +161,14 @@ def posted(server: Indoors) -> dict[str, Letter]:
     """Have bots move and post send what is due; return the newest letter for each address."""
     server.server.bot_worker.run_once()
     queue = server.server.outbox
-    made = []
+    letters = []
     while queue.next_due() is not None and (claimed := queue.claim(50)):
         ready = queue.make(claimed)
         queue.renew([row.id for row in claimed])
         queue.settle([Sent(letter.id) for letter in ready])
-        made += ready
-    made.sort(key=lambda letter: letter.id)
-    return {letter.recipient: Letter(letter.id, letter.raw) for letter in made}
+        letters += ready
+    letters.sort(key=lambda letter: letter.id)
+    return {letter.recipient: Letter(letter.id, letter.raw) for letter in letters}
 
 
 @contextmanager

@@ -112,8 +112,8 @@ def letter_to(
     userid: str, kind: str = "welcome", words: Mapping[str, object] | None = None
 ) -> NewLetter:
     """Return a new letter."""
-    told = {"userid": userid, "has_password": True, **(words or {})}
-    return NewLetter(kind, f"{userid}@players.example", told, f"<{userid}@games.example>")
+    values = {"userid": userid, "has_password": True, **(words or {})}
+    return NewLetter(kind, f"{userid}@players.example", values, f"<{userid}@games.example>")
 
 
 def claimed(post: Post) -> list[int]:
@@ -127,9 +127,9 @@ def clock() -> MovableClock:
 
 @pytest.fixture
 def post(database_url: str, clock: MovableClock) -> Iterator[Post]:
-    made = Post(database_url, clock)
-    yield made
-    made.close()
+    opened = Post(database_url, clock)
+    yield opened
+    opened.close()
 
 
 def test_a_claimed_letter_is_due_again_when_its_worker_died(
@@ -140,24 +140,24 @@ def test_a_claimed_letter_is_due_again_when_its_worker_died(
     assert post.places(first) == [1, 2]
     assert post.places(post.queue.claim(2)) == [3]
     assert post.queue.claim(2) == []
-    made = post.queue.make(first[:1])
+    letters = post.queue.make(first[:1])
     assert post.queue.next_due() == clock.now() + LEASE
 
     clock.move(seconds=LEASE.total_seconds())
     again = post.queue.claim(9)
     assert post.places(again) == [1, 2, 3]
-    assert again[0].raw == made[0].raw  # the very mail that may have gone out already
+    assert again[0].raw == letters[0].raw  # the very mail that may have gone out already
     assert again[1].raw is None
-    assert post.queue.make(again[:1]) == made
+    assert post.queue.make(again[:1]) == letters
     assert [row.attempts for row in again] == [0, 0, 0]
 
 
 def test_a_letter_does_not_wait_for_many_letters_to_another_reader(
     post: Post, clock: MovableClock
 ) -> None:
-    asked = [letter_to("alice", "export") for _ in range(5)]
+    new_letters = [letter_to("alice", "export") for _ in range(5)]
     several = {"lines": [{"parts": [{}] * 30}]}
-    post.add([*asked, letter_to("carol", "summary", several), letter_to("bob")], clock)
+    post.add([*new_letters, letter_to("carol", "summary", several), letter_to("bob")], clock)
     assert claimed(post) == [7, 6, 1]  # who has asked for least first
     clock.move(seconds=1)
     post.add([letter_to("bob"), letter_to("alice")], clock)
@@ -177,8 +177,8 @@ def test_the_share_of_a_reader_is_one_batch_of_plain_letters(
 def test_a_letter_with_stored_octets_has_little_effort(post: Post, clock: MovableClock) -> None:
     post.add([letter_to("alice", "export")], clock)
     assert [row.effort for row in post.queue.claim(9)] == [SHARE]
-    made = {post.number(1): pack(b"made")}
-    post.writer.submit(lambda c: keep_bytes(c, made, clock.now())).result(PATIENCE_S)
+    packed = {post.number(1): pack(b"made")}
+    post.writer.submit(lambda c: keep_bytes(c, packed, clock.now())).result(PATIENCE_S)
     clock.move(seconds=LEASE.total_seconds())
     assert [row.effort for row in post.queue.claim(9)] == [1]
 
@@ -332,11 +332,11 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
     post.queue.make(post.queue.claim(9))
     tomorrow = clock.now() + timedelta(days=1)
     with post.database.writing.begin() as connection:
-        found = [bounces.letter(connection, number) for number in post.numbers()[:4]]
-        for place, letter in enumerate(found, 1):
+        letters = [bounces.letter(connection, number) for number in post.numbers()[:4]]
+        for place, letter in enumerate(letters, 1):
             assert letter is not None
             bounces.note_reason(connection, letter, f"came back: {place}", clock.now())
-        returned, again, _, late = filter(None, found)
+        returned, again, _, late = filter(None, letters)
         bounces.set_aside(connection, returned)
         bounces.send_later(connection, again, tomorrow, clock.now())
         bounces.set_aside(connection, late)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
+from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
@@ -32,6 +34,8 @@ from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
+LARGEST_STATE = 1_000_000
+"""Octets of a state; `game check` objects to a fifth of that."""
 MOST_WEIGHT = 1_700
 """Most work of the free moves of all players at a board (`engine.position.work_of`).
 
@@ -128,6 +132,23 @@ def recorded(context: CommandContext, sitter: Sitter, position: Position, move: 
     return game.stamped(move, int((context.now - begun).total_seconds()))
 
 
+def must_fit(after: Position) -> None:
+    """Refuse a state that is so large that the states of a board could fill the memory.
+
+    Raises:
+        ServerFault: names the game, for the operator who finds the kept mail.
+    """
+    if after.game.info.key not in adapted_games:  # Blackbox is ours, and its states are small
+        return
+    try:
+        octets = len(pickle.dumps(after.state))
+    except Exception:  # noqa: BLE001 - not a plain value; `game check` says so
+        return
+    if octets > LARGEST_STATE:
+        key = after.game.info.key
+        raise ServerFault(f"a state of {key} has {octets // 1000} kB, and boards keep many")
+
+
 def log_ply(
     context: CommandContext, board: BoardRow, sitter: Sitter, after: Position, words: Said
 ) -> Answer:
@@ -135,6 +156,7 @@ def log_ply(
     ply = after.ply
     assert ply is not None
     must_have_room(board, sitter, after)
+    must_fit(after)
     if ply.text not in {WITHDRAW, FORFEIT}:
         must_meet_all(context, board, sitter)
     context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
