@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
+from pbmserv.commands.reserved_userids import NEUTRAL
+from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
@@ -191,6 +193,7 @@ class _Check:
             self._note("no-pledge")
             return False
         self._check_pledge(sheet)
+        self._check_sides(sheet)
         self._check_moves(sheet)
         if game is None:
             return False
@@ -221,6 +224,15 @@ class _Check:
         letter, hashes = self._letters[0]
         if hashes.pledge != pledge_of(sheet.record):
             raise Wrong("wrong-pledge", letter=letter)
+
+    def _check_sides(self, sheet: Scoresheet) -> None:
+        """Draw the seats again, unless players have lost their names since."""
+        if not sheet.sides_drawn or any(name.startswith(NEUTRAL) for name in sheet.names):
+            return
+        drawn = drawn_sides(sheet.record.seed, sheet.names)
+        if tuple(drawn) != sheet.names:
+            raise Wrong("wrong-sides", drawn=" - ".join(drawn))
+        self._note("sides")
 
     def _check_moves(self, sheet: Scoresheet) -> None:
         """Compare the newest move of each letter with the record, without the rules."""

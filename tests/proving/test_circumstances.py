@@ -14,7 +14,9 @@ from asking_pages import asked, site_of
 from indoors import PASSWORD, address_of, indoors
 from mailboxes_of_games import Played, a_game, checked, sentences
 from sqlalchemy import select, update
+from test_games_proven import changed
 
+from pbmserv.store.boards.boards import load
 from pbmserv.store.tables.boards import boards, plies
 
 TWO = ("anna", "bela")
@@ -239,3 +241,24 @@ def test_a_board_of_an_older_version_says_that_it_is_not_provable(tmp_path: Path
         assert sentences(verdict) == [
             "Not provable: the board was begun before this server's letters carried hashes."
         ]
+
+
+def test_sides_that_were_drawn_by_lot_are_those_of_the_seed(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        game = Played(world, TWO)
+        for name in TWO:
+            game.send(name, f"blackbox seek {name} {PASSWORD} -size=4x4 -atoms=1")
+        with world.server.database.reading.connect() as connection:
+            board = load(connection, 1)
+        assert board is not None
+        game.names = board.names
+        game.play(("b2", "c3"))
+        assert "The seed draws the sides as they were." in proven(game, *TWO)
+        mails = changed(
+            game.mails["anna"],
+            lambda text: text.replace(", ".join(board.names), ", ".join(board.names[::-1]), 1),
+        )
+        verdict = checked(mails)
+        assert verdict.is_wrong
+        assert "The sides were not drawn by the seed" in sentences(verdict)[-1]

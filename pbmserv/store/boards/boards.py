@@ -66,6 +66,7 @@ class BoardRow:
         chosen_by: player who chose the box of a race; `None` if the server drew it.
         pledged: whether its letters carry hashes of its seed and record from the first one on;
             boards of older versions do not.
+        sides_drawn: whether the seats were drawn from the seed.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -92,6 +93,7 @@ class BoardRow:
     origin: int | None
     chosen_by: int | None
     pledged: bool
+    sides_drawn: bool
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -230,6 +232,7 @@ def create(
     origin: int | None = None,
     chosen_by: int | None = None,
     proven: bool = True,
+    sides_drawn: bool = False,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -262,6 +265,7 @@ def create(
             chosen_by=chosen_by,
             proven=proven,
             pledged=True,
+            sides_drawn=sides_drawn,
             plies=0,
             created_at=now,
             nag_days=terms.nag,

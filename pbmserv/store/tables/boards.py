@@ -75,6 +75,7 @@ boards = Table(
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
     Column("pledged", Boolean, nullable=False, server_default=false()),
+    Column("sides_drawn", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
 """Boards; `store.boards.boards.BoardRow` explains most columns.
