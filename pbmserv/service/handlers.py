@@ -15,6 +15,12 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
+from pbmserv.commands.table.ladder import (
+    ChallengeOnLadder,
+    JoinLadder,
+    LeaveLadder,
+    ShowLadder,
+)
 from pbmserv.commands.table.looking import (
     Follow,
     Friends,
@@ -67,6 +73,7 @@ from pbmserv.service.boards import (
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
 
@@ -110,6 +117,10 @@ HANDLERS: Handlers = {
     Chat: moves.chat,
     Message: messages.message,
     Broadcast: messages.broadcast,
+    ShowLadder: ladder.show,
+    JoinLadder: ladder.join,
+    ChallengeOnLadder: ladder.challenge,
+    LeaveLadder: ladder.leave,
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,

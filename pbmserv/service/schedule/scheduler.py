@@ -21,11 +21,12 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
+from pbmserv.service.ladder import settling
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, solo
+from pbmserv.store import clocks, ladders, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
 
@@ -101,6 +102,8 @@ class Scheduler(Rounds):
         self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
+        self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
+        self._drain(ladders.due, settling.check, ladders.put_off)
         self._expire()
 
     def begin(self) -> None:

@@ -25,6 +25,7 @@ from pbmserv.store.tables.boards import (
     seeks,
 )
 from pbmserv.store.tables.columns import InstantText
+from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 
@@ -64,6 +65,13 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
             .order_by(notices.c.kind),
         ),
         "boards": _boards(connection, player.id),
+        "ladders": _rows(
+            connection,
+            select(ladders.c.game, ladder_places.c.rank, ladder_places.c.joined_at)
+            .join(ladder_places, ladder_places.c.ladder_id == ladders.c.id)
+            .where(ladder_places.c.player_id == player.id)
+            .order_by(ladders.c.game),
+        ),
         "seeks": _rows(
             connection,
             select(seeks.c.game, seeks.c.seats, seeks.c.options, seeks.c.created_at)

@@ -52,6 +52,13 @@ from pbmserv.store.tables.boards import (
     unconfirmed_boards,
 )
 from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.ladders import (
+    ladder_games,
+    ladder_moves,
+    ladder_places,
+    ladder_reigns,
+    ladders,
+)
 from pbmserv.store.tables.mail import (
     UNSENT,
     LetterState,
@@ -97,6 +104,11 @@ __all__ = [
     "inbox",
     "invitations",
     "keys",
+    "ladder_games",
+    "ladder_moves",
+    "ladder_places",
+    "ladder_reigns",
+    "ladders",
     "letter_bytes",
     "metadata",
     "notices",
