@@ -208,6 +208,7 @@ KINDS: Mapping[str, LetterKind] = {
     "week": _PLAIN,
     # Answers to mails with no effect, or with many; the digest and its parts.
     "astray": _PLAIN,
+    "game-stopped": _PLAIN,
     "kept": _PLAIN,
     "no-more-answers": _PLAIN,
     "refusal": _PLAIN,
@@ -242,6 +243,7 @@ OF_ACCOUNTS = frozenset(
         "came-back",
         "confirm",
         "delete-asked",
+        "game-stopped",
         "help",
         "kept",
         "operator-account",

@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.commands.table.model import Credentials
-from pbmserv.errors import MailError
+from pbmserv.errors import GameAway, MailError
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
@@ -439,6 +439,9 @@ class Play:
         elif isinstance(error, TooMany) and isinstance(task.incoming, IncomingMail):
             at = arrival.received_at
             self._submit(task, partial(self._mails.put_off, task.incoming, error.over, at))
+        elif isinstance(error, GameAway) and isinstance(task.incoming, IncomingMail):
+            at = arrival.received_at
+            self._submit(task, partial(self._mails.wait_for_game, task.incoming, error, at))
         elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError, Outdated)):
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})

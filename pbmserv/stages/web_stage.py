@@ -105,4 +105,4 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
             waiting(queues),
         )
 
-    return OperatorPages(services, base.game, base.clock, reader.read, side, queue)
+    return OperatorPages(services, base.game, base.clock, reader.read, side, queue, base.mail)

@@ -140,8 +140,8 @@ def test_two_who_accept_at_one_moment_have_both_accepted(server: Running) -> Non
     )
     assert [reply[:3] for reply in replies] == ["250"] * 16
     with server.server.database.reading.connect() as connection:
-        found = [boards.load(connection, board) for board in ids]
-    assert [(row.status, row.undecided) for row in found if row] == [("active", ())] * 8
+        board_rows = [boards.load(connection, board) for board in ids]
+    assert [(row.status, row.undecided) for row in board_rows if row] == [("active", ())] * 8
 
 
 @pytest.mark.parametrize("message_id", ["<once@players.example>", ""])

@@ -26,7 +26,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     ("file", "least"), [(FILE, 241), (UNSEEN, 60), (TALK, 25)], ids=["tuned", "unseen", "talk"]
 )
 def test_a_good_host_understands_them(stage: Stage, file: Path, least: int) -> None:
-    wrong = [f"{case} -> {found}" for case in cases(file) if (found := _mistake(stage, case))]
+    wrong = [f"{case} -> {mistake}" for case in cases(file) if (mistake := _mistake(stage, case))]
     right = sum(1 for _ in cases(file)) - len(wrong)
     assert right >= least, "\n".join(wrong)
 

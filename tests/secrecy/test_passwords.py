@@ -184,8 +184,10 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     for mail in kept:
         shown = kept_mails.show(mail.id)
         assert shown is not None
-        told = "\n".join((mail.subject, mail.error, shown, kept_mails.retry(mail.id, SIGNED)))
-        assert not spoken_in(told), told
+        shown_words = "\n".join(
+            (mail.subject, mail.error, shown, kept_mails.retry(mail.id, SIGNED))
+        )
+        assert not spoken_in(shown_words), shown_words
     assert not spoken_in(log_lines(caplog))
 
 

@@ -67,18 +67,18 @@ def envelope(domain: str, peer: str = "192.0.2.1", number: int = 1) -> Envelope:
 
 @pytest.fixture
 def zone() -> Iterator[StuckZone]:
-    made = StuckZone()
-    publish(made, "players.example", rsa_key())
-    yield made
-    made.gate.set()
+    names = StuckZone()
+    publish(names, "players.example", rsa_key())
+    yield names
+    names.gate.set()
 
 
 @pytest.fixture
 def senders(zone: StuckZone) -> Iterator[Senders]:
-    made = Senders(zone, Trusted())
-    yield made
+    checker = Senders(zone, Trusted())
+    yield checker
     zone.gate.set()
-    made.close()
+    checker.close()
 
 
 def is_proven(senders: Senders) -> bool:
@@ -108,8 +108,8 @@ def test_a_mail_asks_nothing_after_its_deadline() -> None:
         b"DKIM-Signature: v=1; a=rsa-sha256; d=slow.example; s=k%d; h=from; bh=eA==; b=eA==\r\n" % n
         for n in range(3)
     )
-    found = senders.check(Envelope(mail.sender, HOUSE, raw + mail.raw, mail.peer), NETWORK)
-    assert found.result(60).result == "temperror"
+    verdict = senders.check(Envelope(mail.sender, HOUSE, raw + mail.raw, mail.peer), NETWORK)
+    assert verdict.result(60).result == "temperror"
     senders.close()
     assert zone.asked.total() <= sender_checks.CHECK_S // 1.8 + 1
 
@@ -145,8 +145,8 @@ def test_a_mail_does_not_wait_for_threads_of_other_domains(
         senders.check(envelope(f"stuck{n}.example"), NETWORK)
     for _ in range(sender_checks.NETWORK_THREADS):
         assert zone.arrived.acquire(timeout=60)
-    found = asyncio.run(senders.verdict(envelope("players.example"), NETWORK))
-    assert found == Verdict("temperror", "not looked at: it took too long")
+    verdict = asyncio.run(senders.verdict(envelope("players.example"), NETWORK))
+    assert verdict == Verdict("temperror", "not looked at: it took too long")
     assert zone.asked["TXT", "players.example"] == 0
     zone.gate.set()
 

@@ -165,10 +165,10 @@ def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
 
     alice.replies(lost, Rematch(None, None, None))
     assert "We have invited bob" in alice.letter().text
-    asked = bob.letter()
-    assert "alice wants a rematch of board 1." in asked.text
-    assert asked.subject == "A rematch with alice: Blackbox 2"
-    assert "Options: -fair." in asked.text
+    challenge = bob.letter()
+    assert "alice wants a rematch of board 1." in challenge.text
+    assert challenge.subject == "A rematch with alice: Blackbox 2"
+    assert "Options: -fair." in challenge.text
 
     # Who asks for the same says yes.
     bob.replies(won, Rematch(None, None, None))

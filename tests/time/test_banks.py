@@ -77,13 +77,13 @@ def test_a_bank_ends_exactly_and_is_warned_of_a_day_and_a_night_before() -> None
 def test_a_digest_that_would_come_too_late_is_no_warning() -> None:
     reader, nearly = Person(digest=True), SeatClock(FRIDAY, used=13.5 * DAY)
     assert decide(nearly, BANK, reader, UP, at(0) + MINUTE) == Remind()
-    told = clock_after_reminder(nearly, BANK, reader, UP, at(0) + MINUTE)
-    assert told is not None
-    assert decide(told, BANK, reader, UP, at(0.1)) == Wait(at(0.5))
+    reminder = clock_after_reminder(nearly, BANK, reader, UP, at(0) + MINUTE)
+    assert reminder is not None
+    assert decide(reminder, BANK, reader, UP, at(0.1)) == Wait(at(0.5))
     full = SeatClock(FRIDAY)
-    told = clock_after_reminder(full, BANK, reader, UP, at(12.8), DAY)
-    assert told is not None
-    assert decide(told, BANK, reader, UP, at(13.5)) == Wait(at(14)), "the digest said it"
+    reminder = clock_after_reminder(full, BANK, reader, UP, at(12.8), DAY)
+    assert reminder is not None
+    assert decide(reminder, BANK, reader, UP, at(13.5)) == Wait(at(14)), "the digest said it"
 
 
 def test_weekends_do_not_count_where_the_player_lives() -> None:
@@ -177,9 +177,9 @@ def test_the_time_left_is_what_a_clock_on_the_wall_would_show(
 def test_weekends_are_whole_saturdays_and_sundays(zone: str, first: int, second: int) -> None:
     local = ZoneInfo(zone)
     begin, end = FRIDAY + min(first, second) * MINUTE, FRIDAY + max(first, second) * MINUTE
-    found = weekends(begin, end, local)
-    assert all(a[1] < b[0] for a, b in pairwise(found))
-    for begins, ends in found:
+    days = weekends(begin, end, local)
+    assert all(a[1] < b[0] for a, b in pairwise(days))
+    for begins, ends in days:
         assert begins.astimezone(local).weekday() == 5
         assert (begins - MINUTE).astimezone(local).weekday() == 4
         assert (ends - MINUTE).astimezone(local).weekday() == 6

@@ -124,13 +124,13 @@ class Peer:
 
     def session(self, kind: type[SMTP], options: dict[str, Any]) -> SMTP:
         server = kind(self, loop=self.loop, hostname="peer.example", **options)
-        made = server.connection_made
+        connect = server.connection_made
 
         def connection_made(transport: Any) -> None:
             # STARTTLS calls this again, with the transport that lies over the first one.
             if server.transport is None:
                 self.connections.append(transport)
-            made(transport)
+            connect(transport)
 
         vars(server)["connection_made"] = connection_made
         return server

@@ -97,9 +97,9 @@ def test_a_page_says_what_the_mail_says(site, found):
     Links(page)
     values = {**found.values, "info": GAME.info}
     mail = environment().get_template(found.template).render(values)
-    said = words(page).lower()
+    text = words(page).lower()
     for word in re.findall(r"[a-z]{4,}", mail.lower()):
-        assert word in said
+        assert word in text
 
 
 def test_long_lines_flow_and_columns_become_lists(site):
@@ -142,8 +142,8 @@ def test_no_link_of_a_page_has_a_word_to_replace():
     for template in sorted(Path(templates_root(), "web").rglob("*.j2")):
         text = template.read_text("utf-8")
         pressed = re.findall(r'(?:href|formaction|value)="[^"]*"|says\([^)]*\)', text)
-        for found in pressed:
-            assert not is_form(re.sub(r"\{\{.*?\}\}", "", found)), (template.name, found)
+        for link in pressed:
+            assert not is_form(re.sub(r"\{\{.*?\}\}", "", link)), (template.name, link)
 
 
 def test_no_link_of_any_page_has_a_placeholder(site):
@@ -182,7 +182,7 @@ def test_a_game_without_rules_of_its_own_and_no_game_at_all():
 
 def test_every_line_that_is_shown_as_a_command_is_one(site):
     """Lines of code in the pages about commands, but for those that a reply begins with."""
-    found = 0
+    commands = 0
     for row in ROWS:
         page = site.page(f"/help/{slug_of(topic(row.name, GAMES).subject)}")
         for code in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL):
@@ -192,5 +192,5 @@ def test_every_line_that_is_shown_as_a_command_is_one(site):
                     "" if reply else line, line if reply else "", games=GAMES, reply=reply
                 ).lines
                 assert not isinstance(first.meaning, PlayerError), line
-                found += 1
-    assert found > 15
+                commands += 1
+    assert commands > 15

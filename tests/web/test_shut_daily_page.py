@@ -77,7 +77,7 @@ def _seat(server: Running, token: str) -> str:
     connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     connection.request("GET", "/api/seat", headers={"Authorization": f"Bearer {token}"})
     answer = connection.getresponse()
-    told = json.dumps(json.loads(answer.read()))
+    content = json.dumps(json.loads(answer.read()))
     connection.close()
     assert answer.status == 200
-    return told
+    return content

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from pbmserv.commands.grammar.words import MOST_DAYS
 from pbmserv.commands.table.playing import Claim, Give
-from pbmserv.engine.clocks import SeatClock, Server, counted_wait, stopped_time, time_after
+from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time, time_after
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.plies import decline, log_ply, must_run
 from pbmserv.service.core.context import CommandContext
@@ -142,7 +142,7 @@ def _must_be_silent(
     if limit is None:
         raise Refused("claim-no-limit", part=other.userid, example="show")
     person = timekeeping.person_at(context, board, other, since)
-    server = Server(clocks.outages_since(context.connection, since), since)
+    server = timekeeping.server_of(context, board, since)
     if counted_wait(since, context.now, board.terms, person, server) * 2 >= limit:
         return
     stopped = stopped_time(since, limit / 2, board.terms, person, server)

@@ -52,7 +52,7 @@ def save(context: CommandContext, command: Save) -> Answer:
         return _solo_files(context, board, sitter, game.options(board.options, 1), game)
     if isinstance(game, Exporting):
         view = game.view(context.position(board).state, sitter.seat)
-        day = boards.began_at(context.connection, board.id).date().isoformat()
+        day = board.created_at.date().isoformat()
         file = game.file(view, board.names, day)
         if file is not None:
             words = {"board": board.id, "files": [file], "key": board.game, "format": file[0]}

@@ -26,6 +26,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import clocks
+from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import BoardStatus
@@ -169,6 +170,16 @@ def person_at(context: CommandContext, board: BoardRow, sitter: Sitter, since: d
     return sitter.person_away(away)
 
 
+def server_of(context: CommandContext, board: BoardRow, since: datetime) -> Server:
+    """Return the facts about the server for a wait at a board since a moment.
+
+    While the game of the board is stopped, no clock runs, as if the server were down.
+    """
+    outages = clocks.outages_since(context.connection, since)
+    pauses = game_pauses.spans(context.connection, board.game, since, context.now)
+    return Server((*outages, *pauses), since)
+
+
 def bank_words(
     context: CommandContext, board: BoardRow, seat_clocks: Sequence[SeatClock], seat: Seat
 ) -> dict[str, Any]:
@@ -183,7 +194,7 @@ def bank_words(
         return {}
     clock, sitter = seat_clocks[seat], board.sitters[seat]
     since = clock.since or context.now
-    server = Server(clocks.outages_since(context.connection, since), since)
+    server = server_of(context, board, since)
     person = person_at(context, board, sitter, since)
     left = time_left(clock, board.terms, person, server, context.now)
     if left is None:
@@ -220,7 +231,7 @@ def times_at(
             if since is None or (sitter.seat in waiting and sitter.seat not in ended):
                 continue
             person = person_at(context, board, sitter, since)
-            server = Server(clocks.outages_since(context.connection, since), since)
+            server = server_of(context, board, since)
             spent[sitter.seat] = counted_wait(since, context.now, board.terms, person, server)
     terms = board.terms.for_answer() if undecided else board.terms
     ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]

@@ -64,6 +64,8 @@ class BoardRow:
         followed: whether it has followers.
         origin: if it is a copy, the board for which the box was drawn first.
         chosen_by: player who chose the box of a race; `None` if the server drew it.
+        pledged: whether its letters carry hashes of its seed and record from the first one on;
+            boards of older versions do not.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -89,6 +91,7 @@ class BoardRow:
     followed: bool
     origin: int | None
     chosen_by: int | None
+    pledged: bool
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -258,6 +261,7 @@ def create(
             origin=origin,
             chosen_by=chosen_by,
             proven=proven,
+            pledged=True,
             plies=0,
             created_at=now,
             nag_days=terms.nag,
@@ -285,13 +289,6 @@ def create(
         ],
     )
     return board_id
-
-
-def began_at(connection: Connection, board_id: int) -> datetime:
-    """Return the time at which a board was created."""
-    statement = select(boards.c.created_at).where(boards.c.id == board_id)
-    began: datetime = connection.execute(statement).scalar_one()
-    return began
 
 
 def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:

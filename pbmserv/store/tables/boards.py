@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     false,
+    text,
     true,
 )
 
@@ -31,6 +32,15 @@ class BoardStatus(StrEnum):
     ACTIVE = "active"
     FINISHED = "finished"
     DECLINED = "declined"
+
+
+class PauseKind(StrEnum):
+    """Why a game cannot be played."""
+
+    STOPPED = "stopped"
+    """Its rules hung repeatedly."""
+    GONE = "gone"
+    """It, or the version of a running board, is not installed."""
 
 
 RUNNING = (BoardStatus.PROPOSED, BoardStatus.ACTIVE)
@@ -64,6 +74,7 @@ boards = Table(
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
+    Column("pledged", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
 """Boards; `store.boards.boards.BoardRow` explains most columns.
@@ -193,6 +204,36 @@ outages = Table(
 )
 """Times when the server was down; they count against nobody."""
 
+game_stops = Table(
+    "game_stops",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("stopped_at", Instant, nullable=False),
+)
+"""Ends of processes that hung or died in the rules of a game, see `store.boards.game_pauses`."""
+
+game_pauses = Table(
+    "game_pauses",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("kind", State(PauseKind, 8), nullable=False),
+    Column("why", Text, nullable=False),
+    Column("begins", Instant, nullable=False),
+    Column("ends", Instant, nullable=True),
+    Index(
+        "uq_game_pauses_open",
+        "game",
+        "kind",
+        unique=True,
+        postgresql_where=text("ends IS NULL"),
+        sqlite_where=text("ends IS NULL"),
+    ),
+)
+"""Times when a game could not be played; they count against none of its players. `ends`: null while
+it cannot."""
+
 seats = Table(
     "seats",
     metadata,
@@ -216,8 +257,10 @@ plies = Table(
     Column("free", Boolean, nullable=False),
     Column("mail_id", Key, nullable=True),
     Column("created_at", Instant, nullable=False),
+    Column("mark", String(32), nullable=True),
 )
-"""The record of every board. The key keeps a move from counting twice."""
+"""The record of every board. The key keeps a move from counting twice. `mark`: see
+`engine.record.Ply`."""
 
 scores = Table(
     "scores",
