@@ -480,6 +480,27 @@ def unsubscribing(folder: Path) -> Iterator[Posted]:
         yield from server.letters()
 
 
+def climbing(folder: Path) -> Iterator[Posted]:
+    """A ladder: places, challenges, movements, and long times of silence and of fame."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", LONG)
+        for name in ("alice", "bob", "carol", LONG):
+            yield from server.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
+        yield from server.send(ALICE, "ladder")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}", "For your place!")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD} alice")
+        yield from server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        yield from server.live(minutes=1)
+        yield from server.send(BOB, f"ladder challenge bob {PASSWORD} alice")
+        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} b2,f4,c7,g2")
+        yield from server.send(address_of(LONG), f"ladder leave {LONG} {PASSWORD}")
+        yield from server.live(days=11)
+        for _ in range(4):
+            yield from server.send(CAROL, f"blackbox solo carol {PASSWORD} {SMALL}")
+            yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}")
+            yield from server.live(days=24)
+
+
 def _envelope_sender(server: Indoors, letter: Posted) -> str:
     about = ReplyAddress(Purpose.BOUNCE, about=letter.id)
     return server.server.mail_domain.address_of(about)
@@ -532,4 +553,5 @@ STORIES: tuple[Story, ...] = (
     stopping,
     unsubscribing,
     holding_events,
+    climbing,
 )

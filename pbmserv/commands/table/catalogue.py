@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pbmserv.commands.table.accounts import ACCOUNTS
 from pbmserv.commands.table.contests import CONTESTS
+from pbmserv.commands.table.ladder import LADDERS
 from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import LINES, Row
@@ -40,6 +41,7 @@ ROWS: tuple[Row, ...] = (
     *STARTING,
     *PLAYING,
     *CONTESTS,
+    *LADDERS,
     *LOOKING,
     *_SEVERAL,
 )

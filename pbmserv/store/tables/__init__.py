@@ -64,6 +64,13 @@ from pbmserv.store.tables.events import (
     pairings,
     regulars,
 )
+from pbmserv.store.tables.ladders import (
+    ladder_games,
+    ladder_moves,
+    ladder_places,
+    ladder_reigns,
+    ladders,
+)
 from pbmserv.store.tables.mail import (
     UNSENT,
     LetterState,
@@ -118,6 +125,11 @@ __all__ = [
     "inbox",
     "invitations",
     "keys",
+    "ladder_games",
+    "ladder_moves",
+    "ladder_places",
+    "ladder_reigns",
+    "ladders",
     "letter_bytes",
     "metadata",
     "notices",
