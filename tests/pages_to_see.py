@@ -21,6 +21,8 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/hide/{key}": ("hide-open", "hide-shut", "hide-played"),
     "/daily": ("dailies",),
     "/daily/{number:int}": ("daily-shut", "daily-open"),
+    "/events": ("events",),
+    "/events/{number:int}": ("event-open", "event-over"),
     "/seeks": ("seeks",),
     "/standings": ("standings",),
     "/players/{userid}": ("player",),

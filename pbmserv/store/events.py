@@ -313,6 +313,14 @@ def entries_of(connection: Connection, event_id: int) -> list[Entry]:
     return [Entry(*row) for row in rows]
 
 
+def count_groups(connection: Connection, event_id: int) -> int:
+    """Return the number of groups of an event, 0 before the draw."""
+    newest: int | None = connection.execute(
+        select(func.max(entries.c.section)).where(entries.c.event_id == event_id)
+    ).scalar()
+    return newest or 0
+
+
 def entry_of(connection: Connection, event_id: int, player_id: int) -> Entry | None:
     """Return a player's entry, `None` if there is none."""
     row = connection.execute(
@@ -457,10 +465,19 @@ def ordinals(connection: Connection, game: str, event_id: int) -> dict[int, floa
 
 
 def pairings_of(
-    connection: Connection, event_id: int, round_number: int | None = None
+    connection: Connection,
+    event_id: int,
+    round_number: int | None = None,
+    groups: tuple[int, int] | None = None,
 ) -> list[Pairing]:
-    """Return the games of an event, or of one of its rounds, in order."""
+    """Return the games of an event, of one of its rounds, or of some groups, in order.
+
+    Args:
+        groups: the first and the last group.
+    """
     statement = _PAIRING.where(pairings.c.event_id == event_id)
+    if groups is not None:
+        statement = statement.where(pairings.c.section.between(*groups))
     if round_number is not None:
         statement = statement.where(pairings.c.round == round_number)
     rows = connection.execute(

@@ -23,7 +23,9 @@ from pbmserv.web.openapi import EXAMPLES
 
 PARAMETERS = {
     "board": 1,
+    "event": 1,
     "game": "blackbox",
+    "group": 1,
     "userid": "alice",
     "limit": 30,
     "before": 100,
@@ -40,6 +42,8 @@ ANSWERS = {
     "get_ratings_game": "/ratings/blackbox",
     "get_players_userid": "/players/alice",
     "get_players_userid_boards": "/players/alice/boards",
+    "get_events": "/events",
+    "get_events_event": "/events/1",
     "get_seeks": "/seeks",
     "get_today": "/today?tap=A",
     "get_seat": "/seat",
@@ -49,6 +53,7 @@ NOT_FOUND = {
     "get_boards": "/boards?before=999",
     "get_boards_board": "/boards/999",
     "get_ratings_game": "/ratings/chess",
+    "get_events_event": "/events/999",
     "get_players_userid": "/players/nobody",
     "get_players_userid_boards": "/players/nobody/boards",
 }
@@ -110,6 +115,7 @@ def play(world: Indoors) -> str:
         world.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} {move}")
         world.send(address_of("alice"), f"blackbox move 1 alice {PASSWORD} {move}")
     world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
+    world.send(address_of("bob"), f"league bob {PASSWORD} join blackbox")
     world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
     tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
     return tokens[address_of("alice")]
