@@ -44,6 +44,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/{operators}/players/{userid}": ("operators-player",),
     "/{operators}/boards": ("operators-boards",),
     "/{operators}/boards/{number}": ("operators-board",),
+    "/{operators}/events": ("operators-events",),
     "/{operators}/games": ("operators-games",),
     "/{operators}/games/{game}": ("operators-game",),
     "/{operators}/audit": ("operators-audit",),

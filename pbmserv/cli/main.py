@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, boards, database, games, queues, templates, users
+from pbmserv.cli import blackbox, boards, database, events, games, queues, templates, users
 from pbmserv.cli.announce import announce
 from pbmserv.cli.audit import audit
 from pbmserv.cli.blocks import block, blocked, unblock
@@ -98,6 +98,7 @@ boards.games.command("try")(games.play)
 app.add_typer(boards.games, name="game")
 app.add_typer(boards.ratings, name="rating")
 app.add_typer(boards.ratings, name="ratings", hidden=True)
+app.add_typer(events.app, name="event")
 app.add_typer(templates.app, name="templates")
 app.add_typer(blackbox.app, name="blackbox")
 

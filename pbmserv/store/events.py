@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.engine.ratings import NEWCOMER
+from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -533,6 +534,58 @@ def pairing_of_board(connection: Connection, board_id: int) -> Pairing | None:
     """Return the game of a board, `None` if it belongs to no event."""
     row = connection.execute(_PAIRING.where(pairings.c.board_id == board_id)).first()
     return None if row is None else Pairing(*row)
+
+
+def event_of_board(connection: Connection, board_id: int) -> int | None:
+    """Return the event of a board, `None` if it belongs to none."""
+    event_id: int | None = connection.execute(
+        select(pairings.c.event_id).where(pairings.c.board_id == board_id)
+    ).scalar()
+    return event_id
+
+
+def early_resignations(
+    connection: Connection, since: datetime, most_plies: int
+) -> list[tuple[str, ...]]:
+    """Return pairs of which one player gave up an event's game after few plies.
+
+    Returns:
+        Loser, winner, number of such games, number of all their games, and the newest board; the
+        most frequent pair first.
+    """
+    rows = connection.execute(
+        select(
+            pairings.c.first_id,
+            pairings.c.second_id,
+            pairings.c.first_points,
+            pairings.c.board_id,
+            (and_(pairings.c.reason == "resigned", boards.c.plies <= most_plies)).label("early"),
+        )
+        .join(boards, boards.c.id == pairings.c.board_id)
+        .where(boards.c.finished_at >= since, pairings.c.first_points.is_not(None))
+        .order_by(pairings.c.board_id)
+    )
+    met: dict[frozenset[int], int] = {}
+    early: dict[tuple[int, int], list[int]] = {}
+    for first, second, points, board_id, is_early in rows:
+        pair = frozenset((first, second))
+        met[pair] = met.get(pair, 0) + 1
+        if is_early:
+            loser, winner = (second, first) if points else (first, second)
+            early.setdefault((loser, winner), []).append(board_id)
+    ids = sorted({player for pair in early for player in pair})
+    names = player_rows.userids(connection, ids)
+    lines = sorted(early.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [
+        (
+            names[loser],
+            names[winner],
+            str(len(numbers)),
+            str(met[frozenset((loser, winner))]),
+            str(numbers[-1]),
+        )
+        for (loser, winner), numbers in lines
+    ]
 
 
 def sections_with_games(connection: Connection, event_id: int, round_number: int) -> set[int]:
