@@ -48,11 +48,11 @@ def main() -> int:
     """Make the likelihoods, then write or compare the file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hiding", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the file")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     begun = process_time()
     content = made()
     file = FOLDER / f"{difficulty.HIDING}.xz"
-    if asked.write:
+    if arguments.write:
         file.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
         note(difficulty.HIDING, content)
     print(f"{difficulty.HIDING}: {len(content):,} bytes ({process_time() - begun:.0f} s)")
@@ -69,8 +69,8 @@ def made() -> bytes:
     costs: Any = np.zeros(len(results))
     likely: Any = np.full(len(results), 1 / len(results))
     for played in range(ROUNDS):
-        asked = probes_of(results, classes, likely)
-        costs += (sums_over_orientations(OPTIONS, asked) / ways - costs) / (played + 1)
+        probes = probes_of(results, classes, likely)
+        costs += (sums_over_orientations(OPTIONS, probes) / ways - costs) / (played + 1)
         likely = np.exp(SHARPNESS * (costs - costs.max()))
         likely /= likely.sum()
     steps = np.round(LEVELS * SHARPNESS * (costs - costs.min())).astype(np.uint8)
@@ -94,10 +94,10 @@ def first_of_all(layouts: list[tuple[int, ...]]) -> Any:
     cells = np.array(layouts)
     base: Any = len(OPTIONS.board.cells) ** np.arange(OPTIONS.least - 1, -1, -1, dtype=np.int64)
     numbers = cells @ base
-    found: Any = np.ones(len(layouts), dtype=bool)
+    is_first: Any = np.ones(len(layouts), dtype=bool)
     for turned in orientations(OPTIONS.board):
-        found &= np.sort(np.array(turned)[cells], axis=1) @ base >= numbers
-    return found
+        is_first &= np.sort(np.array(turned)[cells], axis=1) @ base >= numbers
+    return is_first
 
 
 def measured() -> Iterator[str]:
@@ -106,9 +106,9 @@ def measured() -> Iterator[str]:
     classes = kernels.classes_of(results)
     layouts = list(combinations(OPTIONS.board.cells, OPTIONS.least))
     place = {layout: at for at, layout in enumerate(layouts)}
-    known = trees.tree(OPTIONS.width, OPTIONS.height, OPTIONS.least, trees.Goal.PROBES)
-    assert known is not None
-    naive = np.array([known.probes(layout) for layout in layouts])
+    solution = trees.tree(OPTIONS.width, OPTIONS.height, OPTIONS.least, trees.Goal.PROBES)
+    assert solution is not None
+    naive = np.array([solution.probes(layout) for layout in layouts])
     for name, fair in (("any layout", False), ("with -fair, where it is unique", True)):
         likely: Any = np.zeros(len(results))
         for layout, share in difficulty.likelihoods(OPTIONS, fair=fair):
@@ -127,11 +127,11 @@ def measured() -> Iterator[str]:
 
 def probes_of(results: Any, classes: Any, likely: Any) -> Any:
     """Return the probes that each layout costs a greedy solver who knows the likelihoods."""
-    found = np.zeros(len(results), dtype=np.int64)
+    probes = np.zeros(len(results), dtype=np.int64)
     _play(
-        results, classes, likely, np.bincount(classes, likely), 2.0, np.arange(len(results)), found
+        results, classes, likely, np.bincount(classes, likely), 2.0, np.arange(len(results)), probes
     )
-    return found
+    return probes
 
 
 def price(results: Any, classes: Any, likely: Any, tried: int, sure: float) -> float:
@@ -145,15 +145,15 @@ def price(results: Any, classes: Any, likely: Any, tried: int, sure: float) -> f
 def _ports(results, classes, likely, shares, limit, order, low, high, most):
     """Return the ports with the most bits and the layouts' likelihood; no port means stop."""
     ports = results.shape[1]
-    total, top, told = 0.0, 0.0, False
+    total, top, differs = 0.0, 0.0, False
     for at in range(low, high):
         one = order[at]
         total += likely[one]
         top = max(top, shares[classes[one]])
-        told |= classes[one] != classes[order[low]]
-    found = np.empty(most, dtype=np.int64)
-    if not told or (total > 0 and top >= limit * total):
-        return found[:0], total
+        differs |= classes[one] != classes[order[low]]
+    best_ports = np.empty(most, dtype=np.int64)
+    if not differs or (total > 0 and top >= limit * total):
+        return best_ports[:0], total
     bits = np.full(ports, -1.0)
     for port in range(ports):
         parts = np.zeros(ports + 1)
@@ -166,10 +166,10 @@ def _ports(results, classes, likely, shares, limit, order, low, high, most):
                     bits[port] -= part * np.log(part)
     count = 0
     while count < most and bits.max() >= 0:
-        found[count] = bits.argmax()
-        bits[found[count]] = -1
+        best_ports[count] = bits.argmax()
+        bits[best_ports[count]] = -1
         count += 1
-    return found[:count], total
+    return best_ports[:count], total
 
 
 @njit

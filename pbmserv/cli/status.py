@@ -36,6 +36,7 @@ def status(
     import json
 
     from pbmserv import files
+    from pbmserv.service.operators.health import sentence_about
     from pbmserv.stages.places import first_place
     from pbmserv.stages.state import (
         certificate_ends,
@@ -88,6 +89,8 @@ def status(
         days = (ends - datetime.now(UTC)) // timedelta(days=1)
         left = f"ends {ends:%Y-%m-%d}, in {days} days" if days >= 0 else f"ended {ends:%Y-%m-%d}"
         say(f"The certificate of the mail ports {left}.")
+    for away in queues.away:
+        say(f"Game {sentence_about(away)}.")
     say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
     say(
         "Octets: "

@@ -33,7 +33,7 @@ from pbmserv.engine.types import (
     Step,
 )
 from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.game import Game, Grid, Items, No, Option, Part, matching
+from pbmserv.game import Game, Grid, Items, No, Option, Part, Result, matching
 from pbmserv.game.cells import laid_out
 
 adapted_games: dict[str, AdaptedGame] = {}
@@ -50,6 +50,8 @@ _UNRATED = Option("unrated", "the result changes no ratings", (False, True), Fal
 _CELL = re.compile(r"[A-Za-z]{1,2}[0-9]{1,2}")
 _YES = frozenset({"yes", "true", "on", "1"})
 _NO = frozenset({"no", "false", "off", "0"})
+_OPTION = re.compile(r"[a-z][a-z0-9-]{0,19}")
+LONGEST_TITLE = 40
 _LISTED = 12
 """Moves that a letter lists."""
 
@@ -482,6 +484,16 @@ class AdaptedGame:
             return self._keeper.answered(state, seat, agreed=move.text == ACCEPT)
         return self._keeper.offered(state, seat, move.text)
 
+    def claimed(self, state: Table, seat: Seat) -> Step[Table]:
+        """Carry out that a seat claims a draw from a silent opponent.
+
+        Raises:
+            Illegal: the game has no draws by agreement, or more than two players.
+        """
+        if not self.rules.draws or state.seats != 2 or state.outcome is not None:
+            raise Illegal("no-claim", part="claim", title=self.info.title)
+        return self._keeper.claimed(state, seat)
+
     def withdraw(self, state: Table, seat: Seat) -> Step[Table]:
         """Carry out that a seat resigns.
 
@@ -497,6 +509,18 @@ class AdaptedGame:
         return state.outcome
 
     # -- what a page and a letter ask beside --------------------------------------------------
+
+    def file(self, view: View, names: Sequence[str], day: str) -> tuple[str, str] | None:
+        """Return the board in the format of other programs, or `None`; see `Game.file`."""
+        table = view.table
+        outcome = table.outcome
+        result = None
+        if outcome is not None:
+            by_side = [table.seat_of(side) for side in range(table.seats)]
+            places = tuple(outcome.places[seat] for seat in by_side)
+            scores = tuple(outcome.scores[seat] for seat in by_side) if outcome.scores else ()
+            result = Result(places, outcome.reason, scores)
+        return self.rules.file(table.state, view.names_by_side(names), result, day)
 
     def preview(self, view: View, seat: Seat, text: str) -> Preview[View]:
         """Return what a move would do, as far as nothing hidden and no dice have a part in it."""
@@ -590,6 +614,8 @@ def check_declaration(rules: Game[Any]) -> None:
             raise ValueError(f"{name}.{attribute} must be a text")
     if not (type(rules).__doc__ or "").strip():
         raise ValueError(f"{name} has no docstring; it explains the rules to players")
+    if len(rules.title) > LONGEST_TITLE or not rules.title.isprintable():
+        raise ValueError(f"{name}.title must be one line of at most {LONGEST_TITLE} characters")
     least, most = rules.seats
     if not 1 <= least <= most <= 8:
         raise ValueError(f"{name}.seats = {rules.seats}: there are 1 to 8 players")
@@ -598,7 +624,16 @@ def check_declaration(rules: Game[Any]) -> None:
     for userid in rules.bots:
         if userid not in BOT_USERIDS:
             raise ValueError(f"{name}.bots: {userid!r} is not one of {', '.join(BOT_USERIDS)}")
-    for option in rules.options:
+        if not callable(rules.bots[userid]):
+            raise ValueError(f"{name}.bots: {userid!r} must be a function")
+    _check_options(name, rules.options)
+
+
+def _check_options(name: str, options: Sequence[Option]) -> None:
+    names = [option.name for option in options]
+    for option in options:
+        if not _OPTION.fullmatch(option.name) or names.count(option.name) > 1:
+            raise ValueError(f"{name}.options: {option.name!r} is not a word of its own")
         if option.default not in option.values:
             raise ValueError(f"{name}.options: {option.name} has the default {option.default!r}")
 

@@ -188,6 +188,7 @@ KINDS: Mapping[str, LetterKind] = {
         can_wait=True, subscription="single", reaches_others=True, waits_for_bot=True
     ),
     "submitted": LetterKind(beyond_record=True),
+    "time-given": LetterKind(can_wait=True, subscription="single"),
     "unanswered": LetterKind(can_wait=True, subscription="single"),
     # Lists, tables and the daily box.
     "daily": LetterKind(subscription="daily", lists_people=True),
@@ -216,6 +217,7 @@ KINDS: Mapping[str, LetterKind] = {
     "events": LetterKind(lists_people=True),
     # Answers to mails with no effect, or with many; the digest and its parts.
     "astray": _PLAIN,
+    "game-stopped": _PLAIN,
     "kept": _PLAIN,
     "no-more-answers": _PLAIN,
     "refusal": _PLAIN,
@@ -250,6 +252,7 @@ OF_ACCOUNTS = frozenset(
         "came-back",
         "confirm",
         "delete-asked",
+        "game-stopped",
         "help",
         "kept",
         "operator-account",

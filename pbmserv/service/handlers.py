@@ -37,7 +37,9 @@ from pbmserv.commands.table.playing import (
     Broadcast,
     Chat,
     Check,
+    Claim,
     ConfirmMove,
+    Give,
     Hint,
     Load,
     MakeMove,
@@ -63,6 +65,7 @@ from pbmserv.service.boards import (
     queued_moves,
     records,
     reports,
+    silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.events import entering
@@ -93,6 +96,8 @@ HANDLERS: Handlers = {
     Rematch: invitations.rematch,
     MakeMove: moves.make_move,
     Resign: moves.resign,
+    Give: silent_opponents.give,
+    Claim: silent_opponents.claim,
     Undo: plies.undo,
     Practise: races.practise,
     Save: saved_games.save,

@@ -124,6 +124,7 @@ def waiting(queues: Queues) -> list[tuple[str, str, str]]:
     lines = {
         "mails to carry out": queues.mails,
         "mails kept for the operator": queues.kept,
+        "mails of games that cannot be played": queues.paused,
         "letters due": queues.due,
         "letters in the queue": queues.queued,
         "boards on which the house moves next": queues.house,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pbmserv.errors import ServerFault
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.mails.incoming import MailReader
@@ -47,16 +46,14 @@ class PlayOfPages:
 
     async def carry_out(self, request: PageRequest) -> int:
         """See `board_presses.Play.carry_out`."""
-        number = await self.results.result(await self.door.press(request))
-        if number is None:
-            raise ServerFault("a command from a page could not be carried out")
-        return int(number)
+        return int(await self.results.result(await self.door.press(request)))
 
     async def ask(self, kind: str, values: Mapping[str, Any]) -> Any:
         """Have a form carried out, and return its result.
 
         Raises:
             StillWorking: it is stored, and takes long.
+            NotDone: our code failed; nothing has changed.
         """
         return await self.results.result(await self.door.form(kind, values))
 
@@ -108,4 +105,4 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
             waiting(queues),
         )
 
-    return OperatorPages(services, base.game, base.clock, reader.read, side, queue)
+    return OperatorPages(services, base.game, base.clock, reader.read, side, queue, base.mail)

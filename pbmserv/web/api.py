@@ -23,7 +23,7 @@ from starlette.routing import Route
 from pbmserv.engine.registry import Readable, Registry
 from pbmserv.engine.types import GameInfo
 from pbmserv.engine.types import Seat as SeatNumber
-from pbmserv.errors import ServerFault, StillWorking
+from pbmserv.errors import NotDone, ServerFault, StillWorking
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.core.budget import TooMuch
@@ -445,7 +445,7 @@ class _Problems:
     def fault(self, error: BaseException) -> Response:
         """Return 500; the log names the fault, the answer does not."""
         log.error("the API failed", exc_info=error)
-        return self._answer(ApiProblem(500, "fault"))
+        return self._answer(ApiProblem(500, "not-done" if isinstance(error, NotDone) else "fault"))
 
     def _answer(self, problem: ApiProblem) -> Response:
         template = self._printer.templates.get_template("web/problems.j2")

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.errors import DoorAway, StillWorking
+from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
@@ -83,10 +83,12 @@ def build(
         exception_handlers={
             HTTPException: errors.refused,
             StillWorking: errors.working,
+            NotDone: errors.not_done,
             DoorAway: errors.no_door,
             TooMany: errors.too_many,
             Exhausted: errors.too_busy,
             TooMuch: errors.too_large,
+            GameAway: errors.game_away,
         },
     )
     application.router.redirect_slashes = False  # a redirect would echo the Host header
@@ -136,6 +138,10 @@ class _ErrorPages:
         """Return 202: the form is stored and will be carried out."""
         return self._printer.failure(202, "working")
 
+    async def not_done(self, _request: Request, _error: Exception) -> Response:
+        """Return 500: our code failed, and what the form asks for was not done."""
+        return self._printer.failure(500, "not-done")
+
     async def no_door(self, _request: Request, error: Exception) -> Response:
         """Return 503: what the form asks for was not stored."""
         log.warning("a form could not be taken", extra={"because": str(error)})
@@ -157,6 +163,14 @@ class _ErrorPages:
     async def too_large(self, _request: Request, _error: Exception) -> Response:
         """Return 503: the page would take more work than one page may."""
         return self._printer.failure(503, "too-large")
+
+    async def game_away(self, _request: Request, error: Exception) -> Response:
+        """Return 503: the board's game is stopped, or not installed."""
+        assert isinstance(error, GameAway)
+        titles = {game.key: game.title for game in self._printer.pages.games}
+        title = titles.get(error.game, f"{error.game} (not installed)")
+        text = self._printer.text("game-away", title=title, is_stopped=error.is_stopped)
+        return html(text, 503, {**PRIVATE, "Retry-After": str(AGAIN_S)})
 
     def too_many_forms(self, seconds: int) -> Response:
         """Return 429: the reader's network has sent too many forms."""

@@ -51,9 +51,7 @@ def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field])
     operators.do(OLGA, partial(events.remove, number=1, userid="dan"))
     letters = players.server.letters()
     assert any("taken you out" in " ".join(one.text.split()) for one in letters)
-    (game,) = [
-        one for one in players.games(1) if {one["first"], one["second"]} == {"ann", "bob"}
-    ]
+    (game,) = [one for one in players.games(1) if {one["first"], one["second"]} == {"ann", "bob"}]
     with pytest.raises(OperatorError, match="there is no result"):
         operators.do(OLGA, partial(events.decide, number=game["board"], result="third"))
     operators.do(OLGA, partial(events.decide, number=game["board"], result="draw"))

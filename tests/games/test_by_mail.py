@@ -81,6 +81,20 @@ def test_a_draw_is_offered_and_accepted(pair: Pair) -> None:
     assert "Board 1 is a draw: by agreement" in flat(pair.last["anna"])
 
 
+def test_a_draw_is_claimed_from_a_silent_opponent(pair: Pair) -> None:
+    pair.say("anna", "b2")
+    pair.say("bela", "a1")
+    pair.say("anna", "c1")
+    assert "has been silent for half of the time" in flat(pair.say("anna", "claim"))
+    pair.server.live(days=10, hours=12)
+    assert "Both of you have moved" in flat(pair.say("anna", "claim abort"))
+    pair.say("anna", "claim draw")
+    drawn = "Board 1 is a draw: claimed after a long silence"
+    assert drawn in flat(pair.last["anna"])
+    assert drawn in flat(pair.last["bela"])
+    assert "anna claimed a draw after a long silence." in flat(pair.last["bela"])
+
+
 def test_an_offer_lapses_when_the_other_player_moves(pair: Pair) -> None:
     pair.say("anna", "b2")
     pair.say("bela", "a1")

@@ -189,9 +189,9 @@ class Unexplained(TicTacToe):
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
 )
 def test_what_is_wrong_is_named(game: Any, method: str, sentence: str) -> None:
-    found = findings(game)
-    assert method in found
-    assert sentence in found[method]
+    faults = findings(game)
+    assert method in faults
+    assert sentence in faults[method]
 
 
 def test_a_new_package_is_a_game_that_passes(

@@ -201,8 +201,8 @@ def test_the_relay_is_asked_whether_it_lets_the_server_in(tmp_path: Path) -> Non
     with relay() as (port, _):
         for password, level in (("right", Level.OK), ("wrong", Level.PROBLEM)):
             url = f"smtp://alice:{password}@127.0.0.1:{port}"
-            with installation(tmp_path, healthy_zone(), relay=url) as asked:
-                finding = only(connections.relay(asked))
+            with installation(tmp_path, healthy_zone(), relay=url) as installed:
+                finding = only(connections.relay(installed))
             assert finding.level is level, finding
             assert password not in finding.sentence
     with installation(tmp_path, healthy_zone(), relay=f"smtp://127.0.0.1:{port}") as gone:

@@ -65,11 +65,11 @@ def test_the_extras_list_the_same_libraries_as_the_code() -> None:
         extra: {re.split(r"[<>=]", requirement)[0] for requirement in EXTRAS[extra]}
         for extra in OPTIONAL
     }
-    known = {
+    by_extra = {
         extra: {library.package for library in LIBRARIES if library.extra == extra}
         for extra in OPTIONAL
     }
-    assert listed == known
+    assert listed == by_extra
     assert {library.extra for library in LIBRARIES} == set(OPTIONAL)
 
 

@@ -9,6 +9,7 @@ from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import unknown_game
 from pbmserv.commands.grammar.words import (
     ADDRESS,
+    BANK,
     BOARD,
     DAYS,
     LONGEST_PASSWORD,
@@ -31,6 +32,7 @@ from pbmserv.commands.grammar.words import (
     USERID,
     VALUE,
     Word,
+    bank_meant,
     board_ref,
     first_and_last_day,
     is_userid,
@@ -249,14 +251,17 @@ def _read_userids_and_options(cursor: Cursor) -> list[str]:
     while cursor.has_more:
         text = cursor.words[cursor.index].text.rstrip(",;") or ","
         timed = TIME.fullmatch(text)
-        if timed:
+        bank = BANK.fullmatch(text)
+        if bank:
+            times.append(_bank(cursor, (bank[1] or bank[3]).lower(), bank[2] or bank[4]))
+        elif timed:
             times.append(_time(cursor, timed[1].lower(), timed[2]))
         elif text.startswith("--"):
             raise cursor.refusal(
                 "unknown-time",
                 part=text.partition("=")[0],
                 kind=OptionError,
-                known=", ".join(TIMES),
+                known=", ".join((*TIMES, "time", "cap")),
             )
         elif text.startswith("-") or "=" in text:
             options.append(_option(cursor, text))
@@ -296,7 +301,7 @@ def _keep_challenge(cursor: Cursor) -> None:
         return
     options = []
     for text, following in zip(texts, (*texts[1:], ""), strict=True):
-        if text.startswith("--") or TIME.fullmatch(text):
+        if text.startswith("--") or TIME.fullmatch(text) or BANK.fullmatch(text):
             options.append(time_meant(text if "=" in text else f"{text}={following}"))
         elif text.startswith("-") and OPTION.fullmatch(text):
             options.append(text)
@@ -348,6 +353,18 @@ def _time(cursor: Cursor, name: str, value: str | None) -> str:
             "bad-time", part=f"--{name}={quotable(value or '')}", kind=OptionError, name=name
         )
     return f"--{name}={days[1]}"
+
+
+def _bank(cursor: Cursor, name: str, value: str | None) -> str:
+    """Return ``--time=14d+1d/weekdays`` or ``--cap=30d``; the value may be the next word."""
+    if value is None and cursor.index + 1 < len(cursor.words):
+        cursor.index += 1
+        value = cursor.words[cursor.index].text
+    meant = bank_meant(name, value or "")
+    if not meant:
+        code = "bad-cap" if name == "cap" else "bad-time-bank"
+        raise cursor.refusal(code, part=quotable(value or ""), kind=OptionError)
+    return meant
 
 
 def _option(cursor: Cursor, text: str) -> str:

@@ -37,6 +37,20 @@ class Resign(AtBoard):
 
 
 @dataclass(frozen=True, slots=True)
+class Give(AtBoard):
+    """``game give board userid password 3d``: add days to the opponent's clock."""
+
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(AtBoard):
+    """``game claim board userid password [draw|abort]`` from an opponent who has been silent."""
+
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undo(AtBoard):
     """``game undo board userid password``: take back the last move if nobody learned from it."""
 
@@ -50,7 +64,7 @@ class Practise(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Save(AtBoard):
-    """``game save board userid password``: send a solo board as a file."""
+    """``game save board userid password``: send a board as a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +167,23 @@ PLAYING = in_section(
     ),
     AT_BOARD.row("resign", Resign, "give a game up", traits=Trait.ALONE | Trait.FINAL),
     AT_BOARD.row(
+        "give",
+        Give,
+        "give your opponent more time",
+        more=(Parameter("days", Kind.SUBJECTS),),
+        example="3d",
+        from_arguments=lambda args: Give(args.game, args.board, args.who, " ".join(args.subjects)),
+        traits=Trait.ENGLISH,
+    ),
+    AT_BOARD.row(
+        "claim",
+        Claim,
+        "end a game whose other player has been silent for long",
+        more=(Parameter("[draw | abort]", Kind.SUBJECTS),),
+        from_arguments=lambda args: Claim(args.game, args.board, args.who, " ".join(args.subjects)),
+        traits=Trait.ENGLISH | Trait.FINAL,
+    ),
+    AT_BOARD.row(
         "undo",
         Undo,
         "take your last move back, if nobody has learnt from it",
@@ -172,7 +203,7 @@ PLAYING = in_section(
         from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
         traits=Trait.ALONE,
     ),
-    AT_BOARD.row("save", Save, "get a solo game as a file, with all that was taken back"),
+    AT_BOARD.row("save", Save, "get a solo game, or a game of chess, as a file"),
     MYSELF_IN_GAME.row("load", Load, "continue a saved game, in practice", traits=Trait.NEEDS_GAME),
     AT_BOARD.row(
         "solve",

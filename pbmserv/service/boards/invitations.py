@@ -133,16 +133,22 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter)
-    clocks.set_after_acceptance(context, board, undecided)
+    times = clocks.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
+    begins = not undecided
     notifications = tuple(
         Notification.sitter(
             other,
             Part(
                 "board",
-                {**common, "event": "accepted", "said": words_for_others(context)},
+                {
+                    **common,
+                    "event": "accepted",
+                    "said": words_for_others(context),
+                    **(clocks.bank_words(context, board, times, other.seat) if begins else {}),
+                },
                 board.id,
                 board.plies,
                 other.seat,
@@ -153,7 +159,12 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     )
     own = Part(
         "board",
-        {**common, "event": "joined", "said_to": words_for_others(context)},
+        {
+            **common,
+            "event": "joined",
+            "said_to": words_for_others(context),
+            **(clocks.bank_words(context, board, times, sitter.seat) if begins else {}),
+        },
         board.id,
         board.plies,
         sitter.seat,

@@ -161,6 +161,17 @@ class OpenGame:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumeGame:
+    """Let a game go on that was stopped because its rules hung."""
+
+    game: str
+    name: Literal["game resume"] = "game resume"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.resume_game(context, by, self.game)
+
+
+@dataclass(frozen=True, slots=True)
 class DropMail:
     """Delete the text of a kept mail."""
 
@@ -217,6 +228,28 @@ class Announce:
         return announcements.announce(
             context, by, self.title, self.text, is_service=self.is_service
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StopAnnouncement:
+    """Stop an announcement."""
+
+    number: int
+    name: Literal["stop-announcement"] = "stop-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.stop(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeAnnouncement:
+    """Let a stopped announcement go on."""
+
+    number: int
+    name: Literal["resume-announcement"] = "resume-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.resume(context, by, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +371,17 @@ class DecideMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class RetireKeys:
+    """Retire keys of reply addresses that have signed no letter for some days."""
+
+    days: int
+    name: Literal["retire-keys"] = "retire-keys"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return reply_keys.retire(context, by, self.days)
+
+
+@dataclass(frozen=True, slots=True)
 class RotateKeys:
     """Add a key that signs reply addresses from the next reload on."""
 
@@ -360,11 +404,14 @@ Order: TypeAlias = (
     | RebuildRatings
     | CloseGame
     | OpenGame
+    | ResumeGame
     | DropMail
     | RetryLetters
     | HoldLetter
     | DropLetter
     | Announce
+    | StopAnnouncement
+    | ResumeAnnouncement
     | BlockSender
     | UnblockSender
     | EraseUser
@@ -375,5 +422,6 @@ Order: TypeAlias = (
     | CancelEvent
     | RemoveFromEvent
     | DecideMatch
+    | RetireKeys
     | RotateKeys
 )

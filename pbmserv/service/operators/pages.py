@@ -16,11 +16,22 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import events, letters, orders, overviews
+from pbmserv.service.operators import (
+    announcements,
+    correspondence,
+    events,
+    letters,
+    orders,
+    overviews,
+    reply_keys,
+)
 from pbmserv.service.operators.blocked_senders import blocked
+from pbmserv.service.operators.correspondence import Correspondence
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
+from pbmserv.store.accounts.signing_keys import KeyLine
+from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
@@ -119,6 +130,10 @@ def _for_board(order: Callable[[int], Order]) -> Action:
     return Action(("board",), lambda fields: order(_number(fields, "board")))
 
 
+def _for_announcement(order: Callable[[int], Order]) -> Action:
+    return Action(("announcement",), lambda fields: order(_number(fields, "announcement")))
+
+
 def _announcement(fields: Fields) -> Order:
     title, text = fields.get("title", ""), fields.get("text", "").replace("\r\n", "\n")
     return orders.Announce(title, text, bool(fields.get("service")))
@@ -154,9 +169,13 @@ def _deadline(fields: Fields) -> Order:
 TIMES = ("nagtime", "forfeittime", "totaltime")
 LONGEST_TIME = 365
 """Days."""
+LONGEST_AGE = 3_650
+"""Days since the newest letter of a key."""
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
+    "announcement stop": _for_announcement(orders.StopAnnouncement),
+    "announcement resume": _for_announcement(orders.ResumeAnnouncement),
     "block": Action(("sender", "until"), _blocking),
     "unblock": Action(("sender",), lambda fields: orders.UnblockSender(_word(fields, "sender"))),
     "inbox retry": Action(("numbers",)),
@@ -198,11 +217,15 @@ ACTIONS: Mapping[str, Action] = {
         lambda fields: orders.DecideMatch(_number(fields, "match"), _word(fields, "result")),
     ),
     "rotate-keys": Action((), lambda _: orders.RotateKeys()),
+    "retire-keys": Action(
+        ("days",), lambda fields: orders.RetireKeys(_number(fields, "days", 0, LONGEST_AGE))
+    ),
     "board end": _for_board(orders.EndBoard),
     "board hand-over": Action(("board", "old", "new"), _hand_over),
     "board deadline": Action(("board", *TIMES), _deadline),
     "game suspend": _for_game(orders.CloseGame),
     "game restore": _for_game(orders.OpenGame),
+    "game resume": _for_game(orders.ResumeGame),
     "rating exclude": _for_board(partial(orders.SetRated, rated=False)),
     "rating include": _for_board(partial(orders.SetRated, rated=True)),
     "rating rebuild": Action((), lambda _: orders.RebuildRatings()),
@@ -217,6 +240,7 @@ class OperatorPages:
         read: reads the envelope of a kept mail, as play does.
         side: carries out the changes.
         queue: reads the lengths of the queues.
+        mail_store: the database in which the door stores mails.
     """
 
     def __init__(
@@ -227,7 +251,9 @@ class OperatorPages:
         read: Callable[[Envelope], IncomingMail],
         side: Side,
         queue: Callable[[], Queue],
+        mail_store: Database,
     ) -> None:
+        self._mail_store = mail_store
         self._services = services
         self._database = database
         self._clock = clock
@@ -283,6 +309,20 @@ class OperatorPages:
         row, text = await self._look(partial(letters.letter_text, number=number))
         entries = await self.audit(f"letter {number}", ENTRIES)
         return row, text, row.state not in SENT and bool(row.recipient), entries
+
+    async def correspondence(
+        self, name: str
+    ) -> tuple[Correspondence, Sequence[tuple[int, datetime]]]:
+        """Return the mails of a player or address and the letters to them, and waiting arrivals.
+
+        Raises:
+            OperatorError: no player has this userid.
+        """
+        found: Correspondence = await self._look(partial(correspondence.read, name=name, most=MOST))
+        waiting = await asyncio.to_thread(
+            correspondence.waiting, self._mail_store, self._database, found.who
+        )
+        return found, waiting
 
     async def players(self, state: str, like: str) -> Sequence[UserLine]:
         """Return players in the order of their userids.
@@ -340,6 +380,16 @@ class OperatorPages:
         facts, entries = await self._look(partial(overviews.game_facts, key=key))
         rated = await self._look(partial(overviews.standing_lines, game=key, most=MOST))
         return facts, rated, entries
+
+    async def announcements(self) -> Sequence[tuple[Announcement, str]]:
+        """Return the newest announcements, each with its progress in words."""
+        rows = await self._look(partial(announcements.listed, most=ENTRIES))
+        return [(row, announcements.progress(row)) for row in rows]
+
+    async def keys(self) -> Sequence[KeyLine]:
+        """Return the keys of reply addresses, without their secrets."""
+        lines: Sequence[KeyLine] = await self._look(reply_keys.listed)
+        return lines
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:
         """See `blocked_senders.blocked`."""

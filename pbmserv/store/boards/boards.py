@@ -65,6 +65,8 @@ class BoardRow:
         origin: if it is a copy, the board for which the box was drawn first.
         chosen_by: player who chose the box of a race; `None` if the server drew it.
         event_id: the event of which it is a game, if any.
+        pledged: whether its letters carry hashes of its seed and record from the first one on;
+            boards of older versions do not.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -82,6 +84,7 @@ class BoardRow:
     comparable: bool
     plies: int
     outcome: Mapping[str, Any] | None
+    created_at: datetime
     terms: Terms
     clocks: tuple[SeatClock, ...]
     due_at: datetime | None
@@ -90,6 +93,7 @@ class BoardRow:
     origin: int | None
     chosen_by: int | None
     event_id: int | None
+    pledged: bool
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -128,6 +132,10 @@ _OF_BOARD = [
     boards.c.nag_days,
     boards.c.forfeit_days,
     boards.c.total_days,
+    boards.c.increment_days,
+    boards.c.cap_days,
+    boards.c.weekdays,
+    boards.c.away_days,
     exists().where(followers.c.board_id == boards.c.id).label("followed"),
 ]
 _NAMES = [column.name for column in _OF_BOARD]
@@ -194,6 +202,10 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
         values.pop("nag_days"),
         values.pop("forfeit_days"),
         values.pop("total_days"),
+        values.pop("increment_days"),
+        values.pop("cap_days"),
+        values.pop("weekdays"),
+        values.pop("away_days"),
         alone=len(sitters) - len(bots) == 1,
     )
     names = tuple([sitter.userid for sitter in sitters])
@@ -253,11 +265,16 @@ def create(
             chosen_by=chosen_by,
             proven=proven,
             event_id=event_id,
+            pledged=True,
             plies=0,
             created_at=now,
             nag_days=terms.nag,
             forfeit_days=terms.forfeit,
             total_days=terms.total,
+            increment_days=terms.increment,
+            cap_days=terms.cap,
+            weekdays=terms.weekdays,
+            away_days=terms.away,
             clocks=to_json(times.clocks),
             due_at=times.due_at,
         )

@@ -103,5 +103,12 @@ def set_terms(connection: Connection, board_id: int, terms: Terms) -> None:
     connection.execute(
         update(boards)
         .where(boards.c.id == board_id)
-        .values(nag_days=terms.nag, forfeit_days=terms.forfeit, total_days=terms.total)
+        .values(
+            nag_days=terms.nag,
+            forfeit_days=terms.forfeit,
+            total_days=terms.total,
+            increment_days=terms.increment,
+            cap_days=terms.cap,
+            weekdays=terms.weekdays,
+        )
     )
