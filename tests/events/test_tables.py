@@ -17,7 +17,7 @@ from pbmserv.service.events.pairing import berger, dutch
 from pbmserv.service.events.tables import Contestant, standings
 from pbmserv.store.events import LastPlace, Pairing
 
-TOURNAMENTS = int(os.environ.get("PBMSERV_TOURNAMENTS", "60"))
+TOURNAMENTS = int(os.environ.get("PBMSERV_TOURNAMENTS", "25"))
 """Random tournaments; a thorough run has 1000."""
 
 

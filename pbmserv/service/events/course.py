@@ -417,11 +417,13 @@ def _begin_round(context: CommandContext, event: Event) -> None:
     )
 
 
-def tables_of(context: CommandContext, event: Event) -> dict[int, list[Line]]:
-    """Return the table of each group, by its number."""
+def tables_of(
+    context: CommandContext, event: Event, groups: tuple[int, int] | None = None
+) -> dict[int, list[Line]]:
+    """Return the table of each group, or of some groups, by its number."""
     games: dict[int, list[Pairing]] = {}
     members: dict[int, dict[int, None]] = {}
-    for game in events.pairings_of(context.connection, event.id):
+    for game in events.pairings_of(context.connection, event.id, groups=groups):
         games.setdefault(game.section, []).append(game)
         pair = [one for one in (game.first_id, game.second_id) if one is not None]
         members.setdefault(game.section, {}).update(dict.fromkeys(pair))
