@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import pytest
-from contract_play import CASE_NAMES, CASES, GAMES, alternatives, seats_for
+from contract_play import CASE_NAMES, CASES, GAMES, alternatives, option_sets, seats_for
 
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.protocol import Bot, races
@@ -20,8 +20,9 @@ LONGEST = 600
 BOTS = [
     pytest.param(game, words, level, id=f"{name} {level}")
     for (game, words), name in zip(CASES, CASE_NAMES, strict=True)
-    for level in game.bots
+    for level in (game.bots if words == option_sets(game)[0] else list(game.bots)[-1:])
 ]
+"""Each bot with the first options of its game, and the best bot with all others."""
 every_bot = pytest.mark.parametrize(("game", "words", "level"), BOTS)
 
 

@@ -116,12 +116,11 @@ class Stage:
         assert board is not None
         if situation == "challenge":
             return letter, board
-        letter = self._to(alice, server.reply(letter, "accept"))
         if situation == "hiding":
-            return letter, board
-        self._move(board, bob, HIDDEN[1])
-        letters = self._move(board, alice, HIDDEN[0])
-        letters = letters or []
+            return self._to(alice, server.reply(letter, "accept")), board
+        server.reply_unread(letter, f"accept {HIDDEN[0]}")
+        server.drop_letters()  # making letters is half of the work
+        letters = self._move(board, bob, HIDDEN[1])
         row = [one for one in letters if one.recipient == address_of(alice)]
         if not any("Your move" in one.subject for one in row):  # Bob is first
             row = [one for one in self._move(board, bob, "1") if one.recipient == address_of(alice)]

@@ -64,20 +64,20 @@ def five(number: int, domain: str = "far") -> str:
 def test_a_network_that_signs_up_strangers_reaches_few(server: Indoors) -> None:
     writer = "mallory@evil.example"
     sent: list[Posted] = []
-    for number in range(150):
+    for number in range(60):
         sent += to_strangers(
             write(server, writer, f"signup m{number}x horseshoe {five(number)}"), writer
         )
     assert {one.kind for one in sent} == {"confirm"}
-    assert len(sent) == 40  # 750 without the limits
+    assert len(sent) == 40  # 300 without the limits
     assert len({one.recipient for one in sent}) == 40
     for hour in range(23):
         clock_of(server).move(hours=1)
-        for number in range(50):
+        for number in range(10):
             name = f"h{hour}n{number}"
             line = f"signup {name} horseshoe {five(number, f'h{hour}x')}"
             sent += to_strangers(write(server, writer, line), writer)
-    assert len(sent) <= 150
+    assert len(sent) <= 150  # 1,250 without the limits
 
 
 def test_one_domain_gets_few_letters_from_all_networks_together(server: Indoors) -> None:
@@ -179,7 +179,7 @@ def test_invitations_count_with_the_letters_of_a_network(tmp_path: Path) -> None
         for number in range(50):
             line = f"signup m{number}x horseshoe v{number}@far.example"
             sent += to_strangers(write(server, writer, line), writer)
-        for number in range(20):
+        for number in range(60):
             line = f"blackbox challenge alice {PASSWORD} w{number}@far.example"
             sent += to_strangers(write(server, ALICE, line), writer)
         assert {one.kind for one in sent} == {"confirm"}
