@@ -21,7 +21,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
 from time import process_time
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -108,7 +108,20 @@ def main() -> int:
     return 0
 
 
+class Player(Protocol):
+    """A level, or a model of a person."""
+
+    def choose(self, view: View, rng: Rng) -> str:
+        """Return a move."""
+        ...
+
+
 def play(userid: str, hiding: Hiding, number: int) -> Played:
+    """Let a level play a game of two by the usual rules against an idle opponent."""
+    return play_by(LEVELS[userid], hiding, number)
+
+
+def play_by(player: Player, hiding: Hiding, number: int) -> Played:
     """Play a game of two by the usual rules against an idle opponent."""
     lot = Rng(b"strength%d" % number, 0)
     start = new_state(MEASURED, 2)
@@ -117,7 +130,7 @@ def play(userid: str, hiding: Hiding, number: int) -> Played:
     seat, turns = Seat(0), 0
     while state.outcome is None:
         view = GAME.view(state, seat)
-        text = LEVELS[userid].choose(view, Rng(b"strength%d" % number, turns + 1))
+        text = player.choose(view, Rng(b"strength%d" % number, turns + 1))
         turns += 1
         state = GAME.apply(state, seat, GAME.parse(view, text), lot).state
         state = replace(state, turns=state.turns + 1)

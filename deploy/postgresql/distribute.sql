@@ -23,7 +23,8 @@ SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
     'password_sources', 'audit', 'announcements', 'blocked_senders', 'closed_games', 'game_pauses', 'game_stops',
     'blocks', 'blocked_mailboxes', 'absences', 'notices', 'address_changes', 'addresses', 'signups',
     'invitations', 'uninvited', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
-    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats'
+    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats', 'events', 'entries',
+    'pairings', 'regulars', 'event_bars'
 ]) AS name;
 
 -- Boards, and what belongs to a board: a board is on one node.

@@ -20,9 +20,10 @@ from pbmserv.cli.mail import read, send
 from pbmserv.cli.operator_token import operator_token
 from pbmserv.cli.output import say
 from pbmserv.cli.replay import replay
-from pbmserv.cli.reply_keys import rotate_keys
+from pbmserv.cli.reply_keys import retire_keys, rotate_keys
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
+from pbmserv.cli.verify import verify
 
 
 def serve(
@@ -74,6 +75,7 @@ app.command()(serve)
 app.command()(send)
 app.command()(read)
 app.command()(replay)
+app.command()(verify)
 app.command()(config)
 app.command()(status)
 app.command()(doctor)
@@ -85,6 +87,7 @@ app.command()(blocked)
 app.command()(audit)
 app.command()(operator_token)
 app.command()(rotate_keys)
+app.command()(retire_keys)
 app.add_typer(database.app, name="db")
 app.add_typer(announce.app, name="announcement")
 app.add_typer(queues.inbox, name="inbox")

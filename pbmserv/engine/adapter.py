@@ -50,6 +50,8 @@ _UNRATED = Option("unrated", "the result changes no ratings", (False, True), Fal
 _CELL = re.compile(r"[A-Za-z]{1,2}[0-9]{1,2}")
 _YES = frozenset({"yes", "true", "on", "1"})
 _NO = frozenset({"no", "false", "off", "0"})
+_OPTION = re.compile(r"[a-z][a-z0-9-]{0,19}")
+LONGEST_TITLE = 40
 _LISTED = 12
 """Moves that a letter lists."""
 
@@ -612,6 +614,8 @@ def check_declaration(rules: Game[Any]) -> None:
             raise ValueError(f"{name}.{attribute} must be a text")
     if not (type(rules).__doc__ or "").strip():
         raise ValueError(f"{name} has no docstring; it explains the rules to players")
+    if len(rules.title) > LONGEST_TITLE or not rules.title.isprintable():
+        raise ValueError(f"{name}.title must be one line of at most {LONGEST_TITLE} characters")
     least, most = rules.seats
     if not 1 <= least <= most <= 8:
         raise ValueError(f"{name}.seats = {rules.seats}: there are 1 to 8 players")
@@ -620,7 +624,16 @@ def check_declaration(rules: Game[Any]) -> None:
     for userid in rules.bots:
         if userid not in BOT_USERIDS:
             raise ValueError(f"{name}.bots: {userid!r} is not one of {', '.join(BOT_USERIDS)}")
-    for option in rules.options:
+        if not callable(rules.bots[userid]):
+            raise ValueError(f"{name}.bots: {userid!r} must be a function")
+    _check_options(name, rules.options)
+
+
+def _check_options(name: str, options: Sequence[Option]) -> None:
+    names = [option.name for option in options]
+    for option in options:
+        if not _OPTION.fullmatch(option.name) or names.count(option.name) > 1:
+            raise ValueError(f"{name}.options: {option.name!r} is not a word of its own")
         if option.default not in option.values:
             raise ValueError(f"{name}.options: {option.name} has the default {option.default!r}")
 

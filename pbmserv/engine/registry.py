@@ -17,6 +17,8 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import GameAway, ServerFault
 
 GROUP = "pbmserv.games"
+OURS = "pbmserv"
+"""The package of the games that ship with the server."""
 _KEY = re.compile("[a-z][a-z0-9_]{0,29}")
 
 AnyGame = Game[Any, Any, Any]
@@ -146,6 +148,10 @@ class Registry:
         game = self._newest.get(key)
         return "" if game is None else _module_of(game).partition(".")[0]
 
+    def packages(self) -> tuple[str, ...]:
+        """Return the packages of installed games beside our own, in alphabetical order."""
+        return tuple(sorted({self.package_of(key) for key in self._newest} - {OURS}))
+
     def games_of_file(self, file: str) -> tuple[str, ...]:
         """Return the keys of the games to which a source file belongs: nearly always one.
 
@@ -174,7 +180,7 @@ def _source_of(game: AnyGame) -> tuple[Path, Path]:
 
 def _is_foreign(entry: EntryPoint) -> bool:
     """Whether a game comes from a package of its own; our games keep their keys."""
-    return _package_of(entry) != "pbmserv"
+    return _package_of(entry) != OURS
 
 
 def _package_of(entry: EntryPoint) -> str:

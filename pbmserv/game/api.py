@@ -162,6 +162,7 @@ class Grid:
             a cell; ``points`` are the points of backgammon.
         new: names of cells that the last move changed.
         strong: names of cells that matter, such as a winning line.
+        strong_is: says in the legend what these cells are.
         edges: the owners of edges, by ``top``, ``right``, ``bottom`` and ``left``.
         names: names of cells that are not called by column and line, by (row, column).
         counts: the number of pieces in a cell, by its name, where there may be several.
@@ -176,6 +177,7 @@ class Grid:
     shape: Shape = "squares"
     new: Collection[str] = ()
     strong: Collection[str] = ()
+    strong_is: str = "the winning line"
     edges: Mapping[str, Seat] = field(default_factory=dict)
     names: Mapping[tuple[int, int], str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)

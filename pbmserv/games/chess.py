@@ -372,7 +372,7 @@ def board_960(number: int) -> str:
 
 
 class Chess(Game[Position]):
-    """Checkmate the king.
+    """Attack the other king so that it cannot escape: checkmate wins.
 
     White begins. Write a move as its two squares, e2e4, or in standard notation, Nf3, exd5, O-O,
     e8=Q. A pawn that reaches the last row becomes a queen unless you write another piece: e7e8n.
@@ -464,7 +464,15 @@ class Chess(Game[Position]):
         rows = [state.board[n : n + 8] for n in range(0, 64, 8)]
         king = state.board.find("K" if state.white else "k")
         strong = [SQUARES[king]] if in_check(state.board, state.seat) else []
-        grid = Grid(rows, PIECES, columns=FILES, lines="87654321", shape="chequered", strong=strong)
+        grid = Grid(
+            rows,
+            PIECES,
+            columns=FILES,
+            lines="87654321",
+            shape="chequered",
+            strong=strong,
+            strong_is="a king in check",
+        )
         if not state.played:
             return [grid]
         return [grid, numbered(state.played)]

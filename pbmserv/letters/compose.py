@@ -22,6 +22,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
+from pbmserv.letters.proof import MOST_FIELDS, opened_record, proof_of
 from pbmserv.letters.rendering import Composed, Links, compose, excerpt
 from pbmserv.letters.replies import Mailto, answer_to, page_link, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
@@ -33,6 +34,7 @@ from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.views.board import FORESEEN, foreseen
+from pbmserv.views.environment import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
 from pbmserv.views.texts import refusal_sentence, render_text
 
@@ -107,13 +109,15 @@ class Composer:
             # Feedback loops count complaints by these words. They are in Gmail's form, and say
             # nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
+            records=tuple(proof.field for proof in [*reader.proofs.values()][:MOST_FIELDS]),
         )
         html = composed.html if reader.form == "html" else ""
         has_files = kind_of(row.letter).has_files
         files = attachments(boards.connection, row, reader.player) if has_files else ()
-        raw = build(headers, composed.text, html, files)
+        opened = tuple(reader.opened.values())
+        raw = build(headers, composed.text, html, (*files, *opened))
         if len(raw) > LONGEST and html and not files:
-            return build(headers, composed.text, "", files)
+            return build(headers, composed.text, "", opened)
         return raw
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
@@ -149,6 +153,7 @@ class Composer:
         players = [player] if player else by_address(boards.connection, row.recipient)
         form = players[0].format if len(players) == 1 else "html"
         reader = Reader(player, answer, reply_to, form)
+        _prove(boards, row.letter, shown, reader)
         values = self._part_values(row.letter, row.words, shown, reader)
         values["form"] = reader.form
         # A letter that names the page of a board names no other.
@@ -160,10 +165,14 @@ class Composer:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)
         elif row.letter in _OF_PARTS:
             values |= self._parts(boards, row, reader)
+        if len(reader.proofs) == 1 and reader.form != "spoken":
+            values["proof"] = next(iter(reader.proofs.values()))
+            values["opened"] = bool(reader.opened)
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
-        return reader, shown, values, compose(row.letter, values)
+        texts = partial(compose, row.letter, values)
+        return reader, shown, values, with_defaults(shown.board.game, texts) if shown else texts()
 
     # -- values of templates -------------------------------------------------------------
 
@@ -245,10 +254,12 @@ class Composer:
     ) -> Composed:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
+        _prove(boards, part["letter"], shown, reader)
         values = self._part_values(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
-        return excerpt(part["letter"], {**values, "brief": brief}, *share)
+        draw = partial(excerpt, part["letter"], {**values, "brief": brief}, *share)
+        return with_defaults(shown.board.game, draw) if shown else draw()
 
     def _part_values(
         self, letter: str, words: Mapping[str, Any], shown: ShownBoard | None, reader: Reader
@@ -351,6 +362,16 @@ class Composer:
         return show_or_log(board, boards.board(board).game, show)
 
 
+def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: Reader) -> None:
+    """Note the hashes of a board for the letter, and the file with which a result opens them."""
+    proof = proof_of(shown) if shown is not None else None
+    if shown is None or proof is None:
+        return
+    reader.proofs[proof.board] = proof
+    if letter == "result" and (opened := opened_record(boards.connection, shown)):
+        reader.opened[proof.board] = opened
+
+
 def _boards_in(row: QueuedLetter) -> list[int | None]:
     """Return the boards that a letter and its parts are about; `None` if one is about none."""
     lines = row.words.get("lines", ()) if row.letter == "summary" else ()
@@ -380,7 +401,7 @@ def _sender_mark(domain: str) -> str:
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
 
 
-_OF_PARTS = frozenset({"summary", "tray", "reminders"})
+_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins"})
 """Letters that contain other letters."""
 
 _BOT = PlayerState.BOT

@@ -79,6 +79,7 @@ class Headers:
             the one-click header of RFC 8058 is added.
         auto_submitted: ``auto-replied`` for an answer to a mail (RFC 3834 section 5).
         feedback_id: a word for the feedback loops of large providers; ``None`` for none.
+        records: values of ``Pbmserv-Record``, folded, with the hashes of boards.
     """
 
     from_name: str
@@ -97,6 +98,7 @@ class Headers:
     list_unsubscribe: tuple[str, ...]
     auto_submitted: Literal["auto-replied", "auto-generated"]
     feedback_id: str | None
+    records: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,7 @@ def _header_lines(headers: Headers) -> str:
         lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
     if headers.feedback_id:
         lines.append(f"Feedback-ID: {headers.feedback_id}")
+    lines += [f"Pbmserv-Record: {record}" for record in headers.records]
     lines.append("MIME-Version: 1.0\r\n")
     return "\r\n".join(lines)
 

@@ -18,7 +18,7 @@ SIGNED = (
     *("from", "to", "subject", "date", "message-id", "reply-to", "in-reply-to"),
     *("references", "mime-version", "content-type", "content-transfer-encoding"),
     *("auto-submitted", "list-id", "list-unsubscribe", "list-unsubscribe-post"),
-    "feedback-id",
+    *("feedback-id", "pbmserv-record"),
 )
 """Fields that a signature covers. RFC 8058 section 4 requires both List-Unsubscribe fields."""
 

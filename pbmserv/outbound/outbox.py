@@ -19,7 +19,6 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.delivery.shares import TOGETHER
 from pbmserv.store.tables.columns import pack
 from pbmserv.views.reader import BoardReader
 
@@ -35,7 +34,6 @@ class Outbox:
         signer: adds DKIM signatures.
         clock: decides which letters are due.
         watch: tells the supervisor which letter is being made.
-        shares: shares of the queue that are read one by one.
     """
 
     def __init__(
@@ -47,9 +45,7 @@ class Outbox:
         signer: Signer,
         clock: Clock,
         watch: Watch,
-        shares: Sequence[int | None] = TOGETHER,
     ) -> None:
-        self._shares = shares
         self._by = by
         self._database = database
         self._rows = rows
@@ -128,8 +124,7 @@ class Outbox:
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """Return when the next letter is due or its lease ends, `None` if the queue is empty."""
         with self._database.snapshot() as connection:
-            moments = [outbox.next_due(connection, sorted(avoiding), s) for s in self._shares]
-        return min((moment for moment in moments if moment is not None), default=None)
+            return outbox.next_due(connection, sorted(avoiding))
 
 
 def _refuse_deadly(row: QueuedLetter, kills: int) -> None:

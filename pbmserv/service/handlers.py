@@ -15,6 +15,7 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
+from pbmserv.commands.table.contests import Contest, Events, OneEvent
 from pbmserv.commands.table.looking import (
     Follow,
     Friends,
@@ -67,6 +68,7 @@ from pbmserv.service.boards import (
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.events import entering
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
 
@@ -122,6 +124,9 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
+    Contest: entering.contest,
+    OneEvent: entering.one_event,
+    Events: entering.show_events,
 }
 """The handler of each command.
 

@@ -188,18 +188,14 @@ class OneStore(Arrivals):
             return []
         now = self._clock.now()
         with self._mail.reading.connect() as connection:
-            shares = [
-                share
-                for share in self._shares
-                if self._may_have_lost or arrivals.has_free(connection, now, share)
-            ]
-        claimed = self._claim(now, shares) if shares else []
+            has_work = self._may_have_lost or arrivals.has_free(connection, now)
+        claimed = self._claim(now) if has_work else []
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
             self.has_more = bool(self._in_hand)  # more of their lanes, or of what others had
         return claimed
 
-    def _claim(self, now: datetime, shares: Sequence[int | None]) -> list[Arrival]:
+    def _claim(self, now: datetime) -> list[Arrival]:
         job = partial(
             arrivals.claim,
             by=self._by,
@@ -210,7 +206,8 @@ class OneStore(Arrivals):
         )
         self._may_have_lost = True
         claimed = list[Arrival]()
-        for share in random.sample(shares, len(shares)):  # else the last ones would wait longest
+        # In random order, else the last ones would wait longest.
+        for share in random.sample(self._shares, len(self._shares)):
             if (most := CLAIMED - len(claimed)) > 0:
                 claimed += self._writer.submit(partial(job, most=most, share=share)).result()
         self._may_have_lost = False

@@ -35,6 +35,7 @@ from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
+from pbmserv.stages.bots_process import bots_processes
 from pbmserv.stages.current_work import CurrentWork, WatchedWriter
 from pbmserv.stages.lanes import MOST_DEATHS
 from pbmserv.stages.messages import (
@@ -77,7 +78,14 @@ async def run_play(name: str, setup: Setup) -> None:
         for bell in bells:
             bell.ring()
 
-    ring_bots = Bell(setup.folder / "bots.ring").ring
+    bots = [
+        Bell(setup.folder / f"{process}.ring") for process in bots_processes(setup.base.registry)
+    ]
+
+    def ring_bots() -> None:
+        for bell in bots:
+            bell.ring()
+
     stage = PlayStage(
         setup.base,
         ring_post,

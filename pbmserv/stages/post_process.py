@@ -124,14 +124,7 @@ class PostStage:
             base.mail_domain, base.registry, Positions(base.registry), settings.web_url
         )
         self.outbox = Outbox(
-            by,
-            base.game,
-            rows,
-            composer,
-            self.signer,
-            base.clock,
-            watch or CurrentWork(),
-            base.shares,
+            by, base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
         )
         self.sender = Sender(
             self.outbox,

@@ -30,7 +30,9 @@ from uuid import uuid4
 
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
+from pbmserv.engine.registry import Registry
 from pbmserv.stages.base import Base
+from pbmserv.stages.bots_process import bots_processes
 from pbmserv.stages.current_work import NONE, CurrentWork, Pauses, Stuck
 from pbmserv.stages.lanes import blamed
 from pbmserv.stages.ports import Bound
@@ -124,7 +126,7 @@ class Supervisor:
         names: list[str] = []
         for stage in STAGES:
             if stage in self.stages:
-                names += [f"post{n}" for n in range(1, posts + 1)] if stage == "post" else [stage]
+                names += _processes(stage, posts, self.base.registry)
         self._children = {name: _Child(name) for name in names}
         letters = Stuck()  # shared by all posts: the letter comes to another one next
         for name in names:
@@ -292,6 +294,13 @@ class Supervisor:
         while any(child.pid for child in self._children.values()):
             self._reap()
             sleep(0.02)
+
+
+def _processes(stage: str, posts: int, registry: Registry) -> Sequence[str]:
+    """Return the names of the processes of a stage."""
+    if stage == "post":
+        return [f"post{n}" for n in range(1, posts + 1)]
+    return bots_processes(registry) if stage == "bots" else [stage]
 
 
 def _posts() -> int:

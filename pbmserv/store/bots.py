@@ -7,20 +7,22 @@ from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, func, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import Prepared, columns_of, insert_into
+from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import analyses, awaited_analyses, house_turns
+from pbmserv.store.tables.boards import analyses, awaited_analyses, boards, house_turns
 from pbmserv.store.tables.mail import LetterState
 
-_DUE = Prepared(
+_GAMES: BindParameter[Sequence[str]] = bindparam("games", expanding=True)
+_DUE = (
     select(house_turns.c.board_id)
-    .where(house_turns.c.due_at <= bindparam("now"))
+    .join(boards, boards.c.id == house_turns.c.board_id)
+    .where(house_turns.c.due_at <= bindparam("now"), boards.c.game.in_(_GAMES))
     .order_by(house_turns.c.due_at)
     .limit(bindparam("most"))
 )
@@ -112,9 +114,10 @@ def begin_turn(connection: Connection, board_id: int, now: datetime) -> bool:
     return added.first() is not None
 
 
-def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Return boards on which a bot is to move, in the order of their due times."""
-    return [row[0] for row in _DUE.run(connection, {"now": now, "most": most})]
+def due(connection: Connection, now: datetime, most: int, games: Sequence[str]) -> list[int]:
+    """Return boards of games on which a bot is to move, in the order of their due times."""
+    rows = connection.execute(_DUE, {"now": now, "most": most, "games": games})
+    return list(rows.scalars())
 
 
 def turn(connection: Connection, board_id: int) -> Turn | None:
@@ -184,9 +187,10 @@ class ReportRequest:
 
 
 _REQUEST = columns_of(ReportRequest, analyses)
-_NEXT_REQUEST = Prepared(
+_NEXT_REQUEST = (
     select(*_REQUEST)
-    .where(analyses.c.due_at <= bindparam("now"))
+    .join(boards, boards.c.id == analyses.c.board_id)
+    .where(analyses.c.due_at <= bindparam("now"), boards.c.game.in_(_GAMES))
     .order_by(analyses.c.due_at, *_REQUEST)
     .limit(1)
 )
@@ -201,11 +205,12 @@ def request_report(connection: Connection, request: ReportRequest, now: datetime
     )
 
 
-def next_request(connection: Connection, now: datetime) -> ReportRequest | None:
-    """Return the next due request for a report, `None` if there is none."""
-    for row in _NEXT_REQUEST.run(connection, {"now": now}):
-        return ReportRequest(*row)
-    return None
+def next_request(
+    connection: Connection, now: datetime, games: Sequence[str]
+) -> ReportRequest | None:
+    """Return the next due request for a report about a game, `None` if there is none."""
+    row = connection.execute(_NEXT_REQUEST, {"now": now, "games": games}).first()
+    return None if row is None else ReportRequest(*row)
 
 
 def is_report_due(connection: Connection, board_id: int) -> bool:

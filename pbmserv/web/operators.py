@@ -474,6 +474,7 @@ class _Site:
                 request,
                 blocks=await self._pages.blocked_senders(),
                 announcements=await self._pages.announcements(),
+                keys=await self._pages.keys(),
             )
 
         return await self._changed(page, request)

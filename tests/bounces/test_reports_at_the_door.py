@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress
 from pbmserv.outbound.maildir import folder_of
 from pbmserv.outbound.results import Failed, Sent
 from pbmserv.store.tables.mail import bounces, outbox
@@ -82,6 +82,15 @@ def test_a_forged_one_is_an_unknown_address(server: Running) -> None:
     # Nor does a report count that comes to another address of ours.
     assert server.send_raw("", server.address, raw).startswith("250 ")
     assert known_of(server) == []
+
+
+def test_a_letter_of_a_retired_key_is_too_old_to_be_answered(server: Running) -> None:
+    ring = server.server.mail_domain.ring
+    old = KeyRing({9: b"retired key" * 3})
+    ring.retired = old.keys
+    address = f"pbmserv+{old.token(ReplyAddress(Purpose.PLAYER, 1))}@games.example"
+    refusal = "550 5.1.6 that letter is too old to be answered; write to pbmserv@games.example"
+    assert server.send_raw(ALICE, address, b"Subject: show\r\n\r\n") == refusal
 
 
 def test_reports_at_the_same_moment_count_once(server: Running) -> None:

@@ -43,6 +43,7 @@ FORMS = frozenset(
         ("multipart/alternative", "text/plain", "text/html"),
         ("multipart/mixed", "multipart/alternative", "text/plain", "text/html"),
         ("text/plain",),
+        ("multipart/mixed", "text/plain"),
     }
 )
 """Content types of the parts of letters, without attachments."""

@@ -44,7 +44,7 @@ SECONDS = 1
 
 @dataclass
 class House:
-    """A server with a bad plug-in, and boards of it, of a good game, and of it with a bot."""
+    """A server with a bad plug-in, and boards of it, of a good game, and of both with bots."""
 
     process: Process
     database: Database
@@ -52,6 +52,7 @@ class House:
     wild: list[Table]
     good: list[Table]
     dreaming: list[Table]
+    solving: Table
     start: Callable[[], Process]
 
     def send(self, table: Table, seat: int, words: str) -> None:
@@ -105,6 +106,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
         with start(database.url, tmp_path) as preparing:
             wild = seat_pairs(preparing.server, len(FAILING) + 2, "w", game="heaps")
             good = seat_pairs(preparing.server, OTHERS)
+            (solving,) = seat_pairs(preparing.server, 1, "s", bot=True)
             dreaming = seat_pairs(preparing.server, 2, "d", game="heaps", bot=True)
     monkeypatch.setenv("PYTHONPATH", announce(tmp_path / "plug-in"))
     relay = f"smtp://127.0.0.1:{sink.port}"
@@ -112,7 +114,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
     def begin() -> Process:
         return Process(tmp_path, database.url, relay=relay, web=WEB, mail_seconds=str(SECONDS))
 
-    return House(begin(), database, sink, wild, good, dreaming, begin)
+    return House(begin(), database, sink, wild, good, dreaming, solving, begin)
 
 
 @pytest.mark.parametrize(
@@ -194,6 +196,10 @@ def test_letters_that_are_never_made(house: House) -> None:
 def test_a_bot_that_never_comes_back(house: House) -> None:
     bad, other = house.dreaming
     house.send(bad, 0, "pass")
+    wait_until(lambda: house.played()[bad.board, 0] == 1, "it is the bot's turn")
+    house.send(house.solving, 0, HIDINGS[0])  # bots of other packages do not wait
+    wait_until(lambda: house.played()[house.solving.board, 1] == 1, "the other bot hides")
+    assert "a board keeps the bots for too long" not in house.process.errors
     house.send(other, 0, "1")
     wait_until(lambda: house.played()[other.board, 1] == 1, "the bot moves on the other board")
     wait_until(lambda: bool(house.letters(bad.players[0].address)), "the answer waits no longer")

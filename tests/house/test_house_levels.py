@@ -11,7 +11,7 @@ import pytest
 from test_house_solver import ALICE, box_to_solve
 
 from pbmserv.commands.help_topics import topic
-from pbmserv.engine.ratings import NEWCOMER, anchor
+from pbmserv.engine.ratings import NEWCOMER, anchor, rate
 from pbmserv.engine.types import BOT_USERIDS, Rng
 from pbmserv.games.blackbox.bots import levels, trees
 from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, random_layout
@@ -54,6 +54,15 @@ def test_they_are_told_apart_by_what_was_measured() -> None:
 def test_ratings_are_anchored_where_everybody_begins() -> None:
     assert MEASURED["house"]["mu"] == NEWCOMER.mu
     assert all(anchor(row["mu"]).shown == row["rating"] for row in MEASURED.values())
+
+
+def test_a_newcomer_who_wins_every_second_game_against_the_beginner_stays_near_1000() -> None:
+    beginner = anchor(MEASURED["house-beginner"]["mu"])
+    shown, rating = [], NEWCOMER
+    for number in range(10):
+        rating = rate([rating, beginner], [2, 1] if number % 2 == 0 else [1, 2])[0]
+        shown.append(rating.shown)
+    assert (shown[3], shown[9]) == (1004, 1062)
 
 
 def test_help_says_what_was_measured() -> None:

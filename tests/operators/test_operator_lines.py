@@ -83,6 +83,11 @@ DONE = (
     (("user", "export", "robert", "--to", "bob@new.example", *WHY), "way to bob@new.example"),
     (("user", "erase", "robert", *WHY), "personal data of robert are deleted"),
     (("rotate-keys", *WHY), "Key 2 is stored."),
+    (("retire-keys", *WHY), "no key is old enough"),
+    (("retire-keys", "--days", "0", *WHY), "Retired: key 1."),
+    (("announcement", "list"), "Nothing was announced."),
+    (("announcement", "stop", "1", *WHY), "there is no announcement 1"),
+    (("announcement", "resume", "1", *WHY), "there is no announcement 1"),
 )
 
 

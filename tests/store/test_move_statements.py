@@ -38,6 +38,8 @@ CREATE FUNCTION create_distributed_table(
 """
 
 ASKS_ALL_NODES = {
+    "SELECT arrivals.id FROM arrivals WHERE arrivals.claimed_until": "play looks for mails",
+    "SELECT min(outbox.due_at)": "post looks for letters",
     "count(DISTINCT boards.id)": "a player's boards are counted before another one begins",
     "AND seats.board_id <": "the first letters of a board say more to players without earlier ones",
     "ORDER BY outbox.id DESC": "words for others are searched for quotations of earlier letters",

@@ -63,9 +63,6 @@ def test_each_share_is_claimed_for_itself(store: Database) -> None:
     claimed = []
     for share in range(SHARES):
         with store.writing.begin() as connection:
-            assert arrivals.has_free(connection, NOW, share) == any(
-                number % SHARES == share for number in numbers
-            )
             of_share = arrivals.claim(connection, "one", NOW, UNTIL, 100, 100, share=share)
             assert {arrival.id % SHARES for arrival in of_share} <= {share}
             assert not arrivals.claim(connection, "two", NOW, UNTIL, 100, 100, share=share)

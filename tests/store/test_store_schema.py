@@ -90,7 +90,7 @@ def test_sqlite_never_gives_a_number_twice(tmp_path: Path) -> None:
         counted = connection.execute(
             text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%' ORDER BY name")
         ).scalars()
-        assert list(counted) == ["arrivals", "boards", "inbox", "outbox"]
+        assert list(counted) == ["arrivals", "boards", "events", "inbox", "outbox"]
     database.close()
 
 
@@ -99,7 +99,9 @@ def test_preparing_a_current_database_is_cheap(
 ) -> None:
     schema.prepare(empty)
     with empty.writing.begin() as connection:
-        connection.execute(text("INSERT INTO keys VALUES (1, :secret, :now)"), KEY)
+        connection.execute(
+            text("INSERT INTO keys (id, secret, created_at) VALUES (1, :secret, :now)"), KEY
+        )
     monkeypatch.setattr(schema, "upgrade", lambda *_: pytest.fail("nothing is to be done"))
     schema.prepare(empty)
     with empty.reading.connect() as connection:

@@ -86,6 +86,9 @@ ORDERS: tuple[Order, ...] = (
     orders.ExportUser("alice", "alice@new.example"),
     orders.RenameUser("alice", "alicia"),
     orders.RotateKeys(),
+    orders.RetireKeys(90),
+    orders.StopAnnouncement(3),
+    orders.ResumeAnnouncement(3),
 )
 STATE = StageState(
     vitals=(Vital("play", True, 0.5, 300.0),),

@@ -52,6 +52,7 @@ def note_stops(
             continue
         why = f"{stop.stage} was stopped {MOST_STOPS} times, last in {stop.place}"
         if game_pauses.begin(connection, stop.game, PauseKind.STOPPED, why, now):
+            game_pauses.rest_bots(connection, stop.game)
             facts = {"game": stop.game, "package": services.registry.package_of(stop.game)}
             log.error("a game is stopped", extra={**facts, "why": why})
             letters += queue_letters(context, _letters(context, stop.game))
@@ -108,6 +109,8 @@ def note_installed(services: Services, now: datetime, connection: Connection) ->
     for game in sorted(gone):
         why = "not installed" if game not in registry else "an old version is not installed"
         if game_pauses.begin(connection, game, PauseKind.GONE, why, now):
+            if game not in registry:
+                game_pauses.rest_bots(connection, game)
             log.error("a game of running boards is gone", extra={"game": game, "why": why})
     for pause in game_pauses.present(connection):
         if pause.kind is PauseKind.GONE and pause.game not in gone:

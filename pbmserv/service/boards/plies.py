@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
+from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import CLAIM, FORFEIT, WITHDRAW
@@ -31,6 +34,8 @@ from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
+LARGEST_STATE = 1_000_000
+"""Octets of a state; `game check` objects to a fifth of that."""
 MOST_WEIGHT = 1_700
 """Most work of the free moves of all players at a board (`engine.position.work_of`).
 
@@ -63,11 +68,28 @@ def play_move(
     else:
         timed = position.apart and not move.free
         recorded_move = recorded(context, sitter, position, move) if timed else move
-        answer = log_ply(context, board, sitter, position.move(sitter.seat, recorded_move), words)
+        mark = "" if move.free else _mark(context, board, sitter, position)
+        after = position.move(sitter.seat, recorded_move, mark)
+        answer = log_ply(context, board, sitter, after, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
+
+
+def _mark(context: CommandContext, board: BoardRow, sitter: Sitter, position: Position) -> str:
+    """Return the mark of the first mail with a turn of this seat, ``""`` for other moves.
+
+    A plan of another player that this mail lets go on has no mark: that player did not write it.
+    """
+    submission, writer = context.submission, context.sitter
+    is_own = writer is not None and (writer.player_id, writer.seat) == (
+        sitter.player_id,
+        sitter.seat,
+    )
+    is_first = board.pledged and sitter.seat not in position.marked
+    is_mail = submission.is_mail and bool(submission.id)
+    return mail_mark(submission.id) if is_own and is_first and is_mail else ""
 
 
 def _meanwhile(
@@ -110,6 +132,23 @@ def recorded(context: CommandContext, sitter: Sitter, position: Position, move: 
     return game.stamped(move, int((context.now - begun).total_seconds()))
 
 
+def must_fit(after: Position) -> None:
+    """Refuse a state that is so large that the states of a board could fill the memory.
+
+    Raises:
+        ServerFault: names the game, for the operator who finds the kept mail.
+    """
+    if after.game.info.key not in adapted_games:  # Blackbox is ours, and its states are small
+        return
+    try:
+        octets = len(pickle.dumps(after.state))
+    except Exception:  # noqa: BLE001 - not a plain value; `game check` says so
+        return
+    if octets > LARGEST_STATE:
+        key = after.game.info.key
+        raise ServerFault(f"a state of {key} has {octets // 1000} kB, and boards keep many")
+
+
 def log_ply(
     context: CommandContext, board: BoardRow, sitter: Sitter, after: Position, words: Said
 ) -> Answer:
@@ -117,6 +156,7 @@ def log_ply(
     ply = after.ply
     assert ply is not None
     must_have_room(board, sitter, after)
+    must_fit(after)
     if ply.text not in {WITHDRAW, FORFEIT}:
         must_meet_all(context, board, sitter)
     context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))

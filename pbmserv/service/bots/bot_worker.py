@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
@@ -70,6 +70,7 @@ class BotWorker(Rounds):
         watch: shows the current board to the supervisor, and knows boards over which earlier
             processes were killed.
         tick_s: see `TICK_S`; 0 makes moves at once.
+        games: the keys of its games; other processes think for the others.
     """
 
     def __init__(
@@ -80,7 +81,9 @@ class BotWorker(Rounds):
         moves: Moves,
         watch: Watch,
         tick_s: float,
+        games: Collection[str],
     ) -> None:
+        self._games = sorted(games)
         self._tick_s = tick_s
         self._ready: dict[int, _Ready] = {}
         self._positions = positions
@@ -97,8 +100,8 @@ class BotWorker(Rounds):
         while not self.ending:
             with self._database.reading.connect() as connection:
                 now = self._clock.now()
-                waiting = rows.due(connection, now, BATCH)
-                request = None if waiting else rows.next_request(connection, now)
+                waiting = rows.due(connection, now, BATCH, self._games)
+                request = None if waiting else rows.next_request(connection, now, self._games)
             new = [board_id for board_id in waiting if board_id not in self._ready]
             for board_id in new:
                 self._think_about(board_id)

@@ -26,6 +26,7 @@ class Submission:
         subject: the subject of a mail.
         whole_text: the text with quoted letters.
         id: the Message-ID that an answer names; ``""`` if there is none.
+        is_mail: its writer's mail program chose the Message-ID.
         answered: Message-IDs of the letters that it says to answer; anybody can write any.
         left_out: it holds more than `text`, which its writer may have meant.
         is_unread: the text could not be read; the only line is the refusal that says why.
@@ -40,6 +41,7 @@ class Submission:
     subject: str = field(default="", repr=False)
     whole_text: str = field(default="", repr=False)
     id: str = ""
+    is_mail: bool = False
     answered: tuple[str, ...] = ()
     left_out: bool = False
     is_unread: bool = False

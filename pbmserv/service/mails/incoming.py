@@ -233,6 +233,7 @@ def _submission(
         subject=mail.subject,
         whole_text=mail.text,
         id=mail.message_id,
+        is_mail=True,
         answered=mail.answers,
         left_out=left_out,
         is_unread=bool(mail.unread),

@@ -310,6 +310,17 @@ class RenameUser:
 
 
 @dataclass(frozen=True, slots=True)
+class RetireKeys:
+    """Retire keys of reply addresses that have signed no letter for some days."""
+
+    days: int
+    name: Literal["retire-keys"] = "retire-keys"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return reply_keys.retire(context, by, self.days)
+
+
+@dataclass(frozen=True, slots=True)
 class RotateKeys:
     """Add a key that signs reply addresses from the next reload on."""
 
@@ -345,5 +356,6 @@ Order: TypeAlias = (
     | EraseUser
     | ExportUser
     | RenameUser
+    | RetireKeys
     | RotateKeys
 )

@@ -16,12 +16,20 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import announcements, correspondence, letters, orders, overviews
+from pbmserv.service.operators import (
+    announcements,
+    correspondence,
+    letters,
+    orders,
+    overviews,
+    reply_keys,
+)
 from pbmserv.service.operators.blocked_senders import blocked
 from pbmserv.service.operators.correspondence import Correspondence
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
+from pbmserv.store.accounts.signing_keys import KeyLine
 from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
@@ -160,6 +168,8 @@ def _deadline(fields: Fields) -> Order:
 TIMES = ("nagtime", "forfeittime", "totaltime")
 LONGEST_TIME = 365
 """Days."""
+LONGEST_AGE = 3_650
+"""Days since the newest letter of a key."""
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
@@ -187,6 +197,9 @@ ACTIONS: Mapping[str, Action] = {
         lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),
     ),
     "rotate-keys": Action((), lambda _: orders.RotateKeys()),
+    "retire-keys": Action(
+        ("days",), lambda fields: orders.RetireKeys(_number(fields, "days", 0, LONGEST_AGE))
+    ),
     "board end": _for_board(orders.EndBoard),
     "board hand-over": Action(("board", "old", "new"), _hand_over),
     "board deadline": Action(("board", *TIMES), _deadline),
@@ -347,6 +360,11 @@ class OperatorPages:
         """Return the newest announcements, each with its progress in words."""
         rows = await self._look(partial(announcements.listed, most=ENTRIES))
         return [(row, announcements.progress(row)) for row in rows]
+
+    async def keys(self) -> Sequence[KeyLine]:
+        """Return the keys of reply addresses, without their secrets."""
+        lines: Sequence[KeyLine] = await self._look(reply_keys.listed)
+        return lines
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:
         """See `blocked_senders.blocked`."""

@@ -64,6 +64,9 @@ class BoardRow:
         followed: whether it has followers.
         origin: if it is a copy, the board for which the box was drawn first.
         chosen_by: player who chose the box of a race; `None` if the server drew it.
+        pledged: whether its letters carry hashes of its seed and record from the first one on;
+            boards of older versions do not.
+        event_id: the event of which it is a game, if any.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -89,6 +92,8 @@ class BoardRow:
     followed: bool
     origin: int | None
     chosen_by: int | None
+    pledged: bool
+    event_id: int | None
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -227,6 +232,7 @@ def create(
     origin: int | None = None,
     chosen_by: int | None = None,
     proven: bool = True,
+    event_id: int | None = None,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -258,6 +264,8 @@ def create(
             origin=origin,
             chosen_by=chosen_by,
             proven=proven,
+            pledged=True,
+            event_id=event_id,
             plies=0,
             created_at=now,
             nag_days=terms.nag,

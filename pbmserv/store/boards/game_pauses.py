@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, or_, select, update
 
@@ -17,9 +17,11 @@ from pbmserv.store.tables.boards import (
     boards,
     game_pauses,
     game_stops,
+    house_turns,
     seats,
 )
 
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 _OPEN = game_pauses.c.ends.is_(None)
 
 
@@ -93,10 +95,23 @@ def begin(connection: Connection, game: str, kind: PauseKind, why: str, now: dat
     return added.first() is not None
 
 
-def end(connection: Connection, game: str, kind: PauseKind, now: datetime) -> bool:
-    """End the pause of a game, and let the scheduler check its boards; return whether it had one.
+def rest_bots(connection: Connection, game: str) -> None:
+    """Let no bot move on the boards of a game before its pause ends."""
+    _set_bots_due(connection, game, NEVER)
 
-    An ended stop is counted no more.
+
+def _set_bots_due(connection: Connection, game: str, due_at: datetime) -> None:
+    """Set when bots move on the boards of a game on which it is their turn."""
+    of_game = select(boards.c.id).where(boards.c.game == game)
+    connection.execute(
+        update(house_turns).where(house_turns.c.board_id.in_(of_game)).values(due_at=due_at)
+    )
+
+
+def end(connection: Connection, game: str, kind: PauseKind, now: datetime) -> bool:
+    """End the pause of a game, and let bots and the scheduler look at its boards.
+
+    Earlier stops count no more. Return whether the game had such a pause.
     """
     ended = connection.execute(
         update(game_pauses)
@@ -105,6 +120,7 @@ def end(connection: Connection, game: str, kind: PauseKind, now: datetime) -> bo
     )
     if not ended.rowcount:
         return False
+    _set_bots_due(connection, game, now)
     connection.execute(
         update(boards).where(boards.c.game == game, boards.c.status.in_(RUNNING)).values(due_at=now)
     )

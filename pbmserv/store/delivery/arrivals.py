@@ -225,11 +225,10 @@ def oldest_after(connection: Connection, number: int) -> datetime | None:
     return received_at
 
 
-def has_free(connection: Connection, now: datetime, share: int | None) -> bool:
-    """Return whether an arrival of a share, or of any (`None`), can be claimed."""
+def has_free(connection: Connection, now: datetime) -> bool:
+    """Return whether an arrival can be claimed."""
     free = arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= now)
-    statement = within(select(arrivals.c.id).where(free), arrivals, share)
-    return connection.execute(statement.limit(1)).first() is not None
+    return connection.execute(select(arrivals.c.id).where(free).limit(1)).first() is not None
 
 
 def waiting(connection: Connection) -> tuple[int, datetime | None]:

@@ -86,7 +86,8 @@ SHARE = 100
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "summary": lambda words: sum([len(line["parts"]) for line in words["lines"]]),
     **dict.fromkeys(
-        ("tray", "reminders"), lambda words: len(words["waiting"]) + len(words["news"])
+        ("tray", "reminders", "event-begins"),
+        lambda words: len(words["waiting"]) + len(words["news"]),
     ),
     **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),
 }
@@ -453,15 +454,11 @@ def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
     return connection.execute(waits.values(due_at=now)).rowcount
 
 
-def next_due(
-    connection: Connection, avoiding: Sequence[str] = (), share: int | None = None
-) -> datetime | None:
-    """Return when the next queued letter of a share is due, without those to the domains in
-    *avoiding*."""
+def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
+    """Return when the next queued letter is due, without those to the domains in *avoiding*."""
     due_at: datetime | None
-    if avoiding or share is not None:
-        others = within(_ALL_NEXT, outbox, share).where(_not_to(avoiding))
-        due_at = connection.execute(others).scalar()
+    if avoiding:
+        due_at = connection.execute(_ALL_NEXT.where(_not_to(avoiding))).scalar()
     else:
         due_at = _NEXT.run(connection)[0][0]
     return due_at

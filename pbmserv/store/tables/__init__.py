@@ -55,6 +55,15 @@ from pbmserv.store.tables.boards import (
     unconfirmed_boards,
 )
 from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.events import (
+    EntryStatus,
+    EventStatus,
+    entries,
+    event_bars,
+    events,
+    pairings,
+    regulars,
+)
 from pbmserv.store.tables.mail import (
     UNSENT,
     LetterState,
@@ -72,6 +81,8 @@ __all__ = [
     "RUNNING",
     "UNSENT",
     "BoardStatus",
+    "EntryStatus",
+    "EventStatus",
     "LetterState",
     "MailState",
     "PauseKind",
@@ -94,6 +105,9 @@ __all__ = [
     "daily_boxes",
     "daily_readers",
     "daily_tries",
+    "entries",
+    "event_bars",
+    "events",
     "followers",
     "game_pauses",
     "game_stops",
@@ -108,11 +122,13 @@ __all__ = [
     "notices",
     "outages",
     "outbox",
+    "pairings",
     "password_sources",
     "players",
     "plies",
     "rating_changes",
     "ratings",
+    "regulars",
     "scores",
     "seats",
     "seeks",

@@ -54,8 +54,9 @@ keys = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
     Column("secret", LargeBinary, nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("retired_at", Instant, nullable=True),
 )
-"""Keys that sign reply addresses. The highest id signs; all of them verify."""
+"""Keys that sign reply addresses. The highest id signs; all that are not retired verify."""
 
 players = Table(
     "players",

@@ -74,13 +74,15 @@ boards = Table(
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
+    Column("pledged", Boolean, nullable=False, server_default=false()),
+    Column("event_id", Key, nullable=True),
     sqlite_autoincrement=True,
 )
 """Boards; `store.boards.boards.BoardRow` explains most columns.
 
 The columns from `nag_days` to `away_days` are the `Terms` of `engine.clocks`; `clocks`: by seat,
-see there. `origin` has no foreign key, since SQLite cannot add one to a table. `proven`: whether
-one of its players provably asked for it.
+see there. `origin` and `event_id` have no foreign key, since SQLite cannot add one later. `proven`:
+whether one of its players provably asked for it.
 """
 
 Index(
@@ -256,8 +258,10 @@ plies = Table(
     Column("free", Boolean, nullable=False),
     Column("mail_id", Key, nullable=True),
     Column("created_at", Instant, nullable=False),
+    Column("mark", String(32), nullable=True),
 )
-"""The record of every board. The key keeps a move from counting twice."""
+"""The record of every board. The key keeps a move from counting twice. `mark`: see
+`engine.record.Ply`."""
 
 scores = Table(
     "scores",

@@ -1,10 +1,11 @@
-"""Add the shares of the queues, which a distributed PostgreSQL can keep apart.
+"""Add the shares of the queues, which a distributed PostgreSQL can keep apart, and retired keys.
 
 On PostgreSQL the number of a row says its share (`store.delivery.shares`), that of older rows, too.
 """
 
 import sqlalchemy as sa
 from alembic import context, op
+from alembic.util import CommandError
 
 revision = "0012"
 down_revision = "0008"
@@ -19,6 +20,8 @@ QUEUES = {
 
 
 def upgrade() -> None:
+    if "game" in context.config.attributes["stores"]:
+        op.add_column("keys", sa.Column("retired_at", sa.DateTime(timezone=True)))
     is_postgresql = op.get_context().dialect.name == "postgresql"
     for table, number in _queues():
         op.add_column(
@@ -33,6 +36,16 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    if "game" in context.config.attributes["stores"]:
+        retired = op.get_bind().execute(
+            sa.text("SELECT count(*) FROM keys WHERE retired_at IS NOT NULL")
+        )
+        if retired.scalar_one():
+            raise CommandError(
+                f"revision {down_revision} cannot hold retired keys, which would be valid again; "
+                "restore a copy instead: pbmserv db restore FILE --overwrite"
+            )
+        op.drop_column("keys", "retired_at")
     for table, _ in _queues():
         if op.get_context().dialect.name == "postgresql":
             op.drop_constraint(f"ck_{table}_share", table)
