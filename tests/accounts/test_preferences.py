@@ -1,4 +1,4 @@
-"""How players want things: `prefs`, `away`, `back`, and what becomes of their letters."""
+"""Preferences of players: `prefs`, `away`, `back`, and their effects on letters."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_the_server_is_nobody_in_the_container() -> None:
 
 
 def copied(folder: Path) -> Path:
-    """What the first stage has in its folder, by the Dockerfile's own COPY lines."""
+    """Return the files in the first stage's folder, by the Dockerfile's own COPY lines."""
     folder.mkdir()
     for word, rest in STEPS:
         if word == "COPY" and not rest.startswith("--from"):

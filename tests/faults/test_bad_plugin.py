@@ -39,7 +39,7 @@ OTHERS = 12
 """Boards of a good game."""
 WEB = "127.0.0.1:0"
 SECONDS = 1
-"""What one mail may take, on PostgreSQL four times as long; an operator has 15."""
+"""Seconds that one mail may take, on PostgreSQL four times as long; the default is 15."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class House:
         return [subject for to, subject in heads if address in to]
 
     def told(self, subject: str) -> Counter[str]:
-        """How often each address got a letter of this subject."""
+        """Return the number of letters of this subject to each address."""
         heads = [_head(copies[0]) for copies in list(self.sink.taken.values())]
         return Counter(to for to, got in heads if got == subject)
 

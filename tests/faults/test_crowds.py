@@ -58,7 +58,7 @@ def sits(port: int, source: str) -> socket.socket:
 
 
 def ends(client: socket.socket) -> bool:
-    """Whether the server closes a connection, after whatever it says."""
+    """Read a connection until the server closes it, and return whether it did."""
     with client, contextlib.suppress(ConnectionResetError):
         while client.recv(4096):
             pass

@@ -1,4 +1,4 @@
-"""What the SMTP door lets in, what it turns away, and that nothing a client says breaks it."""
+"""Mails that the SMTP door accepts and refuses, and commands that do not break it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server does around the rules: passes, taps, elimination, moves made together."""
+"""The server's part around the rules: passes, taps, elimination, moves made together."""
 
 from __future__ import annotations
 

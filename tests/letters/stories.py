@@ -289,7 +289,7 @@ def waiting(folder: Path) -> Iterator[Posted]:
 
 
 def operating(folder: Path) -> Iterator[Posted]:
-    """What operators do to boards and accounts, as those whom it concerns read it."""
+    """Letters to players about operators' changes of boards and accounts."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol", "dave")
         for players in ("alice bob", "alice carol", "bob carol"):

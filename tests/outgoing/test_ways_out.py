@@ -116,7 +116,7 @@ def test_challenges_end_and_games_go_on(house: Indoors) -> None:
 
 
 def test_a_click_is_confirmed_with_the_way_back_once_a_day(house: Indoors) -> None:
-    """Who pressed a button beside one challenge may not know that it ends them all."""
+    """A reader who pressed a button beside one challenge may not know that it ends them all."""
     letter = challenged(house)
     (confirmation,) = pressed(house, letter)
     assert "Nobody can challenge you any more. Your games go on." in " ".join(

@@ -58,7 +58,7 @@ class Game:
             return reply_address(self.house.server, connection, self.board, self.player)
 
     def commands(self) -> tuple[str, ...]:
-        """What would be carried out if it were not quoted, password and all."""
+        """Return the command that would be carried out if it were not quoted, with its password."""
         front, who = "blackbox", f"{self.board} {self.player.userid} secret"
         return (f"{front} move {who} g", f"{front} resign {who}", f"move {who} 5", f"resign {who}")
 

@@ -56,7 +56,7 @@ def cases(file: Path = FILE) -> Iterator[Case]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a server did about a reply.
+    """The effects of a reply.
 
     Attributes:
         moves: Alice's new moves.

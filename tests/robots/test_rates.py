@@ -1,4 +1,4 @@
-"""Whoever sends too much is put off, and told so once a day; nobody else suffers for it."""
+"""A sender of too much is put off, and told so once a day; nobody else suffers for it."""
 
 from __future__ import annotations
 

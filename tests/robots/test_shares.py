@@ -1,4 +1,4 @@
-"""Who sends more than can be carried out waits alone: 451 to a full lane, 250 to all others."""
+"""A sender of more than can be carried out waits alone: 451 to a full lane, 250 to all others."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def test_the_same_signed_mail_works_once(house: Indoors) -> None:
 
 
 GMAIL = ("to", "subject", "message-id", "date", "from", "mime-version", "cc", "reply-to")
-"""What Gmail signs: neither Content-Type nor Content-Transfer-Encoding."""
+"""Headers that Gmail signs: neither Content-Type nor Content-Transfer-Encoding."""
 
 
 def signed_once(house: Indoors, message_id: str = f"<m@{DOMAIN}>") -> bytes:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 FIRST_WIN = 138
-"""What a newcomer's first win against a newcomer adds to the number that people see."""
+"""Points that a newcomer's first win against a newcomer adds to the number that people see."""
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_every_ray_begins_and_ends_at_its_ports(box) -> None:
 
 
 def near(point, port, board) -> float:
-    """How far a point is from the middle of a port."""
+    """Return the distance of a point from the middle of a port."""
     column, row = board.port_places[port]
     return max(abs(point[0] - (column + 0.5) * CELL), abs(point[1] - (row + 0.5) * CELL))
 

@@ -42,7 +42,7 @@ def filled(world: Indoors) -> str:
 
 
 def rows(world: Indoors) -> dict[str, int]:
-    """How many rows each table of both stores has."""
+    """Return the number of rows of each table of both stores."""
     counts = {}
     for database in {world.server.base.game, world.server.base.mail}:
         with database.reading.connect() as connection:

@@ -1,4 +1,4 @@
-"""Whatever stands in a path, a query, a form or a body, the answer is no fault of ours."""
+"""No text in a path, a query, a form or a body is answered with a fault of the server."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ CHANGED = ("audit", "players", "addresses", "boards", "seats", "closed_games", "
 
 
 def contents(server: Running) -> dict[str, int]:
-    """How much there is of what they change."""
+    """Return the number of rows of each kind that operators change."""
     with server.server.database.reading.connect() as connection:
         return {
             name: connection.execute(
@@ -191,7 +191,7 @@ def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[in
 
 
 def commands() -> dict[str, set[str]]:
-    """What every command takes, by the words that call it."""
+    """Return the parameters of every command by the words that call it."""
     top: Any = typer.main.get_command(app)
     by_words = {}
     for name, one in top.commands.items():

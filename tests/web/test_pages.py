@@ -49,7 +49,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Followed:
-    """What a letter's way out leads to."""
+    """The page to which the unsubscribe link of a letter leads."""
 
     what: str
     userid: str
@@ -59,7 +59,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Looked:
-    """What a probe is told."""
+    """The answer to a probe."""
 
     status: str
 

@@ -392,7 +392,7 @@ def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_o
 
 
 def octets_of(server: Running, path: str, *known: int) -> bytes:
-    """What is there; *known*: statuses other than 200 that will do."""
+    """Return the body of a page; *known*: statuses other than 200 that will do."""
     connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     connection.request("GET", path)
     answer = connection.getresponse()

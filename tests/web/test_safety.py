@@ -14,7 +14,7 @@ HTTP = {"type": "http", "method": "GET", "path": "/", "headers": []}
 
 
 def answers(application, scope) -> list[dict]:
-    """What the server would be handed for one request."""
+    """Return the messages of an application's answer to one request."""
     sent: list[dict] = []
 
     async def receive():

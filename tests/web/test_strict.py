@@ -13,7 +13,7 @@ from test_pages import CommandContext, Site, pages
 GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
 POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"
 NEXT = b"GET /healthz HTTP/1.1\r\nHost: games.example\r\n\r\n"
-"""What a proxy may take for the body."""
+"""Texts that a proxy may take for the body."""
 
 
 @pytest.fixture(scope="module")
