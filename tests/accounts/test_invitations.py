@@ -207,7 +207,7 @@ def test_inviting_is_a_word_for_it(house: Indoors) -> None:
     assert "To invite a friend who does not play here yet, give a mail address" in flat(page)
 
 
-def test_whoever_leaves_invites_no_more(house: Indoors) -> None:
+def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
     letter = invited(house)
     (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(question, "yes")
@@ -277,7 +277,9 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
         ("Thank you for your mail. We answer soon.", "It is not clear"),
     ],
 )
-def test_what_is_no_clear_yes_makes_nothing(house: Indoors, words: str, sentence: str) -> None:
+def test_a_reply_that_is_no_clear_yes_makes_nothing(
+    house: Indoors, words: str, sentence: str
+) -> None:
     (refusal,) = house.reply(invited(house), words)
     assert sentence in flat(refusal)
     assert count(house, players) == 4
@@ -288,7 +290,7 @@ def test_what_is_no_clear_yes_makes_nothing(house: Indoors, words: str, sentence
     assert count(house, players) == 5
 
 
-def test_whoever_got_it_forwarded_says_yes_for_nobody(house: Indoors) -> None:
+def test_the_reader_of_a_forwarded_invitation_says_yes_for_nobody(house: Indoors) -> None:
     letter = invited(house)
     (refusal,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
     assert "The invitation went to another address" in flat(refusal)

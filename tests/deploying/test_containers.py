@@ -68,7 +68,7 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def test_what_is_copied_is_enough_to_install_and_is_let_through(tmp_path: Path) -> None:
+def test_the_copied_files_are_enough_to_install_and_not_ignored(tmp_path: Path) -> None:
     """The RUN lines of the first stage, but for the libraries, which need a network."""
     source = copied(tmp_path / "source")
     home = tmp_path / "environment"

@@ -59,7 +59,7 @@ def test_newcomers_enter_by_rating() -> None:
 
 
 @pytest.mark.parametrize("count", range(2, 13))
-def test_who_begins_is_as_in_the_berger_tables(count: int) -> None:
+def test_the_first_player_is_that_of_the_berger_tables(count: int) -> None:
     players = list(range(1, count + 1))
     rows = [
         {"id": one, "name": str(one), "score": 0.0, "rating": 1, "starting_number": one}

@@ -114,7 +114,9 @@ def test_a_mail_that_is_too_large_is_refused_before_and_after(embedded: Running)
         (b"", "554"),
     ],
 )
-def test_what_no_parser_shall_see_is_refused(embedded: Running, raw: bytes, reply: str) -> None:
+def test_octets_that_no_parser_shall_see_are_refused(
+    embedded: Running, raw: bytes, reply: str
+) -> None:
     before = received(embedded)
     with Wire(embedded.port) as wire:
         answer = wire.mail(ALICE, OURS, raw)

@@ -166,7 +166,7 @@ def test_a_bot_that_asks_for_more_gets_an_error_and_makes_no_move(
     assert vars(failed)["fault"] == "AttributeError"
 
 
-def test_how_long_a_thought_was_tells_nothing(
+def test_the_length_of_a_thought_tells_nothing(
     server: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Thoughts of 0.02, 0.3 and 0.7 seconds, by a clock that stands still otherwise."""

@@ -183,7 +183,7 @@ def test_a_report_of_many_boards_stays_short_and_says_what_it_leaves_out(server:
     assert fewer.reply_to not in boards
 
 
-def test_what_stands_in_a_link_is_encoded() -> None:
+def test_signs_in_a_link_are_encoded() -> None:
     link = Mailto("pbmserv+abc@games.example", "Blackbox 1")("+b3,?\nToo \u00e4&b=c")
     assert link == (
         "mailto:pbmserv+abc@games.example?subject=Blackbox%201"

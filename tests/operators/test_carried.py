@@ -239,9 +239,7 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
     return rows_of_tables
 
 
-def test_whatever_is_in_the_rows_is_the_same_afterwards(
-    tmp_path: Path, empty_postgres_url: str
-) -> None:
+def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: str) -> None:
     @examples(3)
     @given(filled())
     def holds(made: dict[str, list[dict[str, Any]]]) -> None:

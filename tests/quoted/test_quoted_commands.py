@@ -143,7 +143,7 @@ def test_nothing_attached_is_read(game, part, said):
 
 
 @pytest.mark.parametrize("style", sorted(STYLES)[::9])
-def test_what_stands_above_a_quote_is_made(game, style):
+def test_a_move_above_a_quote_is_made(game, style):
     # Refused by the game, in words that name it: so this was read, and the quote was not.
     before = game.record()
     assert game.mail(f"zz9\n\n{quoted(style, 'resign')}") == ["refusal"]

@@ -230,7 +230,7 @@ def test_an_address_is_counted_for_each_network_by_itself(clock: StandingClock) 
     assert traffic.count_mail(HERE, 0, direct=True) is None
 
 
-def test_whoever_asks_first_is_not_counted(clock: StandingClock) -> None:
+def test_a_client_that_asks_first_is_not_counted(clock: StandingClock) -> None:
     traffic = Traffic(Rates("2/hour", "9/hour", "9/hour", "", "", "", ""), clock)
     assert not any(traffic.is_over(HERE, 7, direct=True) for _ in range(50))
     assert traffic.count_mail(HERE, 7, direct=True) is None

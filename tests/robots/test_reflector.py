@@ -153,7 +153,7 @@ def test_no_reply_repeats_words_to_somebody_else(server: Indoors) -> None:
                 check(letters, (letter.kind, text))
 
 
-def test_who_has_proved_to_write_still_reads_the_own_words(tmp_path: Path) -> None:
+def test_a_proven_writer_still_reads_the_own_words(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")

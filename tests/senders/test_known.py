@@ -197,7 +197,7 @@ def test_a_players_own_record_comes_to_the_proven_player(house: Indoors) -> None
     assert kinds(writes(house, "bob", "record 2")) == {"refusal"}
 
 
-def test_whatever_a_known_reader_gets_can_be_answered(house: Indoors) -> None:
+def test_every_letter_to_a_known_reader_can_be_answered(house: Indoors) -> None:
     (question,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
     for line in ("list", "help", "blackbox standings", "scores", "week", "show 1", "games bob"):
         for letters in (house.reply(question, line), writes(house, "alice", line)):

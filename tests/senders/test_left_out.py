@@ -263,7 +263,7 @@ def test_a_mail_with_the_message_id_of_another_changes_nothing(house: Indoors) -
     assert not house.send_raw(address_of("alice"), b"From:" + raw)
 
 
-def test_what_others_sign_proves_the_sender(house: Indoors) -> None:
+def test_signatures_of_other_servers_prove_the_sender(house: Indoors) -> None:
     providers = (
         GMAIL,
         ("from", "date", "subject", "message-id", "content-type", "mime-version", "to", "cc"),

@@ -115,7 +115,7 @@ def test_a_hint_is_true_of_every_layout_that_fits(
 @pytest.mark.slow
 @examples(10)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 6))
-def test_what_the_reader_cannot_know_changes_no_hint(
+def test_facts_hidden_from_the_reader_change_no_hint(
     words: list[str], seed: int, turns: int
 ) -> None:
     state = begun(words, seed, turns, 1)

@@ -325,7 +325,7 @@ def test_check_draws_the_way_of_a_ray() -> None:
         (["rays", "nothing"], "", '"nothing" is not a game ID.'),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
+def test_a_wrong_argument_is_refused_in_one_line(
     arguments: list[str], typed: str | bytes, said: str
 ) -> None:
     result = run(*arguments, typed=typed)

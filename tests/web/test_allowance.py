@@ -158,7 +158,7 @@ def test_a_page_that_fails_is_paid_for_and_lets_the_next_one_in() -> None:
     asyncio.run(ask())
 
 
-def test_what_was_made_is_kept_up_to_so_many_octets() -> None:
+def test_rendered_pages_are_kept_up_to_so_many_octets() -> None:
     kept, numbers = Rendered(100), list[int]()
 
     async def ask(key: int, length: int) -> None:

@@ -194,7 +194,7 @@ def test_todays_box_is_played_without_an_account(client: Client) -> None:
     assert client.told("/today?state=forged&tap=A")["anew"]
 
 
-def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
+def test_wrong_requests_of_programs_are_refused_kindly(client: Client) -> None:
     for path, code in {
         "/nothing": "no-such-address",
         "/games/chess": "no-game",
@@ -223,7 +223,7 @@ def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
         assert client.ask("/games", accept=accept).status == 200, accept
 
 
-def test_what_is_known_need_not_be_sent_again(client: Client) -> None:
+def test_an_unchanged_seat_is_not_sent_again(client: Client) -> None:
     client.challenge()
     for path in ("/games", "/boards/1", "/ratings", "/openapi.json", "/"):
         answer = client.ask(path)
@@ -358,7 +358,7 @@ def test_nobody_plays_without_a_good_token(client: Client, caplog: Any) -> None:
     assert alice not in caplog.text + "".join(str(vars(one)) for one in caplog.records)
 
 
-def test_what_cannot_be_read_is_not_played(client: Client) -> None:
+def test_a_body_that_cannot_be_read_is_not_played(client: Client) -> None:
     alice, _ = client.challenge()
     before = client.seat(alice)
     turn = before["turn"]
@@ -414,7 +414,9 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
         assert client.post(bob, {"turn": turn, "move": "b2"}).status == 200
 
 
-def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_that_takes_long_or_fails_is_reported(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     alice, _ = client.challenge()
     presses = client.world.server.web_requests.presses
     errors: list[Exception] = [StillWorking("x"), StoreAway("x"), LookupError("inside")]

@@ -77,7 +77,7 @@ def answered(operation: Any, token: str, *excluded: Any) -> set[int]:
     return statuses
 
 
-def test_whatever_is_asked_is_answered_as_the_document_says(tmp_path: Path) -> None:
+def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
     # Here, for every process of a run would import it, which takes a second.
     import schemathesis
     from schemathesis.specs.openapi.checks import positive_data_acceptance

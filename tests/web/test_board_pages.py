@@ -151,7 +151,7 @@ def test_a_plan_is_written_and_seen_by_its_owner_alone(server: Running) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_sent_twice_is_played_once(server: Running) -> None:
+def test_a_form_sent_twice_is_played_once(server: Running) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
     alice.load()

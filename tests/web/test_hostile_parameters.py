@@ -282,7 +282,7 @@ def test_the_mailbox_takes_any_value(local: tuple[Running, Path]) -> None:
 
 
 @pytest.mark.both_databases
-def test_what_a_database_cannot_hold_is_asked_of_neither(
+def test_numbers_too_large_for_a_database_are_asked_of_neither(
     database_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL refuses texts with NUL and numbers above 63 bits, SQLite only the latter."""

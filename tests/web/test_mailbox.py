@@ -142,7 +142,7 @@ def test_two_people_sign_up_read_and_answer(
     assert browser.open("news").got["content-type"] == "application/json"
 
 
-def test_what_the_door_refuses_is_told_and_nothing_is_lost(server: Running) -> None:
+def test_a_refusal_of_the_door_is_shown_and_nothing_is_lost(server: Running) -> None:
     browser = Browser(server)
     browser.send("", {"name1": "carol", "password1": "secret-word"})
     mail = {"to": "somebody@elsewhere.example", "subject": "Hello", "body": "words", "key": "1"}

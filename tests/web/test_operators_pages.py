@@ -364,7 +364,7 @@ def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
     assert operator.open("/correspondence").status == 200
 
 
-def test_what_waits_is_what_status_tells(operator: Operator) -> None:
+def test_the_page_of_queues_says_what_status_says(operator: Operator) -> None:
     operator.open("/")
     for words in (
         "mails to carry out",

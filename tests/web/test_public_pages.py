@@ -206,7 +206,7 @@ def of_everybody(server: Running, *more: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
+def test_a_player_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
     """The name is on no page, picture or feed, and back as soon as its player wants."""
     examples = {one for one in of_everybody(server) if b"alice" in octets_of(server, one, 404)}
     resigned(server, 0)
@@ -430,7 +430,7 @@ def test_a_thousand_readers_are_one_rendering(
     assert renderings == ["game"]
 
 
-def test_whom_to_tell_of_a_hole(tmp_path: Path) -> None:
+def test_security_txt_names_the_operators(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/game.sqlite3"
     with start(url, tmp_path, security_contact="security@games.example") as server:
         fields = dict(
