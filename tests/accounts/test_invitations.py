@@ -41,7 +41,7 @@ def invited(house: Indoors, who: str = "alice", address: str = FRIEND, text: str
 
 
 def kinds(letters: list[Posted]) -> list[tuple[str, str]]:
-    return [(one.kind, one.recipient) for one in letters]
+    return [(letter.kind, letter.recipient) for letter in letters]
 
 
 def flat(letter: Posted) -> str:
@@ -101,7 +101,7 @@ def test_one_account_invites_a_few_a_day(house: Indoors) -> None:
         f"blackbox challenge alice {PASSWORD} more{number}@far.example" for number in range(9)
     )
     letters = house.send(ALICE, "multiple", many)
-    assert sum(one.kind == "invitation" for one in letters) == 2
+    assert sum(letter.kind == "invitation" for letter in letters) == 2
 
 
 def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
@@ -109,7 +109,7 @@ def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
     for who in ("alice", "bob", "carol", "dave"):
         letters = invite(house, who, FRIEND)
         assert (("invited", address_of(who))) in kinds(letters)
-        new_invitations += [one for one in letters if one.kind == "invitation"]
+        new_invitations += [letter for letter in letters if letter.kind == "invitation"]
     assert len(new_invitations) == 3
     house.live(days=31)
     assert invited(house, "dave", FRIEND)
@@ -148,7 +148,7 @@ def test_the_setting_turns_it_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["{}", "alice {}", "alice wrong-word {}", "alice carol {}"])
 def test_a_from_line_alone_invites_nobody(house: Indoors, line: str) -> None:
     letters = house.send(ALICE, f"blackbox challenge {line.format(FRIEND)}")
-    assert [one.kind for one in letters] == ["refusal"]
+    assert [letter.kind for letter in letters] == ["refusal"]
     assert "wrong-word" not in letters[0].text
     assert count(house, invitations) == 0
 

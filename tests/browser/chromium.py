@@ -84,7 +84,9 @@ def violations(page: Page, only: str = "{}") -> list[str]:
         page.evaluate(Axe().axe_script)
     options = f"{{resultTypes: ['violations'], ...{only}}}"
     faults = page.evaluate(f"axe.run({options})")["violations"]
-    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in faults]
+    return [
+        f"{fault['id']}: {fault['help']}: {fault['nodes'][0]['html'][:200]}" for fault in faults
+    ]
 
 
 def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:

@@ -93,7 +93,7 @@ class Listener:
 def whole(value: Any) -> str:
     """Return all values that can be reached from a value, also fields that `repr` leaves out."""
     if is_dataclass(value):
-        return repr([(one.name, whole(getattr(value, one.name))) for one in fields(value)])
+        return repr([(field.name, whole(getattr(value, field.name))) for field in fields(value)])
     if isinstance(value, list | tuple):
         return repr([whole(one) for one in value])
     return repr(sorted(value) if isinstance(value, set | frozenset) else value)
@@ -128,4 +128,4 @@ def test_where_something_is_hidden_another_seed_gives_other_moves(game: AnyGame)
     for level in game.bots if game.info.hidden else ():
         position = begun(game, ())
         seeds = [replace(position, seed=bytes([n]) * 32) for n in range(4)]
-        assert len({bot_move(one, Seat(0), level) for one in seeds}) == 4
+        assert len({bot_move(seed, Seat(0), level) for seed in seeds}) == 4

@@ -140,8 +140,8 @@ def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> N
         assert ends(limits[0])
         with sits(running.smtps_port, FIVE[1]) as third:  # of its network, which has two already
             assert third.recv(100) == b""
-        for one in limits:
-            one.close()
+        for limit in limits:
+            limit.close()
 
 
 def test_a_client_that_never_reads_is_let_go(

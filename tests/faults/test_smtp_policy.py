@@ -558,4 +558,4 @@ def test_a_fault_in_any_hook_is_temporary_and_tells_nothing(
     broken = [answer for answer in answers if answer.startswith("451")]
     assert broken
     assert set(broken) == {"451 4.3.0 cannot take mail just now, please try again later"}
-    assert not any("OurFault" in one or "inner" in one for one in answers)
+    assert not any("OurFault" in answer or "inner" in answer for answer in answers)

@@ -62,9 +62,9 @@ def test_the_search_finds_each_fitting_layout_once(data: st.DataObject) -> None:
     layouts = layouts_of(fitting_layouts.cases, count)
     assert len(layouts) == len(set(layouts))
     assert set(layouts) == {
-        frozenset(one)
-        for one in combinations(board.cells, count)
-        if all(trace_all(board, one)[port] == out for port, out in results)
+        frozenset(combination)
+        for combination in combinations(board.cells, count)
+        if all(trace_all(board, combination)[port] == out for port, out in results)
     }
 
 

@@ -164,9 +164,9 @@ class Page(HTMLParser):
     def boards(self) -> list[Drawn]:
         """The boards, in their order, without the names of ports and cells."""
         return [
-            _drawn(one.title, tuple(tuple(map(_shown, row)) for row in one.rows))
-            for one in self.grids
-            if one.has_lines
+            _drawn(grid.title, tuple(tuple(map(_shown, row)) for row in grid.rows))
+            for grid in self.grids
+            if grid.has_lines
         ]
 
 

@@ -443,7 +443,9 @@ def inviting(folder: Path) -> Iterator[Posted]:
         ):
             line = f"blackbox challenge alice {PASSWORD} {friend}"
             letters = server.send(ALICE, line, words)
-            invitations |= {one.recipient: one for one in letters if one.kind == "invitation"}
+            invitations |= {
+                letter.recipient: letter for letter in letters if letter.kind == "invitation"
+            }
             yield from letters
         for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
             yield from server.reply(invitations[f"{friend}@far.example"], words)

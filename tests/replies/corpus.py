@@ -136,7 +136,7 @@ class Stage:
         )
 
     def _to(self, userid: str, letters: list[Posted]) -> Posted:
-        return [one for one in letters if one.recipient == address_of(userid)][-1]
+        return [letter for letter in letters if letter.recipient == address_of(userid)][-1]
 
     def _plies(self, board: int) -> dict[int, str]:
         with self._server.server.database.reading.connect() as connection:
@@ -187,4 +187,4 @@ def _has_talk(body: str, letters: tuple[Posted, ...]) -> bool:
     """Return whether some sentence of a reply is in a letter to Bob."""
     words = _said(letters)
     sentences = [" ".join(one.split()) for one in re.split(r"[.!?\n]+", body)]
-    return any(len(one.split()) >= 2 and one in words for one in sentences)
+    return any(len(sentence.split()) >= 2 and sentence in words for sentence in sentences)

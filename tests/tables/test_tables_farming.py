@@ -106,7 +106,7 @@ def resigned(house: Indoors, number: int, *, opened: bool) -> str:
     if opened:
         house.open_up(number, "alice", "bob")
     letters = house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
-    (won,) = [one for one in letters if one.recipient == ALICE]
+    (won,) = [letter for letter in letters if letter.recipient == ALICE]
     return " ".join(won.text.split())
 
 

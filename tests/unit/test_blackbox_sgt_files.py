@@ -73,8 +73,8 @@ def test_the_beam_that_proves_a_guess_wrong_is_the_same_here() -> None:
     """In the file every other port was fired, and what the checks had shown could not be."""
     text = saved("checks")
     game = read_saved_game(text)
-    assert [one for one in moves(game) if one == "?"] == ["?"] * 3
-    assert len([one for one in moves(game) if one.isalnum()]) == text.count(":F")
+    assert [move for move in moves(game) if move == "?"] == ["?"] * 3
+    assert len([move for move in moves(game) if move.isalnum()]) == text.count(":F")
     assert all(game.redo().state.boxes[0].marks)
 
 

@@ -111,7 +111,7 @@ def play(world: Indoors) -> str:
         world.send(address_of("alice"), f"blackbox move 1 alice {PASSWORD} {move}")
     world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
     world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
-    tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+    tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
     return tokens[address_of("alice")]
 
 

@@ -212,8 +212,8 @@ def test_looks_that_work_something_out_are_counted(tmp_path: Path) -> None:
             address_of("alice"), f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
         )
         letters += house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} c3")
-        links = (re.search(r"/b/\w+", one.text) for one in letters if "/b/" in one.text)
-        page = next(one[0] for one in links if one)
+        links = (re.search(r"/b/\w+", letter.text) for letter in letters if "/b/" in letter.text)
+        page = next(link[0] for link in links if link)
         site = site_of(house.server)
 
         async def ask() -> None:

@@ -86,7 +86,7 @@ class Client(NamedTuple):
         letters = self.world.send(
             address_of("alice"), " ".join(("blackbox challenge alice", PASSWORD, "bob", *words))
         )
-        tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+        tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
         return [tokens[address_of(userid)] for userid in ("alice", "bob")]
 
 
@@ -298,8 +298,10 @@ def test_a_program_plays_by_its_token(client: Client) -> None:
         assert (played["status"], played["your_turn"]) == ("running", False)
         assert played["facts"]["boxes"][1]["atoms"] == ["B2"]
     assert client.moves() == 1
-    letters = [one for one in client.world.letters() if one.recipient == address_of("alice")]
-    assert ["Find it!" in one.text for one in letters] == [True]
+    letters = [
+        letter for letter in client.world.letters() if letter.recipient == address_of("alice")
+    ]
+    assert ["Find it!" in letter.text for letter in letters] == [True]
 
     refused = client.post(bob, {"turn": seat["turn"], "move": "b3"})  # of the turn before
     problem = json.loads(refused.body)
@@ -355,7 +357,7 @@ def test_nobody_plays_without_a_good_token(client: Client, caplog: Any) -> None:
     client.play(alice, "b3,d3,f6,g7")
     client.play(alice, "nonsense")
     assert caplog.records
-    assert alice not in caplog.text + "".join(str(vars(one)) for one in caplog.records)
+    assert alice not in caplog.text + "".join(str(vars(record)) for record in caplog.records)
 
 
 def test_a_body_that_cannot_be_read_is_not_played(client: Client) -> None:
@@ -402,8 +404,8 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
         for move in ("z9", "z8", "z7"):
             answer = client.post(bob, {"turn": turn, "move": move})
             codes.append((answer.status, json.loads(answer.body)["code"]))
-        assert [one[0] for one in codes] == [422] * 3
-        assert {one[1] for one in codes} == {"blackbox.column-unknown"}  # refusals do not run out
+        assert [code[0] for code in codes] == [422] * 3
+        assert {code[1] for code in codes} == {"blackbox.column-unknown"}  # refusals do not run out
         answer = client.post(bob, {"turn": turn, "move": "b2"})
         assert (answer.status, json.loads(answer.body)["code"]) == (429, "too-many")
         assert client.moves() == 0

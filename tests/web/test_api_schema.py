@@ -32,7 +32,7 @@ def filled(world: Indoors) -> str:
     for _ in range(2):
         challenge = f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
         letters += world.send(address_of("alice"), challenge)
-    tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+    tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
     for number in (1, 2):
         world.send(address_of("bob"), f"blackbox move {number} bob {PASSWORD} b2")
         world.send(address_of("alice"), f"blackbox move {number} alice {PASSWORD} c3")

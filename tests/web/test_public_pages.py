@@ -103,7 +103,7 @@ def feed(server: Running, path: str) -> list[dict[str, str]]:
 
 def daily_of(server: Running, address: str) -> Tab:
     """The page of somebody's newest daily box."""
-    letters = [one for one in server.letters(address) if "Daily Box" in one.subject]
+    letters = [letter for letter in server.letters(address) if "Daily Box" in letter.subject]
     return Tab(server.web_port, page_of(letters[-1])).load()
 
 
@@ -195,7 +195,7 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
 
 def of_everybody(server: Running, *more: str) -> list[str]:
     """Every address that everybody may read, with these in place of what varies."""
-    paths = [one.path for one in site_of(server.server).routes if isinstance(one, Route)]
+    paths = [route.path for route in site_of(server.server).routes if isinstance(route, Route)]
     public_paths = set(more)
     for path in paths:
         if "{token}" not in path and not path.startswith("/health"):
@@ -272,8 +272,8 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
             server.send(address_of(name), f"blackbox resign {number} {name} {PASSWORD}")
             server.send(address_of(name), f"prefs {name} {PASSWORD} public=no")
         pages = all_asked(site_of(server.server), "/players/alice", "/players/house-hard")
-    texts = (re.sub("<[^>]*>", " ", one.body.decode()) for one in pages.values())
-    alice, house = (" ".join(one.split()) for one in texts)
+    texts = (re.sub("<[^>]*>", " ", value.body.decode()) for value in pages.values())
+    alice, house = (" ".join(text.split()) for text in texts)
     assert "Opponent Games Won Lost Drawn players who give no name 2 2 0 0 Kinds" in alice
     strong = anchor(GAME.info.strength["house-hard"]["mu"]).shown
     assert f"We measured its Blackbox rating, {strong}, and games do not change it." in house

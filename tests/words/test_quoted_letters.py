@@ -42,18 +42,20 @@ def game(
         new_letters = server.send(ALICE, f"blackbox challenge alice bob {size}")
         cells = ("a2", "c4", "d1") if "=3" in size else ("a2", "c4", "d1", "f7")
         theirs = "b3,c1,d3" if "=3" in size else "b3,c1,d3,h8"
-        (challenge,) = (one for one in new_letters if one.recipient == BOB)
+        (challenge,) = (letter for letter in new_letters if letter.recipient == BOB)
         new_letters += server.reply(challenge, theirs)
-        turn_letter = [one for one in new_letters if one.recipient == ALICE][-1]
+        turn_letter = [letter for letter in new_letters if letter.recipient == ALICE][-1]
         new_letters += server.reply(turn_letter, ",".join(cells))
         new_letters += server.reply(
-            [one for one in new_letters if one.recipient == ALICE][-1], "a,+b2"
+            [letter for letter in new_letters if letter.recipient == ALICE][-1], "a,+b2"
         )
         new_letters += server.send(BOB, f"blackbox move 1 bob {PASSWORD} 2", "A try!")
         new_letters += server.reply(
-            [one for one in new_letters if one.recipient == ALICE][-1], "show"
+            [letter for letter in new_letters if letter.recipient == ALICE][-1], "show"
         )
-        letters = [one for one in new_letters if one.recipient == ALICE and one.board == 1]
+        letters = [
+            letter for letter in new_letters if letter.recipient == ALICE and letter.board == 1
+        ]
         yield Game(server, letters[-5:], cells)
 
 
