@@ -289,7 +289,7 @@ def waiting(folder: Path) -> Iterator[Posted]:
 
 
 def operating(folder: Path) -> Iterator[Posted]:
-    """What operators do to boards and accounts, as those whom it concerns read it."""
+    """Letters to players about operators' changes of boards and accounts."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol", "dave")
         for players in ("alice bob", "alice carol", "bob carol"):
@@ -443,7 +443,9 @@ def inviting(folder: Path) -> Iterator[Posted]:
         ):
             line = f"blackbox challenge alice {PASSWORD} {friend}"
             letters = server.send(ALICE, line, words)
-            invitations |= {one.recipient: one for one in letters if one.kind == "invitation"}
+            invitations |= {
+                letter.recipient: letter for letter in letters if letter.kind == "invitation"
+            }
             yield from letters
         for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
             yield from server.reply(invitations[f"{friend}@far.example"], words)

@@ -123,7 +123,7 @@ def play(world: Indoors) -> str:
         world.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
     world.send(address_of("bob"), f"league bob {PASSWORD} join blackbox")
     world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
-    tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+    tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
     return tokens[address_of("alice")]
 
 
