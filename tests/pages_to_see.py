@@ -23,6 +23,8 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/daily/{number:int}": ("daily-shut", "daily-open"),
     "/seeks": ("seeks",),
     "/standings": ("standings",),
+    "/ladder": ("ladders",),
+    "/ladder/{game}": ("ladder",),
     "/players/{userid}": ("player",),
     "/mine": ("mine-link",),
     "/mine/{token}": ("mine",),
