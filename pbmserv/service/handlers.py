@@ -15,6 +15,7 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
+from pbmserv.commands.table.contests import Contest, Events, OneEvent
 from pbmserv.commands.table.ladder import (
     ChallengeOnLadder,
     JoinLadder,
@@ -56,6 +57,7 @@ from pbmserv.commands.table.playing import (
     Save,
     Solve,
     Submit,
+    TakeNote,
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
@@ -64,6 +66,7 @@ from pbmserv.service.boards import (
     followers,
     invitations,
     moves,
+    notes,
     opponents,
     plies,
     queries,
@@ -73,6 +76,7 @@ from pbmserv.service.boards import (
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.events import entering
 from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
@@ -109,6 +113,7 @@ HANDLERS: Handlers = {
     Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
+    TakeNote: notes.take_note,
     Submit: queued_moves.submit,
     ConfirmMove: queued_moves.confirm,
     Preview: moves.preview,
@@ -133,6 +138,9 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
+    Contest: entering.contest,
+    OneEvent: entering.one_event,
+    Events: entering.show_events,
 }
 """The handler of each command.
 

@@ -516,6 +516,25 @@ def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:
     return server.send_raw("", "\r\n".join(lines).encode(), _envelope_sender(server, letter))
 
 
+def holding_events(folder: Path) -> Iterator[Posted]:
+    """A season of a league: its entries, its begin, a player who leaves, and its table."""
+    with indoors(folder) as server:
+        names = ("alice", "bob", "carol", "dave")
+        server.sign_up(*names)
+        yield from server.send(ALICE, "events")
+        for name in names:
+            yield from server.send(address_of(name), f"league {name} {PASSWORD} join blackbox")
+        yield from server.send(ALICE, "events")
+        for _ in range(16):
+            yield from server.live(days=1)
+        yield from server.send(BOB, f"event bob {PASSWORD} leave 1")
+        for board in (2, 4, 5):
+            name = "dave" if board > 2 else "carol"
+            yield from server.send(address_of(name), f"blackbox resign {board} {name} {PASSWORD}")
+        yield from server.live(days=1)
+        yield from server.send(ALICE, "events 1")
+
+
 STORIES: tuple[Story, ...] = (
     shut,
     signing_up,
@@ -534,4 +553,5 @@ STORIES: tuple[Story, ...] = (
     stopping,
     unsubscribing,
     climbing,
+    holding_events,
 )

@@ -220,6 +220,11 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     for plan in connection.execute(plans):
         boards_by_id[plan.board_id]["queued"] = plan.plan
+    notes = select(seats.c.board_id, seats.c.note).where(
+        seats.c.player_id == player_id, seats.c.note.is_not(None)
+    )
+    for row in connection.execute(notes):
+        boards_by_id[row.board_id]["note"] = row.note
     return list(boards_by_id.values())
 
 

@@ -55,6 +55,15 @@ from pbmserv.store.tables.boards import (
     unconfirmed_boards,
 )
 from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.events import (
+    EntryStatus,
+    EventStatus,
+    entries,
+    event_bars,
+    events,
+    pairings,
+    regulars,
+)
 from pbmserv.store.tables.ladders import (
     ladder_games,
     ladder_moves,
@@ -71,6 +80,7 @@ from pbmserv.store.tables.mail import (
     inbox,
     letter_bytes,
     outbox,
+    reported_sources,
     settled,
     stores,
 )
@@ -79,6 +89,8 @@ __all__ = [
     "RUNNING",
     "UNSENT",
     "BoardStatus",
+    "EntryStatus",
+    "EventStatus",
     "LetterState",
     "MailState",
     "PauseKind",
@@ -101,6 +113,9 @@ __all__ = [
     "daily_boxes",
     "daily_readers",
     "daily_tries",
+    "entries",
+    "event_bars",
+    "events",
     "followers",
     "game_pauses",
     "game_stops",
@@ -120,11 +135,14 @@ __all__ = [
     "notices",
     "outages",
     "outbox",
+    "pairings",
     "password_sources",
     "players",
     "plies",
     "rating_changes",
     "ratings",
+    "regulars",
+    "reported_sources",
     "scores",
     "seats",
     "seeks",
