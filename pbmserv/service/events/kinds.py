@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pbmserv.engine.clocks import Terms
+from pbmserv.engine.clocks import EVENT_CLOCK, Terms
 from pbmserv.store.events import Event
 
-EVENT_TERMS = Terms(nag=5, forfeit=10, total=30)
-"""Times of a game of a league or cup. It ends after at most 88 days: 30 days and 14 of absence for
-each player."""
-
-SWISS_TERMS = Terms(nag=3, forfeit=6, total=12)
-"""Times of a game of a Swiss."""
+SWISS_TERMS = replace(EVENT_CLOCK, nag=3, forfeit=6, total=12, cap=12)
+"""Times of a game of a Swiss; other games of events have the `EVENT_CLOCK`."""
 
 ROUND = {"league": timedelta(days=90), "cup": timedelta(days=90), "swiss": timedelta(days=26)}
 """Time after which the games of a round that still run are decided."""
@@ -75,7 +71,7 @@ RULES: Mapping[str, Rules] = {
 
 def terms_of(event: Event) -> Terms:
     """Return the times of an event's games."""
-    return SWISS_TERMS if event.kind == "swiss" else EVENT_TERMS
+    return SWISS_TERMS if event.kind == "swiss" else EVENT_CLOCK
 
 
 def is_monthly(event: Event) -> bool:
