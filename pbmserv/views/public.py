@@ -346,12 +346,14 @@ class Climb:
     """A movement in a ladder.
 
     Attributes:
+        number: of its row.
         before: rank before it; ``None`` if the player joined.
         after: rank after it; ``None`` if the player left.
         why: ``joined``, ``left``, ``silent``, or the result of a game.
         board: the game that caused it; ``None`` for none.
     """
 
+    number: int
     userid: PublicName
     before: int | None
     after: int | None

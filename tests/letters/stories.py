@@ -554,6 +554,6 @@ STORIES: tuple[Story, ...] = (
     inviting,
     stopping,
     unsubscribing,
-    holding_events,
     climbing,
+    holding_events,
 )
