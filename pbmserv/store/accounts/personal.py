@@ -215,8 +215,8 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     notes = select(seats.c.board_id, seats.c.note).where(
         seats.c.player_id == player_id, seats.c.note.is_not(None)
     )
-    for row in connection.execute(notes):
-        boards_by_id[row.board_id]["note"] = row.note
+    for taken in connection.execute(notes):
+        boards_by_id[taken.board_id]["note"] = taken.note
     return list(boards_by_id.values())
 
 
