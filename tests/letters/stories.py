@@ -196,6 +196,7 @@ def planning(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"blackbox queue {on} {plan}")
         yield from server.send(BOB, f"blackbox queue {on} -")
         yield from server.send(BOB, f"blackbox queue {on} -")
+        yield from server.send(BOB, f"blackbox note {on} alice likes corners")
         yield from server.send(BOB, f"blackbox queue {on} 3; 3; 5")
         for move in ("3", "5", "14"):
             yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} {move}")
