@@ -22,6 +22,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/daily": ("dailies",),
     "/daily/{number:int}": ("daily-shut", "daily-open"),
     "/seeks": ("seeks",),
+    "/proof": ("proof",),
     "/standings": ("standings",),
     "/players/{userid}": ("player",),
     "/mine": ("mine-link",),

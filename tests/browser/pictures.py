@@ -131,6 +131,7 @@ def running(world: World) -> None:
     box.press("+" + ",+".join(atoms_of_day(world, number)) + ",?")
     world.server.live(days=1)
     world.shows("dailies", "/daily")
+    world.shows("proof", "/proof")
     world.shows("daily-open", f"/daily/{number}")
     world.shows("daily-shut", f"/daily/{number + 1}")
     ways = [str(one.message["List-Unsubscribe"]) for one in world.server.letters()]
