@@ -24,6 +24,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/events": ("events",),
     "/events/{number:int}": ("event-open", "event-over"),
     "/seeks": ("seeks",),
+    "/proof": ("proof",),
     "/standings": ("standings",),
     "/ladder": ("ladders",),
     "/ladder/{game}": ("ladder",),

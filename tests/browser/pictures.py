@@ -133,6 +133,7 @@ def running(world: World) -> None:
     box.press("+" + ",+".join(atoms_of_day(world, number)) + ",?")
     world.server.live(days=1)
     world.shows("dailies", "/daily")
+    world.shows("proof", "/proof")
     world.shows("daily-open", f"/daily/{number}")
     world.shows("daily-shut", f"/daily/{number + 1}")
     ways = [str(letter.message["List-Unsubscribe"]) for letter in world.server.letters()]
