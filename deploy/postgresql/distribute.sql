@@ -22,8 +22,10 @@ SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
     'players', 'keys', 'stores', 'heartbeats', 'outages', 'settled', 'bounces', 'wrong_passwords',
     'password_sources', 'audit', 'announcements', 'blocked_senders', 'closed_games', 'game_pauses', 'game_stops',
     'blocks', 'blocked_mailboxes', 'absences', 'notices', 'address_changes', 'addresses', 'signups',
-    'invitations', 'uninvited', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
-    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats'
+    'invitations', 'uninvited', 'reported_sources', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
+    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats', 'events', 'entries',
+    'pairings', 'regulars', 'event_bars', 'ladders', 'ladder_places', 'ladder_games', 'ladder_moves',
+    'ladder_reigns'
 ]) AS name;
 
 -- Boards, and what belongs to a board: a board is on one node.

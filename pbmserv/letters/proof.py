@@ -97,6 +97,7 @@ def opened_record(connection: Connection, shown: ShownBoard) -> Attachment | Non
         board.id,
         f"{ended:%Y-%m-%d}" if ended else "",
         result_of(board.names, outcome.places, outcome.reason),
+        board.sides_drawn,
     )
     return Attachment(f"{board.game}-{board.id}.txt", "text/plain", write_record(sheet).encode())
 

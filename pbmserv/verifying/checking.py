@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
+from pbmserv.commands.reserved_userids import NEUTRAL
+from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
@@ -15,6 +17,8 @@ from pbmserv.engine.record import NO_SEED, Ply, Scoresheet, read_record, result_
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.mail import reading_time
+from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.verifying.letters import Hashes, Letter, Mailbox
 from pbmserv.views.board import BoardScene, board_scene
 from pbmserv.views.environment import template_of
@@ -109,6 +113,7 @@ def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
     records: dict[tuple[str, int], list[str]] = {}
     unreadable: list[Finding] = []
     for text, source in mailbox.records:
+        reading_time.check()
         try:
             board = read_record(text).board
         except PlayerError as error:
@@ -155,6 +160,7 @@ class _Check:
 
     def verdict(self) -> Verdict:
         """Check all, up to the first contradiction."""
+        reading_time.check()
         try:
             is_compared = self._check()
         except Wrong as wrong:
@@ -187,6 +193,7 @@ class _Check:
             self._note("no-pledge")
             return False
         self._check_pledge(sheet)
+        self._check_sides(sheet)
         self._check_moves(sheet)
         if game is None:
             return False
@@ -218,6 +225,15 @@ class _Check:
         if hashes.pledge != pledge_of(sheet.record):
             raise Wrong("wrong-pledge", letter=letter)
 
+    def _check_sides(self, sheet: Scoresheet) -> None:
+        """Draw the seats again, unless players have lost their names since."""
+        if not sheet.sides_drawn or any(name.startswith(NEUTRAL) for name in sheet.names):
+            return
+        drawn = drawn_sides(sheet.record.seed, sheet.names)
+        if tuple(drawn) != sheet.names:
+            raise Wrong("wrong-sides", drawn=" - ".join(drawn))
+        self._note("sides")
+
     def _check_moves(self, sheet: Scoresheet) -> None:
         """Compare the newest move of each letter with the record, without the rules."""
         record = sheet.record
@@ -235,12 +251,13 @@ class _Check:
             position = opening(game, sheet.record)
             positions = [position]
             for ply in sheet.record.plies:
+                reading_time.check()
                 number, name, text = ply.number, sheet.names[ply.seat], ply.text
                 position = position.play(ply)
                 positions.append(position)
                 if position.weight > MOST_WORK:
                     raise Wrong("too-long", board=self._board)
-        except Wrong:
+        except (Wrong, ReadingTooLong):
             raise
         except Exception as error:  # rules of games may raise anything at records of strangers
             raise Wrong("impossible", number=number, name=name, text=text[:60]) from error
@@ -260,6 +277,7 @@ class _Check:
             grown = RecordHashes(pledge, None if seat is None else Seat(seat))
             at = self._at.setdefault(seat, {})
             for position in positions:
+                reading_time.check()
                 at.setdefault(grown.at(position), []).append(position)
         for letter, hashes in self._letters:
             if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
@@ -270,6 +288,7 @@ class _Check:
         """Compare the boards and events in letters with those of the record; return how many."""
         compared = 0
         for letter, hashes in self._letters[:_MOST_DRAWN]:
+            reading_time.check()
             at = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
             if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(at) > _MOST_LIKE:
                 continue

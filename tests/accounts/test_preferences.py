@@ -97,7 +97,7 @@ def embedded(tmp_path: Path) -> Iterator[Running]:
 def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None:
     alice = embedded.sign_up("alice")
     for wrong, allowed, example in (
-        ("format=pdf", "html (text and HTML), text, or spoken", "format=VALUE"),
+        ("format=pdf", "html (text and HTML), text, spoken", "format=VALUE"),
         ("digest=weekly", "off, or daily at a time of day", "digest=VALUE"),
         ("digest=daily@07:75", "not a time of day", "digest=VALUE"),
         ("digest=24:00", "not a time of day", "digest=VALUE"),

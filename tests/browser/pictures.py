@@ -99,6 +99,8 @@ def played(world: World) -> None:
     world.shows("game-turn", "/game/6?turn=9")
     world.shows("player", "/players/alice")
     world.shows("standings", "/standings")
+    world.shows("ladders", "/ladder")
+    world.shows("ladder", "/ladder/blackbox")
 
 
 def running(world: World) -> None:

@@ -480,6 +480,27 @@ def unsubscribing(folder: Path) -> Iterator[Posted]:
         yield from server.letters()
 
 
+def climbing(folder: Path) -> Iterator[Posted]:
+    """A ladder: places, challenges, movements, and long times of silence and of fame."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", LONG)
+        for name in ("alice", "bob", "carol", LONG):
+            yield from server.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
+        yield from server.send(ALICE, "ladder")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}", "For your place!")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD} alice")
+        yield from server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        yield from server.live(minutes=1)
+        yield from server.send(BOB, f"ladder challenge bob {PASSWORD} alice")
+        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} b2,f4,c7,g2")
+        yield from server.send(address_of(LONG), f"ladder leave {LONG} {PASSWORD}")
+        yield from server.live(days=11)
+        for _ in range(4):
+            yield from server.send(CAROL, f"blackbox solo carol {PASSWORD} {SMALL}")
+            yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}")
+            yield from server.live(days=24)
+
+
 def _envelope_sender(server: Indoors, letter: Posted) -> str:
     about = ReplyAddress(Purpose.BOUNCE, about=letter.id)
     return server.server.mail_domain.address_of(about)
@@ -493,6 +514,25 @@ def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:
         f"Diagnostic-Code: smtp; 550 5.1.1 <{letter.recipient}>: no such user, {'see also ' * 30}",
     ]
     return server.send_raw("", "\r\n".join(lines).encode(), _envelope_sender(server, letter))
+
+
+def holding_events(folder: Path) -> Iterator[Posted]:
+    """A season of a league: its entries, its begin, a player who leaves, and its table."""
+    with indoors(folder) as server:
+        names = ("alice", "bob", "carol", "dave")
+        server.sign_up(*names)
+        yield from server.send(ALICE, "events")
+        for name in names:
+            yield from server.send(address_of(name), f"league {name} {PASSWORD} join blackbox")
+        yield from server.send(ALICE, "events")
+        for _ in range(16):
+            yield from server.live(days=1)
+        yield from server.send(BOB, f"event bob {PASSWORD} leave 1")
+        for board in (2, 4, 5):
+            name = "dave" if board > 2 else "carol"
+            yield from server.send(address_of(name), f"blackbox resign {board} {name} {PASSWORD}")
+        yield from server.live(days=1)
+        yield from server.send(ALICE, "events 1")
 
 
 STORIES: tuple[Story, ...] = (
@@ -512,4 +552,6 @@ STORIES: tuple[Story, ...] = (
     inviting,
     stopping,
     unsubscribing,
+    holding_events,
+    climbing,
 )

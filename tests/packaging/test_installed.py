@@ -29,7 +29,7 @@ SHIPPED = {
     path.relative_to(ROOT)
     for folder in ("templates", "migrations", "deploy")
     for path in (ROOT / folder).rglob("*")
-    if path.is_file() and not {"__pycache__", "docker"} & {*path.parts}
+    if path.is_file() and not {"__pycache__", "docker", "tests"} & {*path.parts}
 }
 TREES = tuple((ROOT / "pbmserv" / "games" / "blackbox" / "bots" / "trees").iterdir())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from played import a_game, checked, sentences
+from mailboxes_of_games import a_game, checked, sentences
 
 from pbmserv.engine.proof import pledge_of
 from pbmserv.engine.record import read_record
@@ -248,7 +248,7 @@ def test_without_the_letter_about_the_result_nothing_is_proven() -> None:
 def test_a_record_without_letters_proves_nothing() -> None:
     verdict = checked([record_in(played("liar")["anna"]).replace("\n", "\r\n").encode()])
     assert not verdict.is_proven
-    assert "without a letter" in sentences(verdict)[-1]
+    assert "no letter here carries hashes" in sentences(verdict)[-1]
 
 
 def test_a_mail_of_mine_in_the_dice_is_found_among_my_sent_mails() -> None:

@@ -90,7 +90,7 @@ def test_sqlite_never_gives_a_number_twice(tmp_path: Path) -> None:
         counted = connection.execute(
             text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%' ORDER BY name")
         ).scalars()
-        assert list(counted) == ["arrivals", "boards", "inbox", "outbox"]
+        assert list(counted) == ["arrivals", "boards", "events", "inbox", "outbox"]
     database.close()
 
 

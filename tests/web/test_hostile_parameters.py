@@ -77,6 +77,7 @@ HOSTILE = (
 )
 WORST = ("9" * 9, str(2**63), "9" * 5_000, "-1", "\u00b2", "\0", "a" * 5_000, "../..")
 QUERIES = (
+    *("group",),
     *("turn", "state", "tap", "move", "check", "words", "limit", "before", "answered", "done"),
     *("as", "sent", "answer", "to", "subject", "body", "like", "player", "status", "game"),
     *("target", "tool", "take", "restart", "step"),

@@ -148,7 +148,7 @@ def anybody() -> ConnectionLimits:
 
 
 def site_of(context: CommandContext) -> Starlette:
-    return build(pages(), context, environment(), context)
+    return build(pages(), context, environment(), context, Registry([]))
 
 
 class Site:
@@ -163,7 +163,7 @@ class Site:
 
     async def _start(self, pages: Pages) -> WebServer:
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        site = build(pages, self.context, environment(), self.context)
+        site = build(pages, self.context, environment(), self.context, Registry([]))
         server = WebServer(site, bound, anybody())
         self.host, self.port = await server.start()
         return server

@@ -29,7 +29,7 @@ from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
-ANONYMOUS = {"/hide", "/mine", "/signup"}
+ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
 """Forms that need no token, no session and no secret path."""
 
 

@@ -146,6 +146,7 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
         server.send(ALICE, f"message alice {PASSWORD} bob", next(again))
         server.reply(letters[-1], f"chat\n\n{next(again)}")
         server.reply(letters[-1], f"a\n\n{next(again)}")
+        server.reply(letters[-1], f"give 2d\n\n{next(again)}")
         ended = hidden(server)
         server.reply(ended[-1], f"resign\n\n{next(again)}")
         letters = hidden(server)

@@ -263,7 +263,7 @@ class _RunningClocks:
         moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
         # A player who has never moved may not know of the board, which a forger can have begun. So
         # nobody loses anything, as with "resign". An event has asked its players.
-        has_joined = self._board.terms.of_event
+        has_joined = self._board.event_id is not None
         not_begun = not has_joined and any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])

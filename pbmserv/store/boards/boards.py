@@ -27,6 +27,7 @@ class Sitter:
         state, tz, remind, public, unreachable_since: as in `Player`.
         digest: whether the player gets a daily digest.
         plan: moves that wait for their turn, as `engine.plans` writes them; secret.
+        note: the player's own words about the board, which nobody else may read.
     """
 
     seat: Seat
@@ -42,6 +43,7 @@ class Sitter:
     digest: bool
     unreachable_since: datetime | None
     plan: str | None = field(repr=False)
+    note: str | None = field(repr=False)
 
     def person_away(self, away: Iterable[Span]) -> Person:
         """Return the player's settings for a clock; a digest that cannot arrive counts as none."""
@@ -66,6 +68,8 @@ class BoardRow:
         chosen_by: player who chose the box of a race; `None` if the server drew it.
         pledged: whether its letters carry hashes of its seed and record from the first one on;
             boards of older versions do not.
+        event_id: the event of which it is a game, if any.
+        sides_drawn: whether the seats were drawn from the seed.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -92,6 +96,8 @@ class BoardRow:
     origin: int | None
     chosen_by: int | None
     pledged: bool
+    event_id: int | None
+    sides_drawn: bool
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -181,6 +187,12 @@ _EARLIER = Prepared(
 )
 
 
+def keep_note(connection: Connection, board_id: int, seat: Seat, note: str | None) -> None:
+    """Replace a player's note at a board; `None` deletes it."""
+    is_seat = (seats.c.board_id == board_id) & (seats.c.seat == seat)
+    connection.execute(update(seats).where(is_seat).values(note=note))
+
+
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
     """Return whether a player is new to this game: earlier boards, if any, were hardly begun."""
     values = {"player": player_id, "board": board.id, "game": board.game}
@@ -230,6 +242,8 @@ def create(
     origin: int | None = None,
     chosen_by: int | None = None,
     proven: bool = True,
+    event_id: int | None = None,
+    sides_drawn: bool = False,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -262,6 +276,8 @@ def create(
             chosen_by=chosen_by,
             proven=proven,
             pledged=True,
+            event_id=event_id,
+            sides_drawn=sides_drawn,
             plies=0,
             created_at=now,
             nag_days=terms.nag,
