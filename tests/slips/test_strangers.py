@@ -5,7 +5,6 @@ from __future__ import annotations
 from email import policy
 from email.message import EmailMessage
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
 from indoors import PASSWORD, Posted, address_of, indoors
