@@ -304,14 +304,14 @@ def count_owned(connection: Connection, player_id: int) -> int:
 # -- entries -----------------------------------------------------------------------------------
 
 
-def entries_of(connection: Connection, event_id: int) -> list[Entry]:
-    """Return the entries of an event, by group, place or seed, and time."""
-    rows = connection.execute(
-        _ENTRY.where(entries.c.event_id == event_id).order_by(
-            entries.c.section, entries.c.seed, entries.c.entered_at, entries.c.player_id
-        )
+def entries_of(connection: Connection, event_id: int, section: int | None = None) -> list[Entry]:
+    """Return the entries of an event or of one of its groups, by group, seed and time."""
+    statement = _ENTRY.where(entries.c.event_id == event_id).order_by(
+        entries.c.section, entries.c.seed, entries.c.entered_at, entries.c.player_id
     )
-    return [Entry(*row) for row in rows]
+    if section is not None:
+        statement = statement.where(entries.c.section == section)
+    return [Entry(*row) for row in connection.execute(statement)]
 
 
 def count_groups(connection: Connection, event_id: int) -> int:
@@ -487,6 +487,17 @@ def pairings_of(
     return [Pairing(*row) for row in rows]
 
 
+def games_of_player(connection: Connection, event_id: int, player_id: int) -> list[Pairing]:
+    """Return the games of a player in an event, by round."""
+    rows = connection.execute(
+        _PAIRING.where(
+            pairings.c.event_id == event_id,
+            or_(pairings.c.first_id == player_id, pairings.c.second_id == player_id),
+        ).order_by(pairings.c.round, pairings.c.section, pairings.c.number)
+    )
+    return [Pairing(*row) for row in rows]
+
+
 def add_pairings(connection: Connection, event_id: int, rows: Sequence[Pairing]) -> None:
     """Store games."""
     if rows:
@@ -588,14 +599,14 @@ def early_resignations(
     ]
 
 
-def sections_with_games(connection: Connection, event_id: int, round_number: int) -> set[int]:
-    """Return the groups whose games of a round exist."""
-    rows = connection.execute(
-        select(pairings.c.section)
-        .where(pairings.c.event_id == event_id, pairings.c.round == round_number)
-        .distinct()
-    )
-    return set(rows.scalars())
+def sections_with_games(
+    connection: Connection, event_id: int, round_number: int | None = None
+) -> set[int]:
+    """Return the groups that have games, in one round or any."""
+    statement = select(pairings.c.section).where(pairings.c.event_id == event_id).distinct()
+    if round_number is not None:
+        statement = statement.where(pairings.c.round == round_number)
+    return set(connection.execute(statement).scalars())
 
 
 # -- regulars and bars -------------------------------------------------------------------------
