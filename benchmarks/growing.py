@@ -56,15 +56,15 @@ def _width(row, size):
 def _cheapest(board, how, order, low, high, desk, plan, tried):
     """Return the cost of the best of the *tried* ports, and the port; if none, of a trial."""
     results, _classes, _surprise = board
-    ports, size, known = results.shape[1], high - low, desk[3]
+    ports, size, desk_size = results.shape[1], high - low, desk[3]
     number, place, trial = np.uint64(0), np.int64(0), not len(tried)
     if trial:
         if size < how[2]:
             return greedy_price(board, how, order, low, high, desk), np.int64(-1)
-        number, place = number_of(order, low, high, known)
+        number, place = number_of(order, low, high, desk_size)
         number ^= np.uint64(1)  # a greedy player has another price for this set
-        if known[1][place] == number:
-            return np.int64(known[2][place]), np.int64(-1)
+        if desk_size[1][place] == number:
+            return np.int64(desk_size[2][place]), np.int64(-1)
         few = _width(plan[1], size)
         tried = best_few(board, how, order, low, high, desk, few, 0)
     elif len(tried) == 1:
@@ -91,5 +91,5 @@ def _cheapest(board, how, order, low, high, desk, plan, tried):
             best, least = port, cost
     order[low:high] = before
     if trial:
-        known[1][place], known[2][place] = number, least
+        desk_size[1][place], desk_size[2][place] = number, least
     return least, best

@@ -41,11 +41,11 @@ def main() -> int:
     """Make the likelihoods, then write or compare the file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hiding", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the file")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     begun = process_time()
     content = made()
     file = FOLDER / f"{difficulty.HIDING}.xz"
-    if asked.write:
+    if arguments.write:
         file.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
         note(difficulty.HIDING, content)
     print(f"{difficulty.HIDING}: {len(content):,} bytes ({process_time() - begun:.0f} s)")
@@ -60,8 +60,8 @@ def made() -> bytes:
     costs: Any = np.zeros(len(results))
     likely: Any = np.full(len(results), 1 / len(results))
     for played in range(ROUNDS):
-        asked = probes_of(results, classes, likely)
-        costs += (sums_over_orientations(OPTIONS, asked) / ways - costs) / (played + 1)
+        probes = probes_of(results, classes, likely)
+        costs += (sums_over_orientations(OPTIONS, probes) / ways - costs) / (played + 1)
         likely = np.exp(SHARPNESS * (costs - costs.max()))
         likely /= likely.sum()
     steps = np.round(LEVELS * SHARPNESS * (costs - costs.min())).astype(np.uint8)
@@ -85,27 +85,27 @@ def first_of_all(layouts: list[tuple[int, ...]]) -> Any:
     cells = np.array(layouts)
     base: Any = len(OPTIONS.board.cells) ** np.arange(OPTIONS.least - 1, -1, -1, dtype=np.int64)
     numbers = cells @ base
-    found: Any = np.ones(len(layouts), dtype=bool)
+    is_first: Any = np.ones(len(layouts), dtype=bool)
     for turned in orientations(OPTIONS.board):
-        found &= np.sort(np.array(turned)[cells], axis=1) @ base >= numbers
-    return found
+        is_first &= np.sort(np.array(turned)[cells], axis=1) @ base >= numbers
+    return is_first
 
 
 def probes_of(results: Any, classes: Any, likely: Any) -> Any:
     """Return the probes that each layout costs a greedy solver who knows the likelihoods."""
-    found = np.zeros(len(results), dtype=np.int64)
-    _play(results, classes, likely, np.arange(len(results)), found)
-    return found
+    probes = np.zeros(len(results), dtype=np.int64)
+    _play(results, classes, likely, np.arange(len(results)), probes)
+    return probes
 
 
 @njit
 def _port(results, classes, likely, order, low, high):
     """Return the port with the most bits, -1 if no port tells the layouts apart."""
     ports = results.shape[1]
-    differ = False
+    differs = False
     for at in range(low, high):
-        differ |= classes[order[at]] != classes[order[low]]
-    if not differ:
+        differs |= classes[order[at]] != classes[order[low]]
+    if not differs:
         return -1
     bits = np.full(ports, -1.0)
     for port in range(ports):

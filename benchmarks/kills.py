@@ -245,7 +245,7 @@ def _wait_until(is_so: Callable[[], bool], most_s: float) -> float:
 def _compare(database: Database, load: Load, relay: Relay, report: Report) -> None:
     """Compare sent mails with moves, and queued letters with delivered ones."""
     with database.reading.connect() as connection:
-        made = Counter(
+        moves = Counter(
             (row.board_id, row.number, row.text)
             for row in connection.execute(
                 select(plies.c.board_id, plies.c.number, plies.c.text).where(plies.c.number > 2)
@@ -257,7 +257,7 @@ def _compare(database: Database, load: Load, relay: Relay, report: Report) -> No
     answers = Counter(row.in_reply_to for row in letters)
     for message_id, sent in load.sent.items():
         move = (sent.board, sent.turn, sent.text)
-        times = max(answers[message_id], made.pop(move, 0) if sent.board else 0)
+        times = max(answers[message_id], moves.pop(move, 0) if sent.board else 0)
         name = f"{message_id} {move}"
         report.taken += sent.state == "taken"
         if times > 1:
@@ -267,13 +267,13 @@ def _compare(database: Database, load: Load, relay: Relay, report: Report) -> No
                 report.lost.append(name)
             elif answers[message_id] != 1:
                 report.lost.append(f"{name}: {answers[message_id]} answers")
-    report.doubled += [f"a move that nobody sent: {move}" for move in made]
+    report.doubled += [f"a move that nobody sent: {move}" for move in moves]
     report.letters = len(letters)
-    known = {row.message_id for row in letters}
+    message_ids = {row.message_id for row in letters}
     report.unsent = [
         f"{row.message_id} {row.state}" for row in letters if row.message_id not in relay.copies
     ]
-    report.unknown = [message_id for message_id in relay.copies if message_id not in known]
+    report.unknown = [message_id for message_id in relay.copies if message_id not in message_ids]
     for message_id, copies in relay.copies.items():
         if len(set(copies)) > 1:
             report.repeats_other.append(f"{message_id} {len(copies)} copies")

@@ -132,14 +132,14 @@ class Games:
 
     @staticmethod
     def _in_turn(running: list[Board], mails: int) -> Iterator[Board]:
-        made = 0
-        while made < mails:
-            before = made
+        move_count = 0
+        while move_count < mails:
+            before = move_count
             for board in running:
-                if board.left > 0 and made < mails:
+                if board.left > 0 and move_count < mails:
                     yield board
-                    made += 1
-            if made == before:
+                    move_count += 1
+            if move_count == before:
                 raise RuntimeError("too few boards were prepared for so many moves")
 
 

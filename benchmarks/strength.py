@@ -21,7 +21,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
 from time import process_time
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -66,9 +66,9 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=GAMES, help="of each level (2000)")
     parser.add_argument("--only", choices=LEVELS, help="the one level whose figures are new")
     parser.add_argument("--write", action="store_true", help=f"write {STRENGTH}")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     hidings = list(dict.fromkeys([random_layout, *(level.hide for level in LEVELS.values())]))
-    new = [asked.only] if asked.only else list(LEVELS)
+    new = [arguments.only] if arguments.only else list(LEVELS)
     times = {userid: timed(userid) for userid in new}
     played: dict[tuple[str, Hiding], list[Played]] = {}
     levels.candidates = Table(MEASURED).candidates
@@ -77,11 +77,11 @@ def main() -> int:
             for userid in LEVELS:
                 work = partial(play, userid, hiding)
                 # Well hidden boxes are needed only to compare levels: half as many are enough.
-                count = asked.games if userid in new else asked.games // 3
+                count = arguments.games if userid in new else arguments.games // 3
                 count = count if hiding is random_layout else count // 2
-                found = list(pool.map(work, range(count), chunksize=20))
-                played[userid, hiding] = found
-                line = " ".join(f"{key} {value}" for key, value in figures(found).items())
+                games = list(pool.map(work, range(count), chunksize=20))
+                played[userid, hiding] = games
+                line = " ".join(f"{key} {value}" for key, value in figures(games).items())
                 print(f"{userid:<15} {hiding.__name__:<12} {line}", flush=True)
     wins = {
         (one, other): chance(played[one, LEVELS[other].hide], played[other, LEVELS[one].hide])
@@ -90,25 +90,38 @@ def main() -> int:
     for (one, other), share in wins.items():
         print(f"{one} beats {other}: {share:.3f}")
     mus = {name: row["mu"] for name, row in levels.measured().items() if name not in new}
-    about = dict(levels.measured()) if asked.only else {}
+    about = dict(levels.measured()) if arguments.only else {}
     for userid, mu in anchors(list(LEVELS), wins, mus).items():
         if userid in new:
             about[userid] = {
                 "mu": mu,
                 "rating": anchor(mu).shown,
-                "games": asked.games,
+                "games": arguments.games,
                 **figures(played[userid, random_layout]),
                 "turn_ms": times[userid],
             }
     about = {userid: about[userid] for userid in LEVELS}
     content = json.dumps({"levels": about}, indent=2) + "\n"
     print(content, end="")
-    if asked.write:
+    if arguments.write:
         FILE.write_text(content, "utf-8")
     return 0
 
 
+class Player(Protocol):
+    """A level, or a model of a person."""
+
+    def choose(self, view: View, rng: Rng) -> str:
+        """Return a move."""
+        ...
+
+
 def play(userid: str, hiding: Hiding, number: int) -> Played:
+    """Let a level play a game of two by the usual rules against an idle opponent."""
+    return play_by(LEVELS[userid], hiding, number)
+
+
+def play_by(player: Player, hiding: Hiding, number: int) -> Played:
     """Play a game of two by the usual rules against an idle opponent."""
     lot = Rng(b"strength%d" % number, 0)
     start = new_state(MEASURED, 2)
@@ -117,7 +130,7 @@ def play(userid: str, hiding: Hiding, number: int) -> Played:
     seat, turns = Seat(0), 0
     while state.outcome is None:
         view = GAME.view(state, seat)
-        text = LEVELS[userid].choose(view, Rng(b"strength%d" % number, turns + 1))
+        text = player.choose(view, Rng(b"strength%d" % number, turns + 1))
         turns += 1
         state = GAME.apply(state, seat, GAME.parse(view, text), lot).state
         state = replace(state, turns=state.turns + 1)

@@ -44,11 +44,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trees", description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help="such as 7x7/4; all without any")
     parser.add_argument("--write", action="store_true", help="write the files")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     wrong = 0
     for width, height, atoms in KINDS:
-        if not asked.kinds or f"{width}x{height}/{atoms}" in asked.kinds:
-            wrong += made((width, height, atoms), write=asked.write)
+        if not arguments.kinds or f"{width}x{height}/{atoms}" in arguments.kinds:
+            wrong += made((width, height, atoms), write=arguments.write)
     return 1 if wrong else 0
 
 

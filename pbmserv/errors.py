@@ -16,6 +16,7 @@
     └── ServerFault            our fault: the operator learns the reason, players do not
         ├── StartRefused       an operator must change something before the next start
         │   └── ConfigError    wrong settings (found before anything binds)
+        ├── GameAway           a board's game is stopped or not installed: its mails wait
         ├── NamesUnavailable   no name server answered
         └── RelayError         the relay did not accept a letter
             ├── RelayTemporary   try again later
@@ -134,6 +135,22 @@ class ServerFault(PbmError):
     """Our fault or the operator's; players never see its text."""
 
 
+class GameAway(ServerFault):
+    """A board cannot be shown or played now: its game is stopped, or not installed.
+
+    Its record is kept; mails and letters about it wait.
+
+    Attributes:
+        game: the key of the game.
+        is_stopped: whether the game is stopped because its rules hung; else it is not installed.
+    """
+
+    def __init__(self, game: str, *, is_stopped: bool) -> None:
+        super().__init__(f"the game {game} is {'stopped' if is_stopped else 'not installed'}")
+        self.game = game
+        self.is_stopped = is_stopped
+
+
 class StoreAway(ServerFault):
     """A store, or the stage that writes to it, cannot be reached now.
 
@@ -159,6 +176,10 @@ class ConfigError(StartRefused):
 
 class StillWorking(ServerFault):
     """The request is stored and will be carried out, but not yet."""
+
+
+class NotDone(ServerFault):
+    """Our code failed on a form or press of a page. Nothing has changed, and it can be repeated."""
 
 
 class NamesUnavailable(ServerFault):

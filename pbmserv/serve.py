@@ -28,7 +28,7 @@ from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 from pbmserv.views import overrides
-from pbmserv.views.environment import keep_compiled
+from pbmserv.views.environment import drop_broken_templates, keep_compiled
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
@@ -95,6 +95,8 @@ def _open(settings: Settings) -> tuple[Base, str]:
             log.notice(str(fault))
     keep_compiled(settings.data_dir / "cache")
     base = Base(settings)
+    for sentence in drop_broken_templates():
+        log.notice(sentence)
     try:
         with base.game.writing.begin() as connection:
             health.write_probe(connection, base.clock.now())

@@ -76,9 +76,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _is_whole(config: pytest.Config) -> bool:
     """Whether all tests run; a part of them proves nothing here."""
-    given = getattr(config, "workerinput", {}).get("is_whole")
-    if given is not None:
-        return bool(given)
+    is_whole = getattr(config, "workerinput", {}).get("is_whole")
+    if is_whole is not None:
+        return bool(is_whole)
     option = config.option
     is_all = config.args_source is not pytest.Config.ArgsSource.ARGS
     return bool(is_all and not option.keyword and not option.markexpr and not option.collectonly)

@@ -83,7 +83,7 @@ def serve(environment: Mapping[str, str], stdout: int, stderr: int) -> Forked:
 
 
 def run(
-    arguments: Sequence[str], environment: Mapping[str, str], *, timeout: float = 30
+    arguments: Sequence[str], environment: Mapping[str, str], *, timeout: float = 60
 ) -> subprocess.CompletedProcess[str]:
     """Run ``pbmserv`` to its end, and return what it printed."""
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
@@ -117,7 +117,7 @@ def offer(folder: Path) -> Callable[[], None]:
 
     def end() -> None:
         stdin.close()
-        process.wait(30)
+        process.wait(60)
 
     return end
 

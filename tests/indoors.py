@@ -166,13 +166,13 @@ class Indoors:
         claimed = self.server.outbox.claim(1000)
         if not claimed:
             return []
-        made = self.server.outbox.make(claimed)
-        self.server.outbox.settle([Sent(letter.id) for letter in made])
-        made.sort(key=lambda letter: letter.id)
-        of_these = {"ids": [letter.id for letter in made]}
+        letters = self.server.outbox.make(claimed)
+        self.server.outbox.settle([Sent(letter.id) for letter in letters])
+        letters.sort(key=lambda letter: letter.id)
+        of_these = {"ids": [letter.id for letter in letters]}
         with self.server.database.reading.connect() as connection:
             rows = {row.id: row for row in connection.execute(_POSTED, of_these)}
-        return [_posted(letter, rows[letter.id]) for letter in made]
+        return [_posted(letter, rows[letter.id]) for letter in letters]
 
     def live(self, **by: float) -> list[Posted]:
         """Move the clock of a running server, and return the letters that are due."""

@@ -80,12 +80,12 @@ class NameServer:
                 self._socket.sendto(answer, client)
 
     def _take(self, question: bytes, client: object) -> None:
-        asked = dns.message.from_wire(question)
-        name = asked.question[0].name.to_text(omit_final_dot=True).lower()
+        query = dns.message.from_wire(question)
+        name = query.question[0].name.to_text(omit_final_dot=True).lower()
         self.asked[name] += 1
         self.is_asked.set()
         delay = max([s for end, s in self._delays.items() if name.endswith(end)], default=0.0)
-        due = monotonic() + delay, self.asked.total(), self._answer(asked, name), client
+        due = monotonic() + delay, self.asked.total(), self._answer(query, name), client
         heapq.heappush(self._due, due)
 
     def _answer(self, asked: dns.message.Message, name: str) -> bytes:

@@ -30,9 +30,11 @@ class Words(HTMLParser):
 
 def page_of(letter: Letter) -> str:
     """Return the path of a board's page from the link in a letter."""
-    found = re.search(r"In a browser: http://games\.example(/b/[a-z2-7]+)$", letter.text.rstrip())
-    assert found is not None, letter.text
-    return found[1]
+    match = re.search(
+        r"In a browser: http://games\.example(/b/[a-z2-7]+)$", letter.text, re.MULTILINE
+    )
+    assert match is not None, letter.text
+    return match[1]
 
 
 @dataclass
@@ -102,8 +104,8 @@ class Tab:
     @property
     def draft(self) -> str:
         """The move that taps have put together so far."""
-        found = _DRAFT.search(self.html)
-        return unescape(found[1]) if found else ""
+        match = _DRAFT.search(self.html)
+        return unescape(match[1]) if match else ""
 
     @property
     def text(self) -> str:
@@ -118,7 +120,7 @@ class Tab:
         return self.html.replace(self.fields.get("key", "-"), "KEY")
 
     def _ask(self, method: str, path: str, body: str = "") -> Tab:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         connection.request(method, path, body or None, kind if body else {})
         answer = connection.getresponse()

@@ -39,7 +39,7 @@ class Process:
         arguments: Sequence[str] = (),
         **settings: str | None,
     ) -> None:
-        given: dict[str, str | None] = {
+        values: dict[str, str | None] = {
             "DATA_DIR": str(folder),
             "DATABASE": database_url,
             "SMTP": "127.0.0.1:0",
@@ -51,7 +51,7 @@ class Process:
         }
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
         self._errors = folder / "stderr.log"
-        ours = {f"PBMSERV_{name}": value for name, value in given.items() if value is not None}
+        ours = {f"PBMSERV_{name}": value for name, value in values.items() if value is not None}
         self._environment = clean | ours
         read, write = os.pipe()
         with self._errors.open("ab") as errors:

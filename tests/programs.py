@@ -10,7 +10,7 @@ from time import monotonic, sleep
 
 import pytest
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 SBIN = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 """Folders of Debian that are not on every PATH."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 SETTLES: dict[int, Callable[[], None]] = {}
 """Functions by port that wait until a server in this process has carried out all mails."""

@@ -68,6 +68,19 @@ def rules_of(key: str) -> list[str]:
     return [*filter(str.strip, paragraphs), *game.server_rules]
 
 
+def sample_game(keys: Sequence[str]) -> str:
+    """Return the game whose words a page of help shows; ``""`` if there is none.
+
+    A game with words of its own is preferred to one for which the server makes them.
+    """
+    return next((key for key in keys if key not in adapted_games), next(iter(keys), ""))
+
+
+def sample_moves(key: str) -> Sequence[str]:
+    """Return three moves of a game for pages of help."""
+    return adapted_games[key].sample_moves
+
+
 BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
     one.__name__: one
     for one in (
@@ -76,6 +89,8 @@ BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
         drawn_page,
         drawn_text,
         rules_of,
+        sample_game,
+        sample_moves,
         whose_pieces,
         with_names,
     )

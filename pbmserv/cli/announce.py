@@ -1,18 +1,29 @@
-"""``pbmserv announce``: write to all players."""
+"""``pbmserv announce`` and ``announcement``: write to all players, stop that, and go on."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import By, carry_out
-from pbmserv.cli.output import failure
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, carry_out, look
+from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile
+
+if TYPE_CHECKING:
+    from pbmserv.store.announcements import Announcement
 
 LONGEST_FILE = 100_000
 """Octets."""
+
+app = typer.Typer(help="Announcements to all players.", epilog=IN_A_BROWSER, no_args_is_help=True)
+
+Number: TypeAlias = Annotated[
+    int, typer.Argument(metavar="NUMBER", min=1, max=LARGEST, help="As `announcement list` shows.")
+]
+AuditWhy: TypeAlias = Annotated[str, typer.Option("--why", help="Your reason, for the audit.")]
 
 
 def announce(
@@ -35,7 +46,8 @@ def announce(
 
     The server sends the letters, and goes on after a restart. Players end
     announcements by `prefs announce=off`; use --service only for what everybody
-    must know. Announcing the same file again tells how far it has come.
+    must know. Announcing the same file again tells how far it has come, and
+    `pbmserv announcement stop` stops it.
 
     Example: pbmserv announce move.txt --service --why "we move on Sunday"
     """
@@ -52,3 +64,53 @@ def announce(
     if len(raw) > LONGEST_FILE:
         raise failure(f"{file} is larger than {LONGEST_FILE:,} octets.")
     carry_out(config, by, why, orders.Announce(title, text.replace("\r\n", "\n"), service))
+
+
+@app.command("list")
+def announcements(most: Most = 20, config: ConfigFile = None) -> None:
+    """List announcements, newest first. Example: pbmserv announcement list"""
+    from pbmserv.service.operators.announcements import listed, progress
+
+    rows: list[Announcement] = look(config, partial(listed, most=most))
+    if not rows:
+        say("Nothing was announced.")
+        return
+    table(
+        ("number", "when (UTC)", "letters", "progress", "subject"),
+        [
+            (
+                str(row.id),
+                f"{row.created_at:%Y-%m-%d %H:%M}",
+                str(row.sent),
+                progress(row),
+                row.title,
+            )
+            for row in rows
+        ],
+        fixed=4,
+    )
+
+
+@app.command()
+def stop(announcement: Number, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
+    """Stop an announcement.
+
+    No more letters go out: those that wait are held. Letters that are sent stay
+    sent. `pbmserv announcement resume` goes on.
+
+    Example: pbmserv announcement stop 3 --why "wrong day"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.StopAnnouncement(announcement))
+
+
+@app.command()
+def resume(announcement: Number, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
+    """Let a stopped announcement go on where it was stopped; nobody gets it twice.
+
+    Example: pbmserv announcement resume 3 --why "the day was right"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.ResumeAnnouncement(announcement))

@@ -161,6 +161,17 @@ def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
     carry_out(config, by, why, orders.OpenGame(game))
 
 
+@games.command()
+def resume(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Let a game go on that was stopped because its rules hung; `pbmserv status` names it.
+
+    Example: pbmserv game resume nim --why "version 1.1 is installed"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.ResumeGame(game))
+
+
 @ratings.command("list")
 def list_ratings(
     game: Annotated[str, typer.Argument(metavar="GAME")] = "blackbox",

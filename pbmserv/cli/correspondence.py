@@ -73,18 +73,14 @@ def mails(
 def _waiting(database: str, who: Correspondent) -> Sequence[tuple[int, datetime]]:
     """Return the arrivals of a correspondent that are stored and not yet carried out."""
     from pbmserv.files import file_of
+    from pbmserv.service.operators import correspondence
     from pbmserv.store.core.database import Database, mail_url
-    from pbmserv.store.delivery import arrivals
-    from pbmserv.store.operators.correspondence import waiting_from
 
     path = file_of(mail_url(database))
     if path is not None and not path.exists():
         return ()
-    with closing(Database(mail_url(database))) as store, store.reading.connect() as connection:
-        waiting = waiting_from(connection, who.addresses, who.player_id)
-        uuid = arrivals.store_of(connection) if waiting else ""
-    if not waiting:
-        return ()
-    with closing(Database(database)) as store, store.reading.connect() as connection:
-        done = arrivals.settled_since(connection, uuid, waiting[0][0])
-    return [(number, at) for number, at in waiting if number not in done]
+    with (
+        closing(Database(mail_url(database))) as mail,
+        closing(Database(database)) as game,
+    ):
+        return correspondence.waiting(mail, game, who)

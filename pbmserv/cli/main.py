@@ -9,8 +9,17 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, boards, database, games, queues, templates, users
-from pbmserv.cli.announce import announce
+from pbmserv.cli import (
+    announce,
+    blackbox,
+    boards,
+    database,
+    events,
+    games,
+    queues,
+    templates,
+    users,
+)
 from pbmserv.cli.audit import audit
 from pbmserv.cli.blocks import block, blocked, unblock
 from pbmserv.cli.correspondence import mails
@@ -21,9 +30,10 @@ from pbmserv.cli.mail import read, send
 from pbmserv.cli.operator_token import operator_token
 from pbmserv.cli.output import say
 from pbmserv.cli.replay import replay
-from pbmserv.cli.reply_keys import rotate_keys
+from pbmserv.cli.reply_keys import retire_keys, rotate_keys
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
+from pbmserv.cli.verify import verify
 
 
 def serve(
@@ -75,18 +85,21 @@ app.command()(serve)
 app.command()(send)
 app.command()(read)
 app.command()(replay)
+app.command()(verify)
 app.command()(config)
 app.command()(status)
 app.command()(doctor)
 app.command()(mails)
-app.command()(announce)
+app.command()(announce.announce)
 app.command()(block)
 app.command()(unblock)
 app.command()(blocked)
 app.command()(audit)
 app.command()(operator_token)
 app.command()(rotate_keys)
+app.command()(retire_keys)
 app.add_typer(database.app, name="db")
+app.add_typer(announce.app, name="announcement")
 app.add_typer(queues.inbox, name="inbox")
 app.add_typer(queues.outbox, name="outbox")
 app.add_typer(dkim, name="dkim")
@@ -98,6 +111,7 @@ boards.games.command("try")(games.play)
 app.add_typer(boards.games, name="game")
 app.add_typer(boards.ratings, name="rating")
 app.add_typer(boards.ratings, name="ratings", hidden=True)
+app.add_typer(events.app, name="event")
 app.add_typer(templates.app, name="templates")
 app.add_typer(blackbox.app, name="blackbox")
 

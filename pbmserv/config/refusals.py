@@ -60,6 +60,7 @@ def _instruction(detail: ErrorDetails) -> str:
 def _with_example(instruction: str, key: str, settings_class: type[BaseSettings]) -> str:
     """Add the setting's default as an example, unless the instruction has one."""
     field = settings_class.model_fields[key]
-    if "such as " in instruction or field.default_factory or not field.default:
+    has_example = field.default is False or bool(field.default)
+    if "such as " in instruction or field.default_factory or not has_example:
         return instruction
     return f"{instruction}, such as {text_of(field.default)}"

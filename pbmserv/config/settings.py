@@ -66,6 +66,10 @@ class Settings(BaseSettings):
     """Players and boards: sqlite:///PATH or postgresql+psycopg://USER:PASSWORD@HOST/NAME. The
     default is in PBMSERV_DATA_DIR."""
 
+    distributed: kinds.Switch = False
+    """The database is a PostgreSQL of several nodes, each of which has a share of the queues;
+    docs/operating/distributed.md says how to make one."""
+
     mail_days: kinds.Days = 14
     """Days to keep the text of a mail after it was carried out; it can contain passwords."""
 
@@ -351,6 +355,8 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         )
     if settings.mailbox and settings.smtp is None:
         yield f'PBMSERV_MAILBOX = "{settings.mailbox}": it writes by SMTP, so set PBMSERV_SMTP'
+    if settings.distributed and settings.database.startswith("sqlite"):
+        yield "PBMSERV_DISTRIBUTED = on: SQLite has one node; name a PostgreSQL in PBMSERV_DATABASE"
     yield from _open_operator_pages(settings)
 
 

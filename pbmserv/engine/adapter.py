@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import cleandoc
+from itertools import islice
 from typing import Any
 
 from pbmserv.engine.board_drawing import board_drawing
@@ -33,7 +35,7 @@ from pbmserv.engine.types import (
     Step,
 )
 from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.game import Game, Grid, Items, No, Option, Part, matching
+from pbmserv.game import Game, Grid, Items, No, Option, Part, Result, matching
 from pbmserv.game.cells import laid_out
 
 adapted_games: dict[str, AdaptedGame] = {}
@@ -50,6 +52,8 @@ _UNRATED = Option("unrated", "the result changes no ratings", (False, True), Fal
 _CELL = re.compile(r"[A-Za-z]{1,2}[0-9]{1,2}")
 _YES = frozenset({"yes", "true", "on", "1"})
 _NO = frozenset({"no", "false", "off", "0"})
+_OPTION = re.compile(r"[a-z][a-z0-9-]{0,19}")
+LONGEST_TITLE = 40
 _LISTED = 12
 """Moves that a letter lists."""
 
@@ -285,6 +289,21 @@ class AdaptedGame:
             paragraphs.append("If somebody resigns, the others go on.")
         return paragraphs
 
+    @cached_property
+    def sample_moves(self) -> tuple[str, str, str]:
+        """Three moves with which a game can begin; words for them if the game lists none."""
+        listed: list[str] = []
+        with suppress(Exception):
+            seats = self.info.min_seats
+            options = self.options((), seats)
+            state = self.rules.start(seats, options, CountedRng(Rng(b"sample" * 4, 0)))
+            seat = next(iter(self.rules.first(state)))
+            moves = self.rules.moves(self.rules.seen(state, seat), seat)
+            listed = sorted({move for move in islice(moves, 200) if len(move) <= 12})
+        places = [n * (len(listed) - 1) // 2 for n in (1, 0, 2)]
+        first, second, third = [listed[n] for n in places] if listed else ["MOVE"] * 3
+        return first, second, third
+
     def _random_move(self, state: Any, seat: int, rng: Any) -> str:
         move: str = rng.choice(list(self.rules.moves(state, seat)))
         return move
@@ -351,11 +370,11 @@ class AdaptedGame:
         return state.turn(seat)
 
     def view(self, state: Table, seat: Seat | None) -> View:
-        """Return what a seat may know."""
+        """Return what a seat may know: after the end everything, however the game ended."""
         side = None if seat is None else state.sides[seat]
         seen = replace(
             state,
-            state=self.rules.seen(state.state, side),
+            state=state.state if state.outcome else self.rules.seen(state.state, side),
             chosen=tuple((one, move if one == seat else "") for one, move in state.chosen),
             before=None,
             mover=None,
@@ -482,6 +501,16 @@ class AdaptedGame:
             return self._keeper.answered(state, seat, agreed=move.text == ACCEPT)
         return self._keeper.offered(state, seat, move.text)
 
+    def claimed(self, state: Table, seat: Seat) -> Step[Table]:
+        """Carry out that a seat claims a draw from a silent opponent.
+
+        Raises:
+            Illegal: the game has no draws by agreement, or more than two players.
+        """
+        if not self.rules.draws or state.seats != 2 or state.outcome is not None:
+            raise Illegal("no-claim", part="claim", title=self.info.title)
+        return self._keeper.claimed(state, seat)
+
     def withdraw(self, state: Table, seat: Seat) -> Step[Table]:
         """Carry out that a seat resigns.
 
@@ -497,6 +526,18 @@ class AdaptedGame:
         return state.outcome
 
     # -- what a page and a letter ask beside --------------------------------------------------
+
+    def file(self, view: View, names: Sequence[str], day: str) -> tuple[str, str] | None:
+        """Return the board in the format of other programs, or `None`; see `Game.file`."""
+        table = view.table
+        outcome = table.outcome
+        result = None
+        if outcome is not None:
+            by_side = [table.seat_of(side) for side in range(table.seats)]
+            places = tuple(outcome.places[seat] for seat in by_side)
+            scores = tuple(outcome.scores[seat] for seat in by_side) if outcome.scores else ()
+            result = Result(places, outcome.reason, scores)
+        return self.rules.file(table.state, view.names_by_side(names), result, day)
 
     def preview(self, view: View, seat: Seat, text: str) -> Preview[View]:
         """Return what a move would do, as far as nothing hidden and no dice have a part in it."""
@@ -590,6 +631,8 @@ def check_declaration(rules: Game[Any]) -> None:
             raise ValueError(f"{name}.{attribute} must be a text")
     if not (type(rules).__doc__ or "").strip():
         raise ValueError(f"{name} has no docstring; it explains the rules to players")
+    if len(rules.title) > LONGEST_TITLE or not rules.title.isprintable():
+        raise ValueError(f"{name}.title must be one line of at most {LONGEST_TITLE} characters")
     least, most = rules.seats
     if not 1 <= least <= most <= 8:
         raise ValueError(f"{name}.seats = {rules.seats}: there are 1 to 8 players")
@@ -598,7 +641,16 @@ def check_declaration(rules: Game[Any]) -> None:
     for userid in rules.bots:
         if userid not in BOT_USERIDS:
             raise ValueError(f"{name}.bots: {userid!r} is not one of {', '.join(BOT_USERIDS)}")
-    for option in rules.options:
+        if not callable(rules.bots[userid]):
+            raise ValueError(f"{name}.bots: {userid!r} must be a function")
+    _check_options(name, rules.options)
+
+
+def _check_options(name: str, options: Sequence[Option]) -> None:
+    names = [option.name for option in options]
+    for option in options:
+        if not _OPTION.fullmatch(option.name) or names.count(option.name) > 1:
+            raise ValueError(f"{name}.options: {option.name!r} is not a word of its own")
         if option.default not in option.values:
             raise ValueError(f"{name}.options: {option.name} has the default {option.default!r}")
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -58,6 +58,30 @@ def time_after(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> d
     return at
 
 
+def weekends(begin: datetime, end: datetime, local: tzinfo) -> list[Span]:
+    """Return the local Saturdays and Sundays that overlap the time from *begin* to *end*."""
+    day = begin.astimezone(local).date()
+    day -= timedelta(days=(day.weekday() - 5) % 7)
+    spans = []
+    while (begins := _midnight(day, local)) < end:
+        spans.append((begins, _midnight(day + timedelta(days=2), local)))
+        day += timedelta(days=7)
+    return spans
+
+
+def _midnight(day: date, local: tzinfo) -> datetime:
+    return datetime.combine(day, time(), local).astimezone(UTC)
+
+
+def first_part(spans: Iterable[Span], most: timedelta) -> list[Span]:
+    """Return the spans in order up to a total length of *most*."""
+    kept = []
+    for begins, ends in merge_spans(spans):
+        kept.append((begins, min(ends, begins + most)))
+        most -= kept[-1][1] - begins
+    return [span for span in kept if span[0] < span[1]]
+
+
 def next_daytime(at: datetime, local: tzinfo) -> datetime:
     """Return *at*, or the next morning if it is night in the time zone."""
     evening, morning = NIGHT
@@ -83,6 +107,10 @@ NOTICE = timedelta(hours=24)
 The last of the usual reminders comes this time before the forfeit.
 """
 
+WARNING = timedelta(hours=34)
+"""The counted time before the end of a bank at which its player is warned: `NOTICE`, a night and an
+hour after an outage."""
+
 TOGETHER = timedelta(hours=3)
 """A reminder of one board includes all boards whose own reminder is due within this time."""
 
@@ -91,6 +119,7 @@ RECOVERY = timedelta(hours=1)
 
 _OFFSET = re.compile(r"([0-9]{1,3})([dh])")
 _NO_TIME = timedelta()
+_AT_ONCE = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +130,12 @@ class Terms:
         nag: counted days until the reminder, 0 for none.
         forfeit: counted days until the board is lost, 0 for never.
         total: days of a player for the whole board, `None` for no limit.
+        increment: days that each turn of a player adds to the total.
+        cap: the most days that increments may leave to a player. If it is set, the total is a
+            *bank*: it ends exactly when it is used up, and letters say what is left.
+        weekdays: Saturdays and Sundays do not count, in the player's time zone.
+        away: the most days of absence that do not count, `None` for no limit. Only boards of events
+            have this.
         alone: no other person waits. Then there are no reminders, and the board ends without
             notice.
     """
@@ -108,21 +143,61 @@ class Terms:
     nag: int = 7
     forfeit: int = 21
     total: int | None = None
-    alone: bool = False
+    increment: int = 0
+    cap: int | None = None
+    weekdays: bool = False
+    away: int | None = None
+    alone: bool = field(default=False, kw_only=True)
 
-    def limit(self, used: timedelta) -> timedelta | None:
+    @property
+    def has_bank(self) -> bool:
+        """Whether players have a bank, whose end no missing reminder puts off."""
+        return self.cap is not None
+
+    @property
+    def of_event(self) -> bool:
+        """Whether the board belongs to an event, which must end in time."""
+        return self.away is not None
+
+    def limit(self, clock: SeatClock) -> timedelta | None:
         """Return the counted time that the present wait may take, `None` for no limit."""
-        limits = [timedelta(days=self.forfeit)] if self.forfeit else []
+        limits = [timedelta(days=self.forfeit) + clock.given] if self.forfeit else []
         if self.total is not None:
-            limits.append(max(_NO_TIME, timedelta(days=self.total) - used))
+            limits.append(max(_NO_TIME, timedelta(days=self.total) - clock.used))
         return min(limits, default=None)
+
+    def used_after(self, used: timedelta, spent: timedelta, *, has_moved: bool) -> timedelta:
+        """Return the used part of the total after a wait.
+
+        An increment never raises the rest above the cap; given time stays above it.
+        """
+        used += spent
+        if not has_moved or self.total is None or self.cap is None:
+            return used
+        most = timedelta(days=self.total - self.cap)
+        return max(used - timedelta(days=self.increment), min(used, most))
 
     def for_answer(self) -> Terms:
         """Return the terms for accepting a challenge, which is not playing time."""
-        return replace(self, total=None)
+        if not self.has_bank:
+            return replace(self, total=None)
+        forfeit = self.forfeit or USUAL.forfeit
+        nag = self.nag if self.nag < forfeit else 0
+        return Terms(nag, forfeit, alone=self.alone)
+
+    def as_list(self) -> list[Any]:
+        """Return the terms for JSON; ``Terms(*stored)`` reads them."""
+        listed = [self.nag, self.forfeit, self.total]
+        return [*listed, self.increment, self.cap, self.weekdays, self.away]
 
 
 USUAL = Terms()
+
+EVENT_CLOCK = Terms(nag=5, forfeit=10, total=30, cap=30, away=14)
+"""The clock of events: ten days for a move, thirty for all, and fourteen days of absence.
+
+A game ends after at most 2 * (30 + 14) = 88 days in which the server was up.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +207,23 @@ class SeatClock:
     Attributes:
         since: the beginning of its present wait, `None` if nobody waits for it.
         reminded: the times of reminders during this wait, oldest first.
-        used: the counted time of its earlier waits, if the terms have a total.
+        used: the counted time of its earlier waits, if the terms have a total; increments and given
+            time are taken off, so it may be negative.
         covered: the counted time of this wait up to which reminders were sent.
+        given: time that opponents gave for this wait, beyond that for a move.
     """
 
     since: datetime | None = None
     reminded: tuple[datetime, ...] = ()
     used: timedelta = _NO_TIME
     covered: timedelta = _NO_TIME
+    given: timedelta = _NO_TIME
+
+    def with_time(self, terms: Terms, time_given: timedelta) -> SeatClock:
+        """Return the clock after an opponent gave time."""
+        used = self.used if terms.total is None else self.used - time_given
+        given = self.given + time_given if terms.forfeit and self.since else self.given
+        return replace(self, used=used, given=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +286,68 @@ class Forfeit:
 Decision: TypeAlias = Wait | Remind | Forfeit
 
 
+def stopped_time(
+    since: datetime, waited: timedelta, terms: Terms, person: Person, server: Server
+) -> list[Span]:
+    """Return the spans that do not count, as far as they matter for a wait.
+
+    Args:
+        since: the beginning of the wait.
+        waited: the counted time of the wait, at most.
+        terms, person, server: the facts about board, player and server.
+    """
+    spans = [*person.away, *server.down]
+    if terms.weekdays:
+        stopped = sum((ends - begins for begins, ends in spans), timedelta(days=5))
+        spans += weekends(since, since + (waited + stopped) * 7 / 5, person.zone)
+    return merge_spans(spans)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLeft:
+    """A player's time for the present wait, or for the next one if the clock does not run.
+
+    Attributes:
+        counted: the counted time until the board is lost.
+        until: when it is lost, as far as known; `None` if the clock does not run.
+    """
+
+    counted: timedelta
+    until: datetime | None
+
+
+def time_left(
+    clock: SeatClock, terms: Terms, person: Person, server: Server, now: datetime
+) -> TimeLeft | None:
+    """Return the time that a player has left at *now*; `None` for no limit.
+
+    All other functions decide by this one. If the player was not reminded yet and has no bank, it
+    assumes a reminder at *now*.
+    """
+    limit = terms.limit(clock)
+    if limit is None:
+        return None
+    if clock.since is None:
+        return TimeLeft(limit, None)
+    waited = counted_wait(clock.since, now, terms, person, server)
+    lost_after = limit
+    if not (terms.alone or terms.has_bank):
+        first = clock.reminded[0] if clock.reminded else now
+        reminded = counted_wait(clock.since, first, terms, person, server)
+        lost_after = max(limit, reminded + NOTICE)
+    stopped = stopped_time(clock.since, lost_after, terms, person, server)
+    reached = time_after(clock.since, lost_after, stopped)
+    until = _allowed(max(reached, now), person, server, awake=False)
+    return TimeLeft(max(_NO_TIME, lost_after - waited), until)
+
+
+def counted_wait(
+    since: datetime, until: datetime, terms: Terms, person: Person, server: Server
+) -> timedelta:
+    """Return the counted time of a wait."""
+    return counted_time(since, until, stopped_time(since, until - since, terms, person, server))
+
+
 def decide(
     clock: SeatClock, terms: Terms, person: Person, server: Server, now: datetime
 ) -> Decision:
@@ -209,16 +355,18 @@ def decide(
 
     A reminder covers all thresholds before it, so that a reminder delayed until the morning does
     not come twice. A forfeit needs a reminder `NOTICE` before it. Without one, a reminder becomes
-    due instead. Readers of digests are reminded by the digest, so that they get no `Remind`.
+    due instead. Only a bank ends without: the letter of the turn says when. Readers of digests are
+    reminded by the digest, and get a `Remind` only if a bank ends before the next one.
     """
     if clock.since is None:
         return Wait(None)
+    is_sure = bool(clock.reminded) or terms.alone or terms.has_bank
     forfeit = forfeit_at(clock, terms, person, server, now)
-    if forfeit is not None and forfeit <= now and (clock.reminded or terms.alone):
+    if forfeit is not None and forfeit <= now and is_sure:
         return Forfeit(_is_total(clock, terms))
-    if terms.alone or person.digest:
+    if terms.alone or (person.digest and not terms.has_bank):
         return Wait(forfeit)
-    forfeit = forfeit if clock.reminded else None
+    forfeit = forfeit if is_sure else None
     reminder = _reminder_at(clock, terms, person, server, now)
     if reminder is not None and reminder <= now:
         return Remind()
@@ -232,14 +380,8 @@ def forfeit_at(
 
     If the player was not reminded yet, it is the time for a reminder at *now*.
     """
-    limit = terms.limit(clock.used)
-    if clock.since is None or limit is None:
-        return None
-    stopped = merge_spans((*person.away, *server.down))
-    first = clock.reminded[0] if clock.reminded else now
-    notice = _NO_TIME if terms.alone else counted_time(clock.since, first, stopped) + NOTICE
-    reached = time_after(clock.since, max(limit, notice), stopped)
-    return _allowed(max(reached, now), person, server, awake=False)
+    left = time_left(clock, terms, person, server, now)
+    return None if left is None else left.until
 
 
 def clock_after_reminder(
@@ -258,7 +400,7 @@ def clock_after_reminder(
         return None
     if _allowed(now, person, server, awake=False) != now:
         return None
-    covered = counted_time(clock.since, now, merge_spans((*person.away, *server.down))) + ahead
+    covered = counted_wait(clock.since, now, terms, person, server) + ahead
     if not any(mark <= covered for mark in _open_marks(clock, terms, person)):
         return None
     return replace(clock, reminded=(*clock.reminded, now), covered=covered)
@@ -295,7 +437,10 @@ def clocks_after_turn(
             after.append(clock)
             due_times.append(due_at)
             continue
-        used = clock.used + spent.get(seat, _NO_TIME) if clock.since is not None else clock.used
+        used = clock.used
+        if clock.since is not None:
+            has_moved = seat in spent and seat in ended
+            used = terms.used_after(used, spent.get(seat, _NO_TIME), has_moved=has_moved)
         after.append(SeatClock(now if seat in waiting else None, (), used))
         if seat in waiting and (first := _first_due(terms, used, before[seat])) is not None:
             due_times.append(now + first)
@@ -328,6 +473,7 @@ def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]] | None:
             "reminded": [at.isoformat() for at in clock.reminded],
             "used": clock.used.total_seconds(),
             "covered": clock.covered.total_seconds(),
+            **({"given": clock.given.total_seconds()} if clock.given else {}),
         }
         for clock in clocks
     ] or None
@@ -342,19 +488,29 @@ def from_json(stored: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ..
                 tuple(map(datetime.fromisoformat, clock["reminded"])),
                 timedelta(seconds=clock["used"]) if clock["used"] else _NO_TIME,
                 timedelta(seconds=clock["covered"]) if clock.get("covered") else _NO_TIME,
+                timedelta(seconds=clock["given"]) if clock.get("given") else _NO_TIME,
             )
             for clock in stored or ()
         ]
     )
 
 
-def _marks(terms: Terms, limit: timedelta | None, before: Sequence[timedelta]) -> list[timedelta]:
-    """Return the counted times of reminders, all before the limit."""
+def _marks(
+    terms: Terms, limit: timedelta | None, before: Sequence[timedelta], *, digest: bool = False
+) -> list[timedelta]:
+    """Return the counted times of reminders, all before the limit.
+
+    Args:
+        digest: the player's digest reminds, if it comes in time.
+    """
     if terms.alone:
         return []
+    if terms.has_bank and digest:
+        return [] if limit is None else [max(_AT_ONCE, limit - NOTICE)]
     marks = [timedelta(days=terms.nag)] if terms.nag else []
     if limit is not None:
-        marks += [limit - ahead for ahead in (NOTICE, *before)]
+        last = WARNING if terms.has_bank else NOTICE
+        marks += [limit - ahead for ahead in (last, *before)]
         return [mark for mark in marks if _NO_TIME < mark < limit]
     return marks
 
@@ -362,17 +518,20 @@ def _marks(terms: Terms, limit: timedelta | None, before: Sequence[timedelta]) -
 @lru_cache(maxsize=256)  # most boards have the usual terms
 def _first_due(terms: Terms, used: timedelta, before: tuple[timedelta, ...]) -> timedelta | None:
     """Return the first counted time at which a reminder or forfeit is due, `None` for never."""
-    limit = terms.limit(used)
-    marks = [*_marks(terms, limit, before), *([] if limit is None else [limit])]
+    limit = terms.limit(SeatClock(used=used))
+    marks = _marks(terms, limit, before)
+    if limit is not None:
+        marks.append(max(_NO_TIME, limit - WARNING) if terms.has_bank else limit)
     return min(marks, default=None)
 
 
 def _open_marks(clock: SeatClock, terms: Terms, person: Person) -> list[timedelta]:
     """Return the counted times of reminders that were not sent yet."""
-    limit = terms.limit(clock.used)
-    marks = [mark for mark in _marks(terms, limit, person.before) if mark > clock.covered]
-    if not clock.reminded and limit is not None:
-        marks.append(limit)  # a forfeit always needs a reminder
+    limit = terms.limit(clock)
+    marks = _marks(terms, limit, person.before, digest=person.digest)
+    marks = [mark for mark in marks if mark > clock.covered]
+    if not (clock.reminded or limit is None or terms.has_bank):
+        marks.append(limit)  # a forfeit needs a reminder
     return marks
 
 
@@ -383,7 +542,8 @@ def _reminder_at(
     marks = _open_marks(clock, terms, person)
     if not marks:
         return None
-    reached = time_after(clock.since, min(marks), merge_spans((*person.away, *server.down)))
+    stopped = stopped_time(clock.since, min(marks), terms, person, server)
+    reached = time_after(clock.since, min(marks), stopped)
     return _allowed(max(reached, now), person, server, awake=not person.night)
 
 
@@ -403,4 +563,4 @@ def _allowed(at: datetime, person: Person, server: Server, *, awake: bool) -> da
 
 def _is_total(clock: SeatClock, terms: Terms) -> bool:
     """Return whether the total of the board is the limit that was exceeded."""
-    return terms.limit(clock.used) != terms.for_answer().limit(_NO_TIME)
+    return terms.limit(clock) != replace(terms, total=None).limit(clock)

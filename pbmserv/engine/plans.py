@@ -10,7 +10,8 @@
 
 ``g; c`` plays g in the next turn and c in the following one. ``g if #: c else j`` plays g, and
 chooses between c and j in the following turn. An ``else`` belongs to the nearest ``if`` before it.
-Only the game can read moves and facts. Here they are the text between the words above.
+Only the game can read moves and facts. Here they are the text between the words above. In place
+of a move, ``resign`` gives the game up.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.engine.protocol import Answering, Conditional, implements, only_meaning
+from pbmserv.engine.record import WITHDRAW
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
@@ -158,6 +160,8 @@ def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
     Raises:
         NotUnderstood | Illegal | Ambiguous: a move or condition is wrong.
     """
+    if isinstance(plan, Play) and plan.move.lower() == WITHDRAW:
+        return Play(WITHDRAW)
     conditional_game = conditional(game)
     foreseeing: Any = game if implements(game, Conditional) else None
     if isinstance(plan, Choice):

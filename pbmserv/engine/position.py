@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pbmserv.engine import record
-from pbmserv.engine.protocol import Explaining, Sized, coached, implements, races
+from pbmserv.engine.chance import mixed_chance
+from pbmserv.engine.protocol import Claimable, Explaining, Sized, coached, implements, races
 from pbmserv.engine.record import (
+    CLAIM,
     FORFEIT,
     HINT,
     NO_SEED,
@@ -56,22 +58,30 @@ def start(game: AnyGame, record: GameRecord) -> Any:
     return game.setup(record.seats, options, Rng(record.seed, 0))
 
 
-def advance(game: AnyGame, seed: bytes, state: Any, ply: Ply) -> Step[Any]:
-    """Apply a recorded ply."""
+def advance(game: AnyGame, chance: bytes, state: Any, ply: Ply) -> Step[Any]:
+    """Apply a recorded ply; *chance* is the seed with the mails mixed in, see `Position`."""
     if ply.text == WITHDRAW:
         return game.withdraw(state, ply.seat)
     if ply.text == FORFEIT:
         late = game.forfeit if races(game) else game.withdraw
         return _forfeited(late(state, ply.seat))
+    if ply.text == CLAIM:
+        return _claimed(game, state, ply.seat)
     if ply.text == HINT:
         return _hinted(game, state, ply.seat)
-    return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(seed, ply.number))
+    return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(chance, ply.number))
 
 
 def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
     if not coached(game):
         raise Illegal("no-hint", part=HINT)
     return game.hinted(state, seat)
+
+
+def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
+    if not isinstance(game, Claimable):
+        raise Illegal("no-claim", part=CLAIM)
+    return game.claimed(state, seat)
 
 
 def _forfeited(step: Step[Any]) -> Step[Any]:
@@ -101,6 +111,8 @@ class Position:
         weight: the work of all plies, also of those that were taken back; see `work_of`.
         redo: the positions that redo would restore, the next one first.
         restored: after an undo or redo, the position that it restored; see `newest`.
+        chance: the seed of draws: that of the board, with marked mails mixed in. An undo leaves it.
+        marked: the seats whose mails are mixed in.
     """
 
     game: AnyGame
@@ -116,6 +128,8 @@ class Position:
     weight: int = 0
     redo: tuple[Position, ...] = field(default=(), repr=False)
     restored: Position | None = field(default=None, repr=False)
+    chance: bytes = field(default=b"", repr=False)
+    marked: frozenset[Seat] = frozenset()
 
     def turns_of(self, seat: Seat | None) -> int:
         """Return the number of turns that a reader may know: in a race, only the reader's own."""
@@ -132,16 +146,17 @@ class Position:
 
     @property
     def ended_in_opening(self) -> bool:
-        """Whether a player resigned or forfeited in the opening of the game.
+        """Whether a player resigned, forfeited or claimed a draw in the opening of the game.
 
         Such a game was hardly played, so that it does not show the strength of its players.
         """
-        if self.ply is None or self.ply.text not in {WITHDRAW, FORFEIT} or self.outcome is None:
+        ends = {WITHDRAW, FORFEIT, CLAIM}
+        if self.ply is None or self.ply.text not in ends or self.outcome is None:
             return False
         used = [0] * len(self.outcome.places)
         for position in self.backwards():
             ply = position.ply
-            if ply is not None and not ply.free and ply.text not in {WITHDRAW, FORFEIT}:
+            if ply is not None and not ply.free and ply.text not in ends:
                 used[ply.seat] += 1
         return min(used) < self.game.info.opening
 
@@ -218,7 +233,7 @@ class Position:
                 return self._restore(ply, self.redo[0], "redone", self.redo[1:])
             case record.RESTART:
                 return self._restore(ply, self._first, "restarted", ())
-        step = advance(self.game, self.seed, self.state, ply)
+        step = advance(self.game, mixed_chance(self.chance, ply), self.state, ply)
         outcome = self.game.outcome(step.state)
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
             outcome = replace(outcome, reason=FORFEIT)
@@ -271,6 +286,8 @@ class Position:
             self.weight + work,
             redo,
             restored,
+            mixed_chance(self.chance, ply),
+            self.marked | {ply.seat} if ply.mark else self.marked,
         )
 
     @property
@@ -318,7 +335,10 @@ class Position:
         target = last.before
         if last is not self.newest:
             for later in self.after(last.ply.number):
+                before = later.before
                 assert later.ply is not None
+                assert before is not None
+                target = replace(target, chance=before.chance, marked=before.marked)
                 target = target.play(later.ply)
         return target
 
@@ -329,9 +349,9 @@ class Position:
                 return position
         return None
 
-    def move(self, seat: Seat, move: Move) -> Position:
-        """Return the position after a move that the game's `parse` has read."""
-        return self.play(Ply(self.number + 1, seat, move.text, move.free))
+    def move(self, seat: Seat, move: Move, mark: str = "") -> Position:
+        """Return the position after a move that the game's `parse` has read; *mark*: see `Ply`."""
+        return self.play(Ply(self.number + 1, seat, move.text, move.free, mark))
 
     def undo(self, seat: Seat) -> Position:
         """Return the position after *seat* takes back its last ply; raises as `undoable`."""
@@ -377,6 +397,14 @@ class Position:
         """Return the position after *seat* resigns."""
         return self.play(Ply(self.number + 1, seat, WITHDRAW, free=False))
 
+    def claim(self, seat: Seat) -> Position:
+        """Return the position after *seat* claims a draw.
+
+        Raises:
+            Illegal: the game has no draws by agreement.
+        """
+        return self.play(Ply(self.number + 1, seat, CLAIM, free=False))
+
     def forfeit(self, seat: Seat) -> Position:
         """Return the position after *seat* took too long."""
         return self.play(Ply(self.number + 1, seat, FORFEIT, free=False))
@@ -403,7 +431,9 @@ def opening(game: AnyGame, record: GameRecord) -> Position:
     state = start(game, record)
     outcome, apart = game.outcome(state), races(game) and game.apart(state)
     step = Step(state, {None: ""})
-    return Position(game, record.seed, step, None, None, state, 0, outcome, apart)
+    return Position(
+        game, record.seed, step, None, None, state, 0, outcome, apart, chance=record.seed
+    )
 
 
 def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[Step[Any]]:

@@ -400,6 +400,18 @@ def implements(game: object, contract: type) -> bool:
 
 
 @runtime_checkable
+class Claimable(Protocol):
+    """A game in which a player may claim a draw from a silent opponent."""
+
+    def claimed(self, state: Any, seat: Seat) -> Step[Any]:
+        """Return the step after a seat claims a draw.
+
+        It raises `Illegal` if these rules have no draw by agreement.
+        """
+        ...
+
+
+@runtime_checkable
 class Sized(Protocol):
     """A game whose boards differ much in size."""
 
@@ -463,6 +475,23 @@ class Saving(Protocol):
 
         Raises:
             NotUnderstood | OptionError: the text is not a saved game.
+        """
+        ...
+
+
+@runtime_checkable
+class Exporting(Protocol):
+    """A game whose boards can be read by other programs, such as chess in PGN."""
+
+    def file(self, view: Any, names: Sequence[str], day: str) -> tuple[str, str] | None:
+        """Return what a reader sees of a board as a file; `None` if the game has no format.
+
+        Args:
+            names: the players, by seat.
+            day: the day on which the board began, as in "2026-03-05".
+
+        Returns:
+            The suffix of the file's name and its text.
         """
         ...
 

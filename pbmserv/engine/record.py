@@ -19,13 +19,14 @@ can replay it::
     end
 
 A long line ends with a backslash and continues, indented, in the next one. The head has a ``seed:``
-line only if the game cannot be replayed without it.
+line only if the game cannot be replayed without it, or was pledged (`engine.proof`); then a line
+``mixed: 1=3f0c…`` names the plies with marks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pbmserv.engine.types import Seat
@@ -39,6 +40,8 @@ NO_SEED = b""
 _INDENT = "    "
 _FIELD = re.compile(r"([a-z]+):(?: (.*))?")
 _PLY = re.compile(r"([1-9][0-9]{0,8})\. (\S+)( \(free\))?: (.*)")
+_MARK = re.compile("[0-9a-f]{32}")
+_DRAWN = "drawn by lot"
 _REQUIRED = ("game", "rules", "players")
 
 WITHDRAW = "resign"
@@ -46,6 +49,9 @@ WITHDRAW = "resign"
 
 FORFEIT = "forfeit"
 """The text of a withdrawal by the clock, since the player took too long."""
+
+CLAIM = "claim"
+"""The text of a ply that claims a draw, since the other player has been silent for long."""
 
 UNDO = "undo"
 """The text of a ply that takes back the last ply of its seat. It is free, and both stay in the
@@ -71,14 +77,16 @@ class Ply:
     Attributes:
         number: its number in the record, counted from 1.
         seat: the seat that made it.
-        text: the canonical text, `WITHDRAW`, `FORFEIT`, `UNDO`, `REDO`, `RESTART` or `HINT`.
+        text: the canonical text, or one of the words below `NO_SEED` (`WITHDRAW`, `UNDO` …).
         free: whether it used no turn.
+        mark: the mark of the mail that is mixed into chance here; ``""`` for none.
     """
 
     number: int
     seat: Seat
     text: str
     free: bool
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +120,7 @@ class Scoresheet:
         board: the number of the board.
         ended: the day of its end, such as ``2026-03-05``.
         result: places and reason in a few words, which follow from the record.
+        sides_drawn: whether the seats were drawn from the seed.
     """
 
     record: GameRecord
@@ -119,6 +128,7 @@ class Scoresheet:
     board: int
     ended: str
     result: str
+    sides_drawn: bool = False
 
 
 def result_of(names: Sequence[str], places: Sequence[int], reason: str) -> str:
@@ -142,6 +152,10 @@ def write_record(sheet: Scoresheet) -> str:
     ]
     if record.seed != NO_SEED:
         head.append(f"seed: {record.seed.hex()}")
+    if sheet.sides_drawn:
+        head.append(f"sides: {_DRAWN}")
+    if marks := [f"{ply.number}={ply.mark}" for ply in record.plies if ply.mark]:
+        head.append(f"mixed: {' '.join(marks)}")
     moves = [
         f"{ply.number}. {sheet.names[ply.seat]}{' (free)' if ply.free else ''}: {ply.text}"
         for ply in record.plies
@@ -176,12 +190,14 @@ def read_record(text: str) -> Scoresheet:
             len(names),
             tuple(head.get("options", "").split()),
             bytes.fromhex(head.get("seed", "")),
-            tuple(_read_plies(lines, names)),
+            tuple(_read_plies(lines, names, _read_marks(head.get("mixed", "")))),
         )
         board = int(head.get("board", "0"))
     except ValueError:
         raise NotUnderstood("record.number", line=0) from None
-    return Scoresheet(record, names, board, head.get("ended", ""), head.get("result", ""))
+    sides_drawn = head.get("sides") == _DRAWN
+    ended, result = head.get("ended", ""), head.get("result", "")
+    return Scoresheet(record, names, board, ended, result, sides_drawn)
 
 
 def _read_head(lines: Iterator[tuple[int, str]]) -> dict[str, str]:
@@ -199,7 +215,20 @@ def _read_head(lines: Iterator[tuple[int, str]]) -> dict[str, str]:
     return head
 
 
-def _read_plies(lines: Iterator[tuple[int, str]], names: Sequence[str]) -> Iterator[Ply]:
+def _read_marks(text: str) -> dict[int, str]:
+    """Return the marks of the line ``mixed:`` by the numbers of their plies."""
+    marks: dict[int, str] = {}
+    for word in text.split():
+        number, _, mark = word.partition("=")
+        if not number.isdecimal() or not _MARK.fullmatch(mark):
+            raise NotUnderstood("record.line", part=word, line=0)
+        marks[int(number[:9])] = mark
+    return marks
+
+
+def _read_plies(
+    lines: Iterator[tuple[int, str]], names: Sequence[str], marks: Mapping[int, str]
+) -> Iterator[Ply]:
     count = 0
     for number, line in lines:
         if line == "end":
@@ -210,7 +239,8 @@ def _read_plies(lines: Iterator[tuple[int, str]], names: Sequence[str]) -> Itera
         if ply is None or int(ply[1]) != count + 1 or ply[2] not in names:
             raise NotUnderstood("record.line", part=line, line=number)
         count += 1
-        yield Ply(count, Seat(names.index(ply[2])), ply[4], ply[3] is not None)
+        mark = marks.get(count, "")
+        yield Ply(count, Seat(names.index(ply[2])), ply[4], ply[3] is not None, mark)
     raise NotUnderstood("record.no-end", line=0)
 
 

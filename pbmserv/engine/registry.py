@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
@@ -13,9 +14,11 @@ from typing import Any, Protocol, runtime_checkable
 from pbmserv.engine.adapter import adapted
 from pbmserv.engine.protocol import Game, races
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import ServerFault
+from pbmserv.errors import GameAway, ServerFault
 
 GROUP = "pbmserv.games"
+OURS = "pbmserv"
+"""The package of the games that ship with the server."""
 _KEY = re.compile("[a-z][a-z0-9_]{0,29}")
 
 AnyGame = Game[Any, Any, Any]
@@ -129,17 +132,55 @@ class Registry:
         """Return the version of a game with which a board was made.
 
         Raises:
-            ServerFault: the version is no longer installed.
+            GameAway: the version is no longer installed.
         """
         try:
             return self._versions[key, rules_version]
         except KeyError:
-            raise ServerFault(f"game {key!r} version {rules_version} is not installed") from None
+            raise GameAway(key, is_stopped=False) from None
+
+    def has(self, key: str, rules_version: int) -> bool:
+        """Return whether this version of a game is installed."""
+        return (key, rules_version) in self._versions
+
+    def package_of(self, key: str) -> str:
+        """Return the package that a game comes from; ``""`` if it is not installed."""
+        game = self._newest.get(key)
+        return "" if game is None else _module_of(game).partition(".")[0]
+
+    def packages(self) -> tuple[str, ...]:
+        """Return the packages of installed games beside our own, in alphabetical order."""
+        return tuple(sorted({self.package_of(key) for key in self._newest} - {OURS}))
+
+    def games_of_file(self, file: str) -> tuple[str, ...]:
+        """Return the keys of the games to which a source file belongs: nearly always one.
+
+        A file of several games in one package belongs to the one that it defines, or else to all.
+        """
+        places = {key: _source_of(game) for key, game in self._newest.items()}
+        path = Path(file)
+        exact = [key for key, (module, _) in places.items() if path == module]
+        return tuple(exact or [key for key, (_, root) in places.items() if root in path.parents])
+
+
+def _module_of(game: AnyGame) -> str:
+    """Return the name of the module in which the rules of a game are."""
+    return type(getattr(game, "rules", game)).__module__
+
+
+def _source_of(game: AnyGame) -> tuple[Path, Path]:
+    """Return the file with the rules of a game, and the folder of all files that are its own."""
+    name = _module_of(game)
+    file = Path(getattr(sys.modules.get(name), "__file__", None) or "/nowhere")
+    package = ".".join(name.split(".")[:3]) if name.startswith("pbmserv.games.") else name
+    package = package if package.startswith("pbmserv.") else package.partition(".")[0]
+    folders = getattr(sys.modules.get(package), "__path__", ())
+    return file, Path(next(iter(folders), file))
 
 
 def _is_foreign(entry: EntryPoint) -> bool:
     """Whether a game comes from a package of its own; our games keep their keys."""
-    return _package_of(entry) != "pbmserv"
+    return _package_of(entry) != OURS
 
 
 def _package_of(entry: EntryPoint) -> str:

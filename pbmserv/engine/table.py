@@ -314,6 +314,13 @@ class Keeper:
         due = tuple((one, table.used + 1) for one, _ in target.due)
         return Step(replace(target, due=due, used=table.used, offer=None), public, notes)
 
+    def claimed(self, table: Table, seat: Seat) -> Step[Table]:
+        """Carry out that a seat claims a draw, since the other one is silent."""
+        outcome = Outcome((1,) * table.seats, "claimed after a long silence")
+        after = replace(table, offer=None, outcome=outcome, due=())
+        notes = (Note(OFFER, seat, None, {"what": "draw-claimed"}),)
+        return Step(after, {None: "claim"}, notes, reveals=True)
+
     def left(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
         """Carry out that a seat resigns; with three or more players the others go on."""
         note = Note(RESIGNED, seat, None)

@@ -162,6 +162,7 @@ class Grid:
             a cell; ``points`` are the points of backgammon.
         new: names of cells that the last move changed.
         strong: names of cells that matter, such as a winning line.
+        strong_is: says in the legend what these cells are.
         edges: the owners of edges, by ``top``, ``right``, ``bottom`` and ``left``.
         names: names of cells that are not called by column and line, by (row, column).
         counts: the number of pieces in a cell, by its name, where there may be several.
@@ -176,6 +177,7 @@ class Grid:
     shape: Shape = "squares"
     new: Collection[str] = ()
     strong: Collection[str] = ()
+    strong_is: str = "the winning line"
     edges: Mapping[str, Seat] = field(default_factory=dict)
     names: Mapping[tuple[int, int], str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -308,6 +310,22 @@ class Game(Generic[S]):
     def worth_swapping(self, state: S) -> bool:
         """Whether a bot takes over the first player's side after the first move."""
         return False
+
+    def file(
+        self, state: S, players: Sequence[str], result: Result | None, day: str
+    ) -> tuple[str, str] | None:
+        """Return a board in the format that programs for this game read.
+
+        Args:
+            state: what `seen` returns for the player who asks.
+            players: their names, by seat.
+            day: the day of the first move, as in "2026-03-05"; "" before it.
+
+        Returns:
+            The suffix of the file's name, such as ".pgn", and its text; `None` if the game has no
+            such format.
+        """
+        return None
 
     def leave(self, state: S, seat: Seat, rng: Rng) -> S | After[S]:
         """Carry out that one of three or more players has resigned; it has no more turns."""

@@ -124,17 +124,18 @@ def piece_of(pieces: Mapping[str, Piece], key: str) -> Piece:
 def legend(
     parts: Sequence[Part], names: Sequence[str], you: int | None, *, glyphs: bool = False
 ) -> str:
-    """Return a sentence that says whose pieces are whose, "" if nothing is anybody's.
+    """Return a sentence that says whose pieces are whose and explains the marks on the board.
+
+    It is "" if nothing is anybody's and nothing is marked.
 
     Args:
         names: of the players, by side.
         glyphs: whether the board is drawn with glyphs.
     """
+    grids = [part for part in parts if isinstance(part, Grid)]
     owned: dict[int, list[Piece]] = {}
     others: list[Piece] = []
-    for part in parts:
-        if not isinstance(part, Grid):
-            continue
+    for part in grids:
         there = {key for row in part.rows for key in row}
         for key, piece in part.pieces.items():
             if piece.seat is not None and piece not in owned.setdefault(piece.seat, []):
@@ -147,10 +148,33 @@ def legend(
         if seat < len(names)
     ]
     phrases += [
-        f"{face(piece, glyphs)} is {piece.say}" for piece in others if piece.text != piece.say
+        f"{face(piece, glyphs)}: {piece.say}" for piece in others if piece.text != piece.say
     ]
     text = "; ".join(phrases) + "." if phrases else ""
-    return f"Y{text[1:]}" if text.startswith("you ") else text
+    text = f"Y{text[1:]}" if text.startswith("you ") else text
+    men = "" if glyphs else _names_of_men(owned)
+    return " ".join(filter(None, (text, men, _marks(grids, glyphs))))
+
+
+def _names_of_men(owned: Mapping[int, Sequence[Piece]]) -> str:
+    """Return "K king, Q queen." for the letters of one side's men, "" if these are all alike."""
+    men = {
+        piece.text.upper(): piece.say.split()[-1]
+        for piece in next(iter(owned.values()), ())
+        if " " in piece.say
+    }
+    return ", ".join(f"{letter} {man}" for letter, man in men.items()) + "." if len(men) > 1 else ""
+
+
+def _marks(grids: Sequence[Grid], glyphs: bool) -> str:
+    """Return what the marks of cells mean, "" if none is marked."""
+    new, strong = ("framed", "coloured") if glyphs else ("( )", "[ ]")
+    shown = [grid for grid in grids if glyphs or grid.shape != "points"]
+    phrases = [f"{new}: the last move"] if any(grid.new for grid in shown) else []
+    meaning = next((grid.strong_is for grid in shown if grid.strong), "")
+    phrases += [f"{strong}: {meaning}"] if meaning else []
+    text = "; ".join(phrases)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _set_of(pieces: Sequence[Piece], glyphs: bool) -> str:
@@ -159,6 +183,8 @@ def _set_of(pieces: Sequence[Piece], glyphs: bool) -> str:
     colours = {piece.say.split()[0] for piece in pieces}
     if len(pieces) == 1 or len(colours) > 1:
         return faces
+    if not glyphs and faces.isupper() != faces.islower():
+        faces = "capitals" if faces.isupper() else "small letters"
     return colours.pop() if glyphs else f"{colours.pop()} ({faces})"
 
 

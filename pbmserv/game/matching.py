@@ -11,6 +11,25 @@ _CELL = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 _REVERSED = re.compile(r"([0-9]{1,2})([a-z]{1,2})")
 _ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
 """Words of sentences that do not name a move where other words stand around them."""
+_BESIDE = frozenset(
+    word
+    for words in (
+        "i ll d m we my mine me a an the to at on in into from with for and is be it its this that",
+        "am turn next first last move moves go goes going play plays put place set drop take",
+        "choose pick try fire shoot attack bid enter column row cell square point field stone",
+        "piece disc number please pls plz thanks thx ok okay yes sure now then so well hm hmm um",
+        "let s lets will would like want think guess can could may",
+        "ich spiele setze ziehe nehme auf nach bitte danke mein zug dann jetzt ist möchte",
+        "je joue prends place mets en à le la il te plaît merci mon coup est",
+        "juego pongo muevo pon por favor gracias mi jugada es voy",
+        "gioco metto muovo mossa mia per grazie jogo coloco minha jogada obrigado",
+        "ik speel zet mijn op graag jag spelar min drag är på tack jeg spiller",
+        "gram stawiam na proszę mój ruch hraju prosím ja хожу играю на мой ход",
+    )
+    for word in words.split()
+)
+"""Words that may stand beside a move. Beside others, as in "I live at b4", a cell is only talk."""
+_ASKS = re.compile(r"(?:please,? )?(?:can|could|may) i\b")
 _MOST_LISTED = 8
 _LONGEST = 8
 """Words that a move may have."""
@@ -40,8 +59,13 @@ def spelt(text: str, moves: Iterable[str]) -> str | None:
 
 
 def among_words(text: str, moves: Iterable[str]) -> str | None:
-    """Return the only move that occurs among the words of a text, such as "I play b2, thanks"."""
-    words = tokens(text)
+    """Return the only move that occurs among the words of a text, such as "I play b2, thanks".
+
+    A move cannot be taken back, so all other words must be words that people use to say a move.
+    """
+    if "?" in text and not _ASKS.match(text.strip().casefold()):
+        return None
+    words = tokens(text.casefold().replace("thank you", "thanks"))
     spans: dict[str, list[tuple[int, int]]] = {}
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
@@ -61,7 +85,10 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
             for begin, end in places
         )
     ]
-    return meant[0] if len(meant) == 1 else None
+    if len(meant) != 1:
+        return None
+    ((begin, end), *_) = places_by_move[meant[0]]
+    return meant[0] if _BESIDE.issuperset((*words[:begin], *words[end:])) else None
 
 
 def beginning_with(text: str, moves: Iterable[str]) -> list[str]:

@@ -269,7 +269,8 @@ class Battleships(Game[State]):
         rows = [marks[n : n + SIZE] for n in range(0, SIZE * SIZE, SIZE)]
         sunk = [CELLS[cell] for n in waters.sunk for cell in waters.ships[n]]
         pieces = {key: replace(piece, seat=None) for key, piece in PIECES.items()}
-        return Grid(rows, pieces, title=title, strong=sunk, still=still or not waters.is_ready)
+        still = still or not waters.is_ready
+        return Grid(rows, pieces, title=title, strong=sunk, strong_is="sunk", still=still)
 
     def ask(self, state: State, seat: Seat) -> str:
         if not state[seat].is_ready:

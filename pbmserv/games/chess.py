@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -372,7 +372,7 @@ def board_960(number: int) -> str:
 
 
 class Chess(Game[Position]):
-    """Checkmate the king.
+    """Attack the other king so that it cannot escape: checkmate wins.
 
     White begins. Write a move as its two squares, e2e4, or in standard notation, Nf3, exd5, O-O,
     e8=Q. A pawn that reaches the last row becomes a queen unless you write another piece: e7e8n.
@@ -464,7 +464,15 @@ class Chess(Game[Position]):
         rows = [state.board[n : n + 8] for n in range(0, 64, 8)]
         king = state.board.find("K" if state.white else "k")
         strong = [SQUARES[king]] if in_check(state.board, state.seat) else []
-        grid = Grid(rows, PIECES, columns=FILES, lines="87654321", shape="chequered", strong=strong)
+        grid = Grid(
+            rows,
+            PIECES,
+            columns=FILES,
+            lines="87654321",
+            shape="chequered",
+            strong=strong,
+            strong_is="a king in check",
+        )
         if not state.played:
             return [grid]
         return [grid, numbered(state.played)]
@@ -472,6 +480,32 @@ class Chess(Game[Position]):
     def ask(self, state: Position, seat: Seat) -> str:
         check = "You are in check. " if in_check(state.board, seat) else ""
         return f'{check}Reply with a move, such as "e2e4" or "Nf3".'
+
+    def file(
+        self, state: Position, players: Sequence[str], result: Result | None, day: str
+    ) -> tuple[str, str]:
+        """Return a game in Portable Game Notation."""
+        score = "*"
+        if result is not None:
+            places = result.places
+            score = "1/2-1/2" if places[0] == places[1] else "1-0" if places[0] == 1 else "0-1"
+        tags = {
+            "Event": "Correspondence game",
+            "Site": "pbmserv",
+            "Date": day.replace("-", ".") or "????.??.??",
+            "Round": "-",
+            "White": players[0],
+            "Black": players[1],
+            "Result": score,
+        }
+        if state.is_960:
+            row = state.first
+            fen = "/".join(
+                re.sub(r"\.+", lambda m: str(len(m[0])), row[n : n + 8]) for n in range(0, 64, 8)
+            )
+            tags |= {"Variant": "Chess960", "SetUp": "1", "FEN": f"{fen} w KQkq - 0 1"}
+        head = "\n".join(f'[{name} "{value}"]' for name, value in tags.items())
+        return ".pgn", f"{head}\n\n{numbered(state.played)} {score}\n"
 
 
 def cannot_mate(board: str) -> bool:
@@ -490,31 +524,6 @@ def numbered(played: Iterable[str]) -> str:
     return " ".join(
         f"{n // 2 + 1}. {move}" if n % 2 == 0 else move for n, move in enumerate(played)
     )
-
-
-def pgn(state: Position, white: str, black: str, result: Result | None, day: str = "") -> str:
-    """Return a game in Portable Game Notation."""
-    score = "*"
-    if result is not None:
-        places = result.places
-        score = "1/2-1/2" if places[0] == places[1] else "1-0" if places[0] == 1 else "0-1"
-    tags = {
-        "Event": "Correspondence game",
-        "Site": "pbmserv",
-        "Date": day.replace("-", ".") or "????.??.??",
-        "Round": "-",
-        "White": white,
-        "Black": black,
-        "Result": score,
-    }
-    if state.is_960:
-        row = state.first
-        fen = "/".join(
-            re.sub(r"\.+", lambda m: str(len(m[0])), row[n : n + 8]) for n in range(0, 64, 8)
-        )
-        tags |= {"Variant": "Chess960", "SetUp": "1", "FEN": f"{fen} w KQkq - 0 1"}
-    head = "\n".join(f'[{name} "{value}"]' for name, value in tags.items())
-    return f"{head}\n\n{numbered(state.played)} {score}\n"
 
 
 GAME = Chess()

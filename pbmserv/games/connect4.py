@@ -26,7 +26,7 @@ Columns = tuple[str, ...]
 
 
 class ConnectFour(Game[Columns]):
-    """Four discs in a row win.
+    """Drop discs into columns; the first with four in a row wins.
 
     Take turns to drop a disc into one of the seven columns, A to G. It falls on the discs that lie
     there. Four of your discs in a row, a column or a diagonal win; if all columns are full, it is a

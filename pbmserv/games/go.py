@@ -169,7 +169,7 @@ def areas(board: str) -> tuple[int, int]:
 
 
 class Go(Game[Position]):
-    """Surround more of the board than your opponent.
+    """Surround as much of the board as you can; more points than your opponent win.
 
     Black (X) begins. Put a stone on any free crossing, or pass. Stones without a free crossing
     beside them or beside the stones they are joined to are captured. You may not take the last

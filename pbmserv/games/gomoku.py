@@ -92,7 +92,7 @@ def five(board: str, cell: int, *, exact: bool) -> tuple[int, ...]:
 
 
 class Gomoku(Game[Stones]):
-    """Five stones in a row win.
+    """Place stones in turn; the first with five in a row wins.
 
     Take turns to put a stone on a free crossing, from A1 at the lower left to O15. Five stones of
     one colour in a row, a column or a diagonal win.

@@ -71,7 +71,7 @@ def chain(board: str, seat: Seat) -> list[int]:
 
 
 class Hex(Game[str]):
-    """Join your two edges of the board with a chain of stones.
+    """Join your two edges of the board with a chain of stones; the first to do so wins.
 
     X begins and joins the top with the bottom, O the left with the right. Take turns to put a stone
     on any free cell. Each cell has six neighbours: in the row above, its own column and the one to

@@ -81,7 +81,7 @@ def worth(board: str, seat: Seat) -> float:
 
 
 class Reversi(Game[str]):
-    """Turn the other player's discs; most discs win.
+    """Turn the other player's discs; whoever has most discs at the end wins.
 
     Black (X) begins. Put a disc on a free cell so that at least one line of your opponent's discs,
     in any of the eight directions, lies between it and another disc of yours. All discs in such

@@ -5,7 +5,7 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 
 class TicTacToe(Game[str]):
-    """Three marks in a row win.
+    """Mark cells in turn; the first with three in a row wins.
 
     Take turns to name a free cell. Three of your marks in a row, a column or a diagonal win.
     """

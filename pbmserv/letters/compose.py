@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
+from pbmserv.letters.proof import MOST_FIELDS, opened_record, proof_of
 from pbmserv.letters.rendering import Composed, Links, compose, excerpt
 from pbmserv.letters.replies import Mailto, answer_to, page_link, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
@@ -33,6 +35,7 @@ from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.views.board import FORESEEN, foreseen
+from pbmserv.views.environment import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
 from pbmserv.views.texts import refusal_sentence, render_text
 
@@ -53,6 +56,10 @@ _USUAL: dict[str, Any] = {
 
 LONGEST = 100_000
 """Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
+
+
+LONGEST_TINY_TEXT = 480
+"""Octets of the text of a tiny letter, which has less than 1,000 with its headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +114,18 @@ class Composer:
             # Feedback loops count complaints by these words. They are in Gmail's form, and say
             # nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
+            is_brief=_is_tiny(row, reader),
+            records=tuple(proof.field for proof in [*reader.proofs.values()][:MOST_FIELDS]),
         )
+        if headers.is_brief:
+            return build(headers, composed.text, "")
         html = composed.html if reader.form == "html" else ""
         has_files = kind_of(row.letter).has_files
         files = attachments(boards.connection, row, reader.player) if has_files else ()
-        raw = build(headers, composed.text, html, files)
+        opened = tuple(reader.opened.values())
+        raw = build(headers, composed.text, html, (*files, *opened))
         if len(raw) > LONGEST and html and not files:
-            return build(headers, composed.text, "", files)
+            return build(headers, composed.text, "", opened)
         return raw
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
@@ -149,6 +161,7 @@ class Composer:
         players = [player] if player else by_address(boards.connection, row.recipient)
         form = players[0].format if len(players) == 1 else "html"
         reader = Reader(player, answer, reply_to, form)
+        _prove(boards, row.letter, shown, reader)
         values = self._part_values(row.letter, row.words, shown, reader)
         values["form"] = reader.form
         # A letter that names the page of a board names no other.
@@ -160,10 +173,16 @@ class Composer:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)
         elif row.letter in _OF_PARTS:
             values |= self._parts(boards, row, reader)
+        if len(reader.proofs) == 1 and reader.form != "spoken":
+            values["proof"] = next(iter(reader.proofs.values()))
+            values["opened"] = bool(reader.opened)
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
-        return reader, shown, values, compose(row.letter, values)
+        texts = partial(compose, row.letter, values)
+        if _is_tiny(row, reader):
+            texts = partial(_tiny, row.letter, values)
+        return reader, shown, values, with_defaults(shown.board.game, texts) if shown else texts()
 
     # -- values of templates -------------------------------------------------------------
 
@@ -245,10 +264,12 @@ class Composer:
     ) -> Composed:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
+        _prove(boards, part["letter"], shown, reader)
         values = self._part_values(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
-        return excerpt(part["letter"], {**values, "brief": brief}, *share)
+        draw = partial(excerpt, part["letter"], {**values, "brief": brief}, *share)
+        return with_defaults(shown.board.game, draw) if shown else draw()
 
     def _part_values(
         self, letter: str, words: Mapping[str, Any], shown: ShownBoard | None, reader: Reader
@@ -278,6 +299,7 @@ class Composer:
             "racing": self.registry.racing,
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
+            "note": _own_note(shown),
         }
         own = ""  # the reply address for moves on this board
         if shown is not None and shown.reply is not None:
@@ -351,6 +373,43 @@ class Composer:
         return show_or_log(board, boards.board(board).game, show)
 
 
+def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: Reader) -> None:
+    """Note the hashes of a board for the letter, and the file with which a result opens them."""
+    proof = proof_of(shown) if shown is not None else None
+    if shown is None or proof is None:
+        return
+    reader.proofs[proof.board] = proof
+    if letter == "result" and (opened := opened_record(boards.connection, shown)):
+        reader.opened[proof.board] = opened
+
+
+def _own_note(shown: ShownBoard | None) -> str:
+    """Return the reader's own note at a board; "" for a spectator."""
+    if shown is None or shown.seat is None:
+        return ""
+    return shown.board.sitters[shown.seat].note or ""
+
+
+def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
+    """Whether a letter about a turn must be as short as can be, for an expensive link."""
+    is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
+    return reader.form == "tiny" and is_of_turn and row.seat is not None
+
+
+def _tiny(letter: str, values: Mapping[str, Any]) -> Composed:
+    """Return a letter about a turn without all that its reader knows: help, links, the legend.
+
+    A board that would make it too long is left out; its reader can ask for it.
+    """
+    whole = compose(letter, values)
+    for drawn in (True, False):
+        words = {**values, "headline": whole.headline, "drawn": drawn}
+        text = re.sub(r"\n\n+", "\n", render_text("letters/pieces/tiny.txt.j2", words)) + "\n"
+        if len(text.encode()) <= LONGEST_TINY_TEXT:
+            break
+    return replace(whole, text=text, html="")
+
+
 def _boards_in(row: QueuedLetter) -> list[int | None]:
     """Return the boards that a letter and its parts are about; `None` if one is about none."""
     lines = row.words.get("lines", ()) if row.letter == "summary" else ()
@@ -380,7 +439,7 @@ def _sender_mark(domain: str) -> str:
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
 
 
-_OF_PARTS = frozenset({"summary", "tray", "reminders"})
+_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins"})
 """Letters that contain other letters."""
 
 _BOT = PlayerState.BOT

@@ -116,7 +116,9 @@ Draw: TypeAlias = Callable[[str, Mapping[str, Any]], _Texts]
 def _letter(letter: str, values: Mapping[str, Any]) -> _Texts:
     """Return a letter in its frame."""
     words, page = _blocks(letter, "txt", values), _blocks(letter, "html", values)
-    frame = {name: values.get(name) for name in ("house", "title", "scene", "others")}
+    frame = {
+        name: values.get(name) for name in ("house", "title", "scene", "others", "proof", "opened")
+    }
     own_page = "" if letter == "page-link" else values.get("own_page")
     frame["browser"] = values.get("board_page") or own_page
     headline = words["headline"].strip()

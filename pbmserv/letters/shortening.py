@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from pbmserv.letters.mime import Attachment
+from pbmserv.letters.proof import BoardProof
 from pbmserv.letters.rendering import ROOM, Composed
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.store.accounts.players import Player
@@ -37,6 +39,8 @@ class Reader:
         room: characters of HTML that are left for parts.
         text_room: octets of text that are left for parts.
         parts: number of parts that are not rendered yet.
+        proofs: the hashes of the boards in the letter, by board.
+        opened: files that open the hashes of finished boards, by board.
     """
 
     player: Player | None
@@ -46,6 +50,8 @@ class Reader:
     room: int = ROOM - 5_000
     text_room: int = 45_000
     parts: int = 0
+    proofs: dict[int, BoardProof] = field(default_factory=dict)
+    opened: dict[int, Attachment] = field(default_factory=dict)
 
     def share(self) -> tuple[int, int, int]:
         """Return the room for the next part: a fair share of HTML, and the most HTML and text.

@@ -137,10 +137,14 @@ def speaker_of(reply_address: ReplyAddress | None) -> int:
 class KeyRing:
     """Signing keys by id. The highest id signs, all keys verify, so keys can be rotated.
 
-    `keys` may be replaced as a whole, but not changed, while other threads use it.
+    `keys` and `retired` may be replaced as a whole, but not changed, while other threads use them.
+
+    Attributes:
+        retired: keys that verify no address. Hashes of addresses are still compared with theirs.
     """
 
     keys: Mapping[int, bytes] = field(repr=False)
+    retired: Mapping[int, bytes] = field(default_factory=dict, repr=False)
 
     def token(self, reply_address: ReplyAddress) -> str:
         """Return the signed token of a reply address."""
@@ -200,7 +204,8 @@ class KeyRing:
         Without the keys, a reader of the database cannot try addresses.
         """
         text = b"address\0" + address.encode("utf-8", "surrogatepass")
-        keys = [self.keys[number] for number in sorted(self.keys, reverse=True)]
+        by_id = {**self.retired, **self.keys}
+        keys = [by_id[number] for number in sorted(by_id, reverse=True)]
         return [hmac.digest(key, text, "sha256").hex() for key in keys]
 
 
@@ -241,6 +246,14 @@ class MailDomain:
         ):
             return True
         return self.is_postmaster(address)
+
+    def is_retired(self, address: str) -> bool:
+        """Return whether an address was a reply address until its key was retired."""
+        local, _, domain = address.lower().rpartition("@")
+        prefix = f"{self.local}+"
+        if domain != self.domain or not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
+            return False
+        return _read(tuple(self.ring.retired.items()), local[len(prefix) :]) is not None
 
     def is_postmaster(self, address: str) -> bool:
         """Return whether mail to an address is for the operators: ``postmaster``, also without

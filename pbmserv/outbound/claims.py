@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.shares import TOGETHER
 
 LEASE = timedelta(minutes=5)
 """How long a letter stays claimed if its sender does not renew the lease."""
@@ -90,6 +92,7 @@ class WrittenRows:
         clock: decides which letters are due.
         refused: records a failed letter in the transaction that settles it; gets the letter's
             number, the error and the time.
+        shares: shares of the queue that are claimed one by one.
     """
 
     def __init__(
@@ -97,7 +100,9 @@ class WrittenRows:
         writer: Writer,
         clock: Clock,
         refused: Callable[[Connection, int, str, datetime], None],
+        shares: Sequence[int | None] = TOGETHER,
     ) -> None:
+        self._shares = shares
         self._writer = writer
         self._clock = clock
         self._refused = refused
@@ -117,11 +122,15 @@ class WrittenRows:
             in_hand=in_hand,
             now=now,
             until=now + LEASE,
-            most=most,
             avoiding=sorted(avoiding),
             since=since,
         )
-        return _others_first(self._writer.submit(job).result())
+        rows = list[QueuedLetter]()
+        for share in random.sample(self._shares, len(self._shares)):
+            if most > len(rows):
+                claim = partial(job, most=most - len(rows), share=share)
+                rows += self._writer.submit(claim).result()
+        return _others_first(rows)
 
     def keep(self, packed: Mapping[int, bytes]) -> None:
         job = partial(outbox.keep_bytes, packed=packed, now=self._clock.now())

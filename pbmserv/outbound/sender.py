@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Protocol
 
 from pbmserv.clock import Clock
 from pbmserv.errors import (
+    GameAway,
     RelayBusy,
     RelayDefers,
     RelayDown,
@@ -47,6 +48,8 @@ TROUBLE_S = 5.0
 """Longest pause in seconds after an unexpected fault."""
 SHORTEST_PAUSE_S = 0.05
 """Pause in seconds before the next attempt to claim a due letter that could not be claimed."""
+GAME_AWAY = timedelta(minutes=2)
+"""Time until a letter is tried again whose game cannot be played."""
 LONGEST_S = 120.0
 """Seconds of silence after which the thread that makes letters counts as stuck."""
 
@@ -320,6 +323,8 @@ class Sender:
 
     def _unmakeable(self, row: QueuedLetter, error: BaseException) -> Result:
         """Return the result of a letter that could not be made."""
+        if isinstance(error, GameAway):  # the letter waits, however long that takes
+            return Untried(row.id, self._clock.now() + GAME_AWAY, f"waits: {error}")
         if not row.attempts or isinstance(error, ServerFault):  # later attempts fail alike
             facts = {"letter": row.id, "kind": row.letter, "board": row.board_id}
             facts["game"] = self._outbox.game_of(row)

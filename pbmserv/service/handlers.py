@@ -15,6 +15,13 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
+from pbmserv.commands.table.contests import Contest, Events, OneEvent
+from pbmserv.commands.table.ladder import (
+    ChallengeOnLadder,
+    JoinLadder,
+    LeaveLadder,
+    ShowLadder,
+)
 from pbmserv.commands.table.looking import (
     Follow,
     Friends,
@@ -36,7 +43,9 @@ from pbmserv.commands.table.playing import (
     Broadcast,
     Chat,
     Check,
+    Claim,
     ConfirmMove,
+    Give,
     Hint,
     Load,
     MakeMove,
@@ -48,6 +57,7 @@ from pbmserv.commands.table.playing import (
     Save,
     Solve,
     Submit,
+    TakeNote,
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
@@ -56,14 +66,18 @@ from pbmserv.service.boards import (
     followers,
     invitations,
     moves,
+    notes,
     opponents,
     plies,
     queries,
     queued_moves,
     records,
     reports,
+    silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.events import entering
+from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
 
@@ -91,12 +105,15 @@ HANDLERS: Handlers = {
     Rematch: invitations.rematch,
     MakeMove: moves.make_move,
     Resign: moves.resign,
+    Give: silent_opponents.give,
+    Claim: silent_opponents.claim,
     Undo: plies.undo,
     Practise: races.practise,
     Save: saved_games.save,
     Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
+    TakeNote: notes.take_note,
     Submit: queued_moves.submit,
     ConfirmMove: queued_moves.confirm,
     Preview: moves.preview,
@@ -105,6 +122,10 @@ HANDLERS: Handlers = {
     Chat: moves.chat,
     Message: messages.message,
     Broadcast: messages.broadcast,
+    ShowLadder: ladder.show,
+    JoinLadder: ladder.join,
+    ChallengeOnLadder: ladder.challenge,
+    LeaveLadder: ladder.leave,
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,
@@ -117,6 +138,9 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
+    Contest: entering.contest,
+    OneEvent: entering.one_event,
+    Events: entering.show_events,
 }
 """The handler of each command.
 

@@ -124,6 +124,9 @@ class Dialog:
     ) -> str:
         """Accept only our own addresses (this is never a relay), within the sender's limits."""
         if not self._mail_domain.knows(address):
+            if self._mail_domain.is_retired(address):
+                own = self._mail_domain.address
+                return f"550 5.1.6 that letter is too old to be answered; write to {own}"
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"

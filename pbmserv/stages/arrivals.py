@@ -3,9 +3,10 @@ it out also settles it."""
 
 from __future__ import annotations
 
+import random
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,6 +22,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival, Gone
+from pbmserv.store.delivery.shares import TOGETHER
 
 MOST = 500
 """Most arrivals in memory on SQLite; the others wait in the store."""
@@ -152,7 +154,14 @@ class OneStore(Arrivals):
 
     store = ""
 
-    def __init__(self, by: str, database: Database, writer: Writer, clock: Clock) -> None:
+    def __init__(
+        self,
+        by: str,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        shares: Sequence[int | None] = TOGETHER,
+    ) -> None:
         """Prepare to claim arrivals.
 
         Args:
@@ -160,8 +169,10 @@ class OneStore(Arrivals):
             database: for reading.
             writer: of the same database.
             clock: decides when leases end.
+            shares: shares of the queue that are claimed one by one.
         """
         self._by = by
+        self._shares = shares
         self._writer = writer
         self._clock = clock
         # A dead predecessor, or a claim whose answer was lost, may have left arrivals claimed in
@@ -190,12 +201,15 @@ class OneStore(Arrivals):
             by=self._by,
             now=now,
             until=now + LEASE,
-            most=CLAIMED,
             of_lane=CLAIMED_OF_LANE,
             in_hand=self._held(),
         )
         self._may_have_lost = True
-        claimed = self._writer.submit(job).result()
+        claimed = list[Arrival]()
+        # In random order, else the last ones would wait longest.
+        for share in random.sample(self._shares, len(self._shares)):
+            if (most := CLAIMED - len(claimed)) > 0:
+                claimed += self._writer.submit(partial(job, most=most, share=share)).result()
         self._may_have_lost = False
         return claimed
 

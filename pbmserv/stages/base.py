@@ -28,6 +28,7 @@ from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
+from pbmserv.store.delivery.shares import SHARES, TOGETHER
 
 
 class Base:
@@ -44,12 +45,14 @@ class Base:
 
     Attributes:
         started_at: when the server started; its processes inherit this.
+        shares: shares of the queues that are claimed one by one.
     """
 
     def __init__(
         self, settings: Settings, clock: Clock | None = None, *, may_upgrade: bool = True
     ) -> None:
         self.settings = settings
+        self.shares = range(SHARES) if settings.distributed else TOGETHER
         self.clock = clock or SystemClock()
         self.started_at = self.clock.now()
         self.game, self.mail = open_stores(settings.database, may_upgrade=may_upgrade)
@@ -122,7 +125,8 @@ class Base:
 
     def read_keys(self) -> None:
         """Read the keys of reply addresses again."""
-        self.mail_domain.ring.keys = keys_of(self.game, self.clock).keys
+        ring = keys_of(self.game, self.clock)
+        self.mail_domain.ring.keys, self.mail_domain.ring.retired = ring.keys, ring.retired
 
     def name_connections(self, name: str) -> None:
         """Set the name of new connections to PostgreSQL, by which its own tools list them."""
@@ -211,11 +215,11 @@ def _is_new(database: Database) -> bool:
 def keys_of(database: Database, clock: Clock) -> KeyRing:
     """Return the keys that sign reply addresses; the first start makes one."""
     with database.reading.connect() as connection:
-        keys = signing_keys.by_id(connection)
+        keys, retired = signing_keys.by_id(connection), signing_keys.retired(connection)
     if not keys:
         with database.writing.begin() as connection:
             keys = signing_keys.by_id(connection)
             if not keys:
                 signing_keys.add(connection, 1, secrets.token_bytes(32), clock.now())
                 keys = signing_keys.by_id(connection)
-    return KeyRing(keys)
+    return KeyRing(keys, retired)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from pbmserv.engine.registry import Equipped
+from pbmserv.engine.registry import OURS, Equipped, Registry
 from pbmserv.monitoring.vitals import Vital, Watch
 from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.bots.bot_worker import TICK_S, BotWorker
@@ -24,13 +24,22 @@ from pbmserv.store.bots import ReportRequest
 log = logging.getLogger("pbmserv.stages")
 
 
+def bots_processes(registry: Registry) -> list[str]:
+    """Return the names of the processes of bots: one for our games, and one for each package with
+    others, so that a bot that hangs keeps no bot of another package waiting."""
+    return ["bots", *(f"bots-{package}" for package in registry.packages())]
+
+
 async def run_bots(name: str, setup: Setup) -> None:
     """Run the bots until SIGTERM."""
     base = setup.base
     play = Asking(setup.folder / "play.sock")
-    stage = BotsStage(base, MovesOfPlay(play), setup.current, TICK_S)
+    package = name.partition("-")[2] or OURS
+    games = [game for game in base.registry if base.registry.package_of(game.info.key) == package]
+    keys = tuple(game.info.key for game in games)
+    stage = BotsStage(base, MovesOfPlay(play), setup.current, TICK_S, games=keys)
 
-    equipment = "; ".join(game.equipment() for game in base.registry if isinstance(game, Equipped))
+    equipment = "; ".join(game.equipment() for game in games if isinstance(game, Equipped))
     log.debug("bots think", extra={"equipment": equipment})
 
     def state(_: AskState) -> StageState:
@@ -42,7 +51,7 @@ async def run_bots(name: str, setup: Setup) -> None:
         )
 
     answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
-    ring = Ring(setup.folder / "bots.ring", stage.bot_worker.ask)
+    ring = Ring(setup.folder / f"{name}.ring", stage.bot_worker.ask)
     stage.start()
     ring.start()
     answering.start()
@@ -63,14 +72,26 @@ class BotsStage:
         base: settings and databases.
         moves: makes the moves.
         watch: tells the supervisor which board the bots think about.
-        tick_s: see `BotWorker`.
+        tick_s, games: see `BotWorker`.
     """
 
     def __init__(
-        self, base: Base, moves: Moves, watch: Watch | None = None, tick_s: float = 0.0
+        self,
+        base: Base,
+        moves: Moves,
+        watch: Watch | None = None,
+        tick_s: float = 0.0,
+        *,
+        games: Collection[str] | None = None,
     ) -> None:
         self.bot_worker = BotWorker(
-            Positions(base.registry), base.game, base.clock, moves, watch or CurrentWork(), tick_s
+            Positions(base.registry),
+            base.game,
+            base.clock,
+            moves,
+            watch or CurrentWork(),
+            tick_s,
+            [game.info.key for game in base.registry] if games is None else games,
         )
 
     def start(self) -> None:

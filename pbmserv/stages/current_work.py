@@ -9,14 +9,25 @@ from __future__ import annotations
 import mmap
 import struct
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
 from itertools import count
 from time import monotonic
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from pbmserv.store.core.writer import Writer
+
+T = TypeVar("T")
 
 # Native: each value is written at once, so that a reader sees the old or the new one.
-_LAYOUT = struct.Struct("qd")
+_LAYOUT = struct.Struct("qdQ")
 _TIMES = struct.Struct("=qq")
 NONE = 0
+OTHER = -(2**62)
+"""The number of work that no number names: a clock of a board, or a move of a bot."""
 MOST_STUCK = 64
 PAUSE_S = 2.0
 """Seconds between two looks that show a pause of this process."""
@@ -72,16 +83,17 @@ class CurrentWork:
         place: int | None = getattr(self._mine, "place", None)
         if place is None:
             place = self._mine.place = next(self._places) % THREADS * _LAYOUT.size
-        _LAYOUT.pack_into(self._memory, place, number, 0.0 if number == NONE else monotonic())
+        begun = 0.0 if number == NONE else monotonic()
+        _LAYOUT.pack_into(self._memory, place, number, begun, threading.get_ident())
 
     def clear(self) -> None:
         """Forget the work of a process that has died."""
         for place in range(THREADS):
-            _LAYOUT.pack_into(self._memory, place * _LAYOUT.size, NONE, 0.0)
+            _LAYOUT.pack_into(self._memory, place * _LAYOUT.size, NONE, 0.0, 0)
 
     def all(self) -> list[int]:
         """Return the numbers of all work in hand."""
-        return [number for number, _ in _LAYOUT.iter_unpack(self._memory) if number != NONE]
+        return [number for number, _, _ in _LAYOUT.iter_unpack(self._memory) if number != NONE]
 
     def longest(self, not_before: float = 0.0) -> tuple[int, float]:
         """Return the work that has been in hand for longest, and for how many seconds.
@@ -93,11 +105,41 @@ class CurrentWork:
             `NONE` and 0 if no work is in hand.
         """
         # The number of work that begins just now may be there before its time is.
-        begun = [entry for entry in _LAYOUT.iter_unpack(self._memory) if NONE not in entry]
+        begun = [entry for entry in _LAYOUT.iter_unpack(self._memory) if NONE not in entry[:2]]
         if not begun:
             return NONE, 0.0
-        number, since = min(begun, key=lambda entry: entry[1])
+        number, since, _ = min(begun, key=lambda entry: entry[1])
         return number, monotonic() - max(since, not_before)
+
+    def thread_of(self, number: int) -> int:
+        """Return the identifier of the thread that has had a piece of work in hand for longest."""
+        entries = [entry for entry in _LAYOUT.iter_unpack(self._memory) if entry[0] == number]
+        return min(entries, key=lambda entry: entry[1])[2] if entries else 0
+
+
+class WatchedWriter:
+    """A writer whose jobs call rules of games, so that the supervisor sees a job that hangs."""
+
+    def __init__(self, writer: Writer, current: CurrentWork) -> None:
+        self._writer = writer
+        self._current = current
+        self.close = writer.close
+        self.vitals = writer.vitals
+
+    def submit(self, job: Callable[[Connection], T], number: int = OTHER) -> Future[T]:
+        """Queue a job, see `Writer.submit`.
+
+        Args:
+            number: the number of the work.
+        """
+        return self._writer.submit(partial(self._run, job, number))
+
+    def _run(self, job: Callable[[Connection], T], number: int, connection: Connection) -> T:
+        self._current.at(number)
+        try:
+            return job(connection)
+        finally:
+            self._current.at(NONE)
 
 
 class Pauses:

@@ -24,6 +24,7 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.health import RelayState, Slots
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.pages.page_requests import PageRequest
+from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -114,6 +115,13 @@ class SettleLetters(Request[None]):
     results: tuple[Result, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NoteStops(Request[None]):
+    """Tells play, from post or web, that processes hung or died in the rules of games."""
+
+    stops: tuple[Stop, ...]
+
+
 # -- of the bots to play -----------------------------------------------------------------------
 
 
@@ -185,6 +193,7 @@ _ANSWERS: Mapping[type[Request[Any]], Any] = {
     KeepLetters: None,
     RenewLetters: None,
     SettleLetters: None,
+    NoteStops: None,
     ActForBot: None,
     PutOffBot: None,
     KeepReport: None,

@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Any
 
-from pbmserv.errors import StillWorking
+from pbmserv.errors import NotDone, StillWorking
 from pbmserv.stages.base import Base
 from pbmserv.store.delivery import arrivals
 
 LONGEST_S = 5.0
 """Seconds that a page waits for a result."""
+FAILED = {"failed": True}
+"""The result of a form or request on which our code failed."""
 UNRUNG_S = 0.25
 """Seconds between two looks without a ring: the play of another host cannot ring here."""
 
@@ -42,6 +44,7 @@ class PageResults:
 
         Raises:
             StillWorking: it is not there in time.
+            NotDone: our code failed; nothing has changed.
         """
         results: list[Any] = []
 
@@ -54,6 +57,8 @@ class PageResults:
         await self.until(is_there, LONGEST_S)
         if not results:
             raise StillWorking("a form is still worked on")
+        if results[0] == FAILED:
+            raise NotDone("what a page asked for could not be carried out")
         return results[0]
 
     async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.commands.table.model import Credentials
-from pbmserv.errors import MailError
+from pbmserv.errors import GameAway, MailError
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
@@ -41,6 +41,7 @@ from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPa
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import NONE, CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
+from pbmserv.stages.page_results import FAILED
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import OF_PAGES, Gone
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER
@@ -318,7 +319,7 @@ class Play:
         """Return the job that settles a form or press with which play died repeatedly."""
         facts = {"arrival": task.arrival.id, "deaths": task.deaths}
         log.error("a command from a page keeps stopping the server; it is dropped", extra=facts)
-        return lambda _: NOTHING
+        return lambda _: (NOTHING, FAILED)
 
     def _keeping(self, task: Task, kept: ToKeep) -> _Job:
         """Return the job that keeps a mail for the operator."""
@@ -441,6 +442,9 @@ class Play:
         elif isinstance(error, TooMany) and isinstance(task.incoming, IncomingMail):
             at = arrival.received_at
             self._submit(task, partial(self._mails.put_off, task.incoming, error.over, at))
+        elif isinstance(error, GameAway) and isinstance(task.incoming, IncomingMail):
+            at = arrival.received_at
+            self._submit(task, partial(self._mails.wait_for_game, task.incoming, error, at))
         elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError, Outdated)):
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})
@@ -449,7 +453,7 @@ class Play:
         elif arrival.kind != "mail" and not task.is_to_keep:
             task.is_to_keep = True
             log.error("what was asked for could not be done", exc_info=error)
-            self._submit(task, lambda _: NOTHING)
+            self._submit(task, lambda _: (NOTHING, FAILED))
         elif task.is_to_keep:
             log.critical("a mail cannot be kept; it waits for the next start", exc_info=error)
             self._lanes.end(task)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from sqlalchemy import Connection
+
+from pbmserv.errors import ServerFault
 from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.claims import OutboxRows, WrittenRows
 from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.core.outcome import NOTHING
 from pbmserv.service.delivery import bounces
@@ -31,7 +35,9 @@ from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import CurrentWork
+from pbmserv.stages.bots_process import bots_processes
+from pbmserv.stages.current_work import CurrentWork, WatchedWriter
+from pbmserv.stages.lanes import MOST_DEATHS
 from pbmserv.stages.messages import (
     ActForBot,
     AskState,
@@ -39,6 +45,7 @@ from pbmserv.stages.messages import (
     ClaimLetters,
     KeepLetters,
     KeepReport,
+    NoteStops,
     ProbeWrite,
     PutOffBot,
     RenewLetters,
@@ -52,6 +59,8 @@ from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell, Ring
 from pbmserv.stages.state import own_numbers
+from pbmserv.store.boards.game_pauses import Stop
+from pbmserv.store.boards.game_pauses import stopped as stopped_games
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -69,7 +78,14 @@ async def run_play(name: str, setup: Setup) -> None:
         for bell in bells:
             bell.ring()
 
-    ring_bots = Bell(setup.folder / "bots.ring").ring
+    bots = [
+        Bell(setup.folder / f"{process}.ring") for process in bots_processes(setup.base.registry)
+    ]
+
+    def ring_bots() -> None:
+        for bell in bots:
+            bell.ring()
+
     stage = PlayStage(
         setup.base,
         ring_post,
@@ -77,6 +93,7 @@ async def run_play(name: str, setup: Setup) -> None:
         Bell(setup.folder / "web.ring").ring,
         current=setup.current,
         suspects=setup.suspects,
+        stops=setup.stops,
         by=claimant(setup.folder, name),
     )
 
@@ -117,7 +134,9 @@ class PlayStage:
         ring_web: wakes pages that wait for a result.
         passwords: makes and checks hashes; `None`: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
-        suspects: how often play has died with an arrival, by its number.
+        suspects: how often play has died with an arrival, by its number, or with a mail of the
+            inbox, by its negative number.
+        stops: the newest ends of processes in the rules of games.
         names: resolves domains; `None`: this machine's name servers do.
         by: name under which this process claims mails on PostgreSQL.
         has_own_door: whether the door is part of the same process, and so gives no sign of life.
@@ -134,6 +153,7 @@ class PlayStage:
         suspects: Mapping[int, int] | None = None,
         names: Resolver | None = None,
         *,
+        stops: Sequence[Stop] = (),
         by: str = "play",
         has_own_door: bool = False,
     ) -> None:
@@ -141,6 +161,9 @@ class PlayStage:
         self.game, self.clock = base.game, clock
         self._ring_post = ring_post
         self.writer = open_writer(base.game)
+        self._suspects = suspects or {}
+        self._stops = stops
+        self._watched = WatchedWriter(self.writer, current or CurrentWork())
         self.positions = Positions(base.registry)
         self.passwords = passwords or Passwords()
         self.services = base.services(self.positions, self.passwords.memo, base.traffic())
@@ -152,7 +175,7 @@ class PlayStage:
         self.arrivals: Arrivals = (
             TwoStores(base.mail, base.game, self.writer, clock)
             if base.game.is_sqlite
-            else OneStore(by, base.game, self.writer, clock)
+            else OneStore(by, base.game, self.writer, clock, base.shares)
         )
         self.senders = base.senders(names)
         self.play = Play(
@@ -171,13 +194,14 @@ class PlayStage:
             suspects=suspects,
             senders=self.senders,
         )
-        self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
+        refused = partial(bounces.refused, self.services)
+        self.rows = WrittenRows(self.writer, clock, refused, base.shares)
 
         def ring_after_bot() -> None:
             ring_post()
             ring_web()
 
-        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
+        self.bot_moves = BotMoves(self.services, self._watched, clock, ring_after_bot)
         kept = KeepTimes.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
@@ -185,7 +209,7 @@ class PlayStage:
         self.scheduler = Scheduler(
             self.services,
             base.game,
-            self.writer,
+            self._watched,
             clock,
             ring_post,
             expiry=self.expiry,
@@ -194,7 +218,9 @@ class PlayStage:
         )
         self.operators = Operators(self.services, base.game, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
-        self.put_off_mails = PutOffMails(base.game, self.reader.read, self.retry, self._keep)
+        self.put_off_mails = PutOffMails(
+            base.game, self._can_play, self.reader.read, self.retry, self._keep
+        )
         self._putting_off = Rounds(
             self.put_off_mails.run_once, "put-off", 30.0, "mails that wait could not be looked at"
         )
@@ -211,12 +237,28 @@ class PlayStage:
     def start(self) -> None:
         """Begin with the heartbeat, so that no player's clock is charged with an outage."""
         self.scheduler.begin()
+        self.note_games()
         self.play.start()
         self.scheduler.start()
         self._tidying.start()
         self._putting_off.start()
         self._announcing.start()
         self.integrity.start()
+
+    def note_games(self) -> None:
+        """Store which games hung and which are installed, before any mail is carried out."""
+        self.note_stops(self._stops)
+        now = self.clock.now()
+        self.writer.submit(partial(game_pauses.note_installed, self.services, now)).result()
+
+    def note_stops(self, stops: Sequence[Stop]) -> None:
+        """Store that processes hung or died in the rules of games."""
+        job = partial(game_pauses.note_stops, self.services, stops, self.clock.now())
+        if self.writer.submit(job).result().letters:
+            self._ring_post()
+
+    def _can_play(self, connection: Connection, game: str) -> bool:
+        return game in self.services.registry and game not in stopped_games(connection)
 
     def stop(self) -> None:
         """Finish the mails under way; the others wait for the next start."""
@@ -239,10 +281,12 @@ class PlayStage:
         Raises:
             Exception: carrying it out failed; the mail is still kept.
         """
+        if self._suspects.get(-mail_id, 0) >= MOST_DEATHS:
+            raise ServerFault("the server was stopped repeatedly while it carried this mail out")
         checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
         now = self.clock.now()
         job = partial(self.mails.carry_out_kept, checked, mail_id, now)
-        done = self.writer.submit(job).result()
+        done = self._watched.submit(job, -mail_id).result()
         self.positions.remember(done.played)
         self._ring_post()
         return done is not NOTHING
@@ -259,6 +303,7 @@ class PlayStage:
         """
         deed = self.operators.do(by, order)
         self._ring_post()
+        self._putting_off.ask()  # a game may go on
         return deed.summary
 
     def vitals(self) -> list[Vital]:
@@ -290,7 +335,11 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
     def ask_state(_: AskState) -> StageState:
         return state()
 
+    def note_stops(request: NoteStops) -> None:
+        stage.note_stops(request.stops)
+
     return {
+        NoteStops: note_stops,
         **_answers_to_post(stage.rows),
         **_answers_to_bots(stage.bot_moves),
         CarryOutOrder: carry_out,

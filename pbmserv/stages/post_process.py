@@ -19,6 +19,7 @@ from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.results import Result
 from pbmserv.outbound.sender import Sender
 from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.boards import game_pauses
 from pbmserv.service.delivery import bounces
 from pbmserv.service.operators.health import RelayState
 from pbmserv.stages.base import Base
@@ -33,9 +34,10 @@ from pbmserv.stages.messages import (
 )
 from pbmserv.stages.places import claimant
 from pbmserv.stages.process import STOP_S, Setup, until_stopped
-from pbmserv.stages.questions import Answering, Asking
+from pbmserv.stages.questions import Answering, Asking, tell_play
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.state import own_numbers
+from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -48,7 +50,12 @@ async def run_post(name: str, setup: Setup) -> None:
     """Run a post until SIGTERM."""
     base = setup.base
     play = Asking(setup.folder / "play.sock")
-    rows, close = (OutboxOfPlay(play), play.close) if base.game.is_sqlite else _own_rows(base)
+    if base.game.is_sqlite:
+        rows: OutboxRows = OutboxOfPlay(play)
+        close = play.close
+        await asyncio.to_thread(tell_play, play, setup.stops)
+    else:
+        rows, close = _own_rows(base, setup.stops)
     stage = PostStage(base, rows, watch=setup.current, by=claimant(setup.folder, name))
 
     def state(_: AskState) -> StageState:
@@ -76,11 +83,18 @@ async def run_post(name: str, setup: Setup) -> None:
     await until_stopped(setup, reload, stop)
 
 
-def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
-    """Return the outbox that this process changes itself, on PostgreSQL, and what closes it."""
+def _own_rows(base: Base, stops: Sequence[Stop]) -> tuple[OutboxRows, Callable[[], None]]:
+    """Return the outbox that this process changes itself, on PostgreSQL, and what closes it.
+
+    Args:
+        stops: the newest ends of processes in the rules of games, which it stores.
+    """
     writer = open_writer(base.game)
     services = base.services(Positions(base.registry), Memo(), base.traffic())
-    return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
+    if stops:
+        writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
+    refused = partial(bounces.refused, services)
+    return WrittenRows(writer, base.clock, refused, base.shares), writer.close
 
 
 class PostStage:

@@ -23,8 +23,11 @@ STAGES = ("door", "play", "post", "bots", "web")
 
 
 def stage_of_process(name: str) -> str:
-    """Return the stage that a process of this name runs: ``post2`` is a second post."""
-    return name.rstrip("0123456789")
+    """Return the stage that a process of this name runs.
+
+    ``post2`` is a second post, ``bots-pbm_nim`` thinks for the games of a package of its own.
+    """
+    return name.partition("-")[0].rstrip("0123456789")
 
 
 def stages_of(only: str) -> tuple[str, ...]:

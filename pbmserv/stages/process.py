@@ -15,6 +15,7 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.ports import Bound
 from pbmserv.stages.reloading import Reload
+from pbmserv.store.boards.game_pauses import Stop
 
 STOP_S = 10.0
 """Seconds in which a stopping stage may finish its work; the next start continues the rest."""
@@ -32,6 +33,7 @@ class Setup:
         posts: number of processes that send.
         current: shows the parent the work in hand.
         suspects: how often play has died with an arrival, by its number.
+        stops: the newest ends of processes in the rules of games.
         ready: tells the parent that clients may come.
     """
 
@@ -42,6 +44,7 @@ class Setup:
     posts: int
     current: CurrentWork
     suspects: dict[int, int]
+    stops: tuple[Stop, ...]
     ready: Callable[[], None]
 
     def reload(

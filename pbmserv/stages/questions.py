@@ -10,7 +10,7 @@ import contextlib
 import logging
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO, TypeAlias, TypeVar
@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar
 from pbmserv.errors import StoreAway
 from pbmserv.stages.messages import (
     Misread,
+    NoteStops,
     Request,
     answer_line,
     error_line,
@@ -25,6 +26,7 @@ from pbmserv.stages.messages import (
     read_request,
     request_line,
 )
+from pbmserv.store.boards.game_pauses import Stop
 
 PATIENCE_S = 20.0
 """Seconds that a question waits for a stage that is starting, or starting again."""
@@ -206,6 +208,16 @@ class Asking:
             return self._idle.pop()
         except IndexError:
             return None
+
+
+def tell_play(play: Asking, stops: Sequence[Stop]) -> None:
+    """Tell play about ends of processes in the rules of games, if it runs beside this process."""
+    if not stops:
+        return
+    try:
+        play.ask(NoteStops(tuple(stops)))
+    except StoreAway as error:
+        log.warning("play cannot be told of a game that hangs", extra={"because": str(error)})
 
 
 def _is_closed(connection: socket.socket) -> bool:

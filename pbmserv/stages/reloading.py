@@ -83,6 +83,7 @@ class Reload:
         try:
             with self._database.reading.connect() as connection:
                 keys = signing_keys.by_id(connection)
+                retired = signing_keys.retired(connection)
             check_keys(keys)
         except (SQLAlchemyError, ConfigError) as error:
             why = reason(error) or type(error).__name__
@@ -90,7 +91,7 @@ class Reload:
                 "the keys of reply addresses stay as they were", extra=self._facts | {"why": why}
             )
         else:
-            self._ring.keys = keys
+            self._ring.keys, self._ring.retired = keys, retired
             ids = ", ".join(map(str, sorted(keys)))
             facts = {"keys": ids, "signs": max(keys)}
             log.info("the keys of reply addresses were read again", extra=self._facts | facts)

@@ -5,7 +5,8 @@ the listening sockets and passes signals on. It sees which mail play carries out
 post makes, and which board the bots think about, and kills a process that is stuck in its work.
 The next play carries out a mail over which play was killed, or with which it died, with no other
 mail beside it; after the second death it keeps the mail for the operator. Post and the bots set
-such a letter or board aside.
+such a letter or board aside. The stack of such a process names the game in whose rules it was; a
+successor stores that, and stops the game after the second time.
 """
 
 from __future__ import annotations
@@ -19,21 +20,27 @@ import signal
 import sys
 import threading
 import traceback
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 from types import FrameType
+from uuid import uuid4
 
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
+from pbmserv.engine.registry import Registry
 from pbmserv.stages.base import Base
+from pbmserv.stages.bots_process import bots_processes
 from pbmserv.stages.current_work import NONE, CurrentWork, Pauses, Stuck
 from pbmserv.stages.lanes import blamed
 from pbmserv.stages.ports import Bound
 from pbmserv.stages.preflight import STAGES, stage_of_process
 from pbmserv.stages.process import Setup
 from pbmserv.stages.processes import run
+from pbmserv.stages.stacks import StackFile
+from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.core.database import outage_line
 
 SHARED = 4
@@ -48,7 +55,10 @@ LASTING_S = 30.0
 """Seconds of life after which the pause is `FIRST_PAUSE_S` again."""
 STOP_S = 25.0
 """Seconds that processes have to end by themselves."""
+MOST_STOPS = 20
+"""Newest ends of processes in a game of which the next processes hear."""
 PR_SET_PDEATHSIG = 1
+_FAULTS = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 _HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _WORK = {
@@ -71,6 +81,7 @@ class _Child:
         again_at: when it is started again.
         current: its work in hand.
         stuck: the work over which it was killed.
+        stack: its stack when it hung or died.
     """
 
     name: str
@@ -81,6 +92,7 @@ class _Child:
     is_ready: bool = False
     current: CurrentWork = field(default_factory=CurrentWork)
     stuck: int = NONE
+    stack: StackFile = field(default_factory=StackFile)
 
 
 @dataclass(slots=True)
@@ -102,6 +114,7 @@ class Supervisor:
     ready: Callable[[], None]
     _children: dict[str, _Child] = field(default_factory=dict)
     _suspects: dict[int, int] = field(default_factory=dict)
+    _stops: deque[Stop] = field(default_factory=lambda: deque(maxlen=MOST_STOPS))
     _pauses: Pauses = field(default_factory=Pauses)
     _is_stopping: bool = False
     _is_ready: bool = False
@@ -113,7 +126,7 @@ class Supervisor:
         names: list[str] = []
         for stage in STAGES:
             if stage in self.stages:
-                names += [f"post{n}" for n in range(1, posts + 1)] if stage == "post" else [stage]
+                names += _processes(stage, posts, self.base.registry)
         self._children = {name: _Child(name) for name in names}
         letters = Stuck()  # shared by all posts: the letter comes to another one next
         for name in names:
@@ -128,6 +141,7 @@ class Supervisor:
             os.close(held_end)
             _die_with_parent(alive_end)
             self.bound.keep_only(name)
+            self._children[name].stack.write_when_asked()
             setup = Setup(
                 self.base,
                 self.bound,
@@ -136,6 +150,7 @@ class Supervisor:
                 max(1, posts),
                 self._children[name].current,
                 dict(self._suspects),
+                tuple(self._stops),
                 lambda: _write(telling_end, f"{name}\n"),
             )
             run(name, setup)
@@ -217,7 +232,25 @@ class Supervisor:
             elif not self._is_stopping:
                 _log.error("a process has died; it is started again", extra=facts)
             child.pause_s = min(LONGEST_PAUSE_S, child.pause_s * 2)
+            if child.stuck != NONE or -code in _FAULTS:
+                self._note_stop(child)
             self._suspect(child)
+
+    def _note_stop(self, child: _Child) -> None:
+        """Remember the game in whose rules a process hung or died, if it did so there."""
+        thread = None if child.stuck == NONE else child.current.thread_of(child.stuck)
+        for frame in child.stack.frames(thread):
+            games = self.base.registry.games_of_file(frame.file)
+            place = f"{Path(frame.file).name}, line {frame.line}, in {frame.function}"
+            for game in games:
+                package = self.base.registry.package_of(game)
+                facts = {"game": game, "package": package, "stage": child.name, "place": place}
+                _log.error("a game has hung or ended a process", extra=facts)
+                if stage_of_process(child.name) != "bots":  # its player waits, and nobody else
+                    now = self.base.clock.now()
+                    self._stops.append(Stop(str(uuid4()), game, now, child.name, place))
+            if games:
+                return
 
     def _suspect(self, child: _Child) -> None:
         """Remember the work in which a process was stuck; of play also what it died with."""
@@ -228,6 +261,7 @@ class Supervisor:
             child.current.stuck.note(child.stuck)
         child.stuck = NONE
         child.current.clear()
+        child.stack.clear()
 
     def _look_at_work(self) -> None:
         """Kill each process that does not return from its work in hand."""
@@ -242,6 +276,8 @@ class Supervisor:
                 facts = {"stage": child.name, named: number, "seconds": round(seconds, 1)}
                 _log.error(f"{work} for too long; it is started again", extra=facts)
                 child.stuck = number
+                with contextlib.suppress(ProcessLookupError):
+                    child.stack.ask(child.pid)
                 _kill(child, signal.SIGKILL)
 
     def _end(self) -> None:
@@ -258,6 +294,13 @@ class Supervisor:
         while any(child.pid for child in self._children.values()):
             self._reap()
             sleep(0.02)
+
+
+def _processes(stage: str, posts: int, registry: Registry) -> Sequence[str]:
+    """Return the names of the processes of a stage."""
+    if stage == "post":
+        return [f"post{n}" for n in range(1, posts + 1)]
+    return bots_processes(registry) if stage == "bots" else [stage]
 
 
 def _posts() -> int:

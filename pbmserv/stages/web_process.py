@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import Any, TypeVar
 
 from pbmserv.errors import DoorAway
@@ -20,7 +21,7 @@ from pbmserv.stages.descriptors import shares
 from pbmserv.stages.messages import Request, StageState, StoreForm, StorePress
 from pbmserv.stages.operators import OperatorOrders
 from pbmserv.stages.process import Setup, until_stopped
-from pbmserv.stages.questions import PATIENCE_S, Asking, NotThere
+from pbmserv.stages.questions import PATIENCE_S, Asking, NotThere, tell_play
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.state import Stages, answers, own_numbers
 from pbmserv.stages.web_ports import WebPorts
@@ -68,6 +69,8 @@ async def run_web(name: str, setup: Setup) -> None:
     beating = asyncio.create_task(_beat(setup.current), name="beat")
     ring = Ring(setup.folder / "web.ring", stage.play.results.ring)
     ring.start()
+    with closing(Asking(setup.folder / "play.sock", ELSEWHERE_S)) as play:
+        await asyncio.to_thread(tell_play, play, setup.stops)
 
     async def stop() -> None:
         ring.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pbmserv.errors import ServerFault
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.mails.incoming import MailReader
@@ -15,8 +14,9 @@ from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
 from pbmserv.stages.page_results import PageResults
 from pbmserv.stages.places import first_place
-from pbmserv.stages.state import running, started, states, waiting
+from pbmserv.stages.state import reports_line, running, started, states, waiting
 from pbmserv.store.boards.moves import Positions
+from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators import health
 
 
@@ -47,16 +47,14 @@ class PlayOfPages:
 
     async def carry_out(self, request: PageRequest) -> int:
         """See `board_presses.Play.carry_out`."""
-        number = await self.results.result(await self.door.press(request))
-        if number is None:
-            raise ServerFault("a command from a page could not be carried out")
-        return int(number)
+        return int(await self.results.result(await self.door.press(request)))
 
     async def ask(self, kind: str, values: Mapping[str, Any]) -> Any:
         """Have a form carried out, and return its result.
 
         Raises:
             StillWorking: it is stored, and takes long.
+            NotDone: our code failed; nothing has changed.
         """
         return await self.results.result(await self.door.form(kind, values))
 
@@ -98,6 +96,7 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
     def queue() -> Queue:
         with base.mail.reading.connect() as mail, base.game.reading.connect() as game:
             queues = health.queues(mail, game, base.clock.now())
+            reports, sources = reports_line(game), reported_sources.worst(game, most=20)
         stages = states(first_place(base.settings.data_dir))
         return Queue(
             running(queues, started(stages.values())),
@@ -106,6 +105,8 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
             queues.newest_letter,
             health.sizes(base.game),
             waiting(queues),
+            reports,
+            sources,
         )
 
-    return OperatorPages(services, base.game, base.clock, reader.read, side, queue)
+    return OperatorPages(services, base.game, base.clock, reader.read, side, queue, base.mail)

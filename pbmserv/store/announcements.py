@@ -7,10 +7,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, select, update
 
+from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables.accounts import PlayerState, announcements, players
+from pbmserv.store.tables.mail import LetterState, outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Announcement:
         last_player: largest id of the players who get it.
         reached: id of the last player who was considered; 0 before the first.
         sent: number of letters that are queued.
-        finished_at: `None` while letters remain to be queued.
+        finished_at: when all letters were queued, or when it was stopped; `None` while it runs.
     """
 
     id: int
@@ -34,6 +36,11 @@ class Announcement:
     reached: int
     sent: int
     finished_at: datetime | None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether an operator stopped it before all letters were queued."""
+        return self.finished_at is not None and self.reached < self.last_player
 
 
 _ANNOUNCEMENT = select(*columns_of(Announcement, announcements))
@@ -74,6 +81,44 @@ def count_readers(connection: Connection, *, is_service: bool) -> int:
         statement = statement.where(players.c.announcements)
     readers: int = connection.execute(statement).scalar_one()
     return readers
+
+
+def newest(connection: Connection, most: int) -> list[Announcement]:
+    """Return announcements, newest first."""
+    rows = connection.execute(_ANNOUNCEMENT.order_by(announcements.c.id.desc()).limit(most))
+    return [Announcement(*row) for row in rows]
+
+
+def lock(connection: Connection, number: int) -> Announcement | None:
+    """Return an announcement and lock its row."""
+    statement = _ANNOUNCEMENT.where(announcements.c.id == number).with_for_update()
+    row = connection.execute(statement).first()
+    return Announcement(*row) if row else None
+
+
+def set_finished(connection: Connection, number: int, at: datetime | None) -> None:
+    """Stop an announcement, or let it go on (`None`)."""
+    connection.execute(
+        update(announcements).where(announcements.c.id == number).values(finished_at=at)
+    )
+
+
+def letters_of(connection: Connection, announcement: Announcement, state: LetterState) -> list[int]:
+    """Return the letters of an announcement that are in a state and in no sender's hand."""
+    kinds = letters_that(lambda kind: kind.for_many)
+    rows = connection.execute(
+        select(outbox.c.id, outbox.c.words)
+        .where(
+            outbox.c.state == state,
+            outbox.c.letter.in_(kinds),
+            outbox.c.created_at >= announcement.created_at,
+            outbox.c.claimed_by.is_(None),
+        )
+        .order_by(outbox.c.id)
+        .with_for_update(skip_locked=True)
+    )
+    words = {"title": announcement.title, "text": announcement.text}
+    return [row.id for row in rows if words.items() <= row.words.items()]
 
 
 def first_unfinished(connection: Connection) -> int | None:

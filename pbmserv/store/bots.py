@@ -7,19 +7,22 @@ from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, func, insert, select, update
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import Prepared, columns_of, insert_into
-from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter, letter, row_of
+from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.delivery import outbox as outbox_rows
+from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import analyses, awaited_analyses, house_turns
-from pbmserv.store.tables.mail import LetterState, outbox
+from pbmserv.store.tables.boards import analyses, awaited_analyses, boards, house_turns
+from pbmserv.store.tables.mail import LetterState
 
-_DUE = Prepared(
+_GAMES: BindParameter[Sequence[str]] = bindparam("games", expanding=True)
+_DUE = (
     select(house_turns.c.board_id)
-    .where(house_turns.c.due_at <= bindparam("now"))
+    .join(boards, boards.c.id == house_turns.c.board_id)
+    .where(house_turns.c.due_at <= bindparam("now"), boards.c.game.in_(_GAMES))
     .order_by(house_turns.c.due_at)
     .limit(bindparam("most"))
 )
@@ -111,9 +114,10 @@ def begin_turn(connection: Connection, board_id: int, now: datetime) -> bool:
     return added.first() is not None
 
 
-def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Return boards on which a bot is to move, in the order of their due times."""
-    return [row[0] for row in _DUE.run(connection, {"now": now, "most": most})]
+def due(connection: Connection, now: datetime, most: int, games: Sequence[str]) -> list[int]:
+    """Return boards of games on which a bot is to move, in the order of their due times."""
+    rows = connection.execute(_DUE, {"now": now, "most": most, "games": games})
+    return list(rows.scalars())
 
 
 def turn(connection: Connection, board_id: int) -> Turn | None:
@@ -151,14 +155,10 @@ def queue_waiting_letter(
     Args:
         reported: boards on whose requested reports the letter waits, too.
     """
-    letter_id = connection.execute(
-        insert(outbox)
-        .values(**row_of(new, now, mail_id), state=LetterState.COMING, due_at=None)
-        .returning(outbox.c.id)
-    ).scalar_one()
-    connection.execute(
-        update(house_turns).where(house_turns.c.board_id.in_(board_ids)).values(letter_id=letter_id)
-    )
+    letter_id = outbox_rows.add_waiting(connection, new, now, mail_id)
+    waits_for_move = update(house_turns).where(house_turns.c.board_id == bindparam("board"))
+    for board_id in board_ids:
+        connection.execute(waits_for_move.values(letter_id=letter_id), {"board": board_id})
     for board_id in reported:
         waits = {"letter_id": letter_id, "board_id": board_id}
         connection.execute(insert(awaited_analyses).values(waits))
@@ -168,19 +168,13 @@ def waiting_letter(connection: Connection, letter_id: int | None) -> QueuedLette
     """Return a letter that waits for a bot, `None` if it is sent or an operator handles it."""
     if letter_id is None:
         return None
-    state = connection.execute(
-        select(outbox.c.state).where(outbox.c.id == letter_id).with_for_update()
-    ).scalar()
-    return letter(connection, letter_id) if state == LetterState.COMING else None
+    return outbox_rows.lock_waiting(connection, letter_id)
 
 
 def rewrite(connection: Connection, letter_id: int, new: NewLetter) -> None:
     """Replace the content of a letter that waits."""
-    connection.execute(
-        update(outbox)
-        .where(outbox.c.id == letter_id)
-        .values(letter=new.letter, words=dict(new.words), ply=new.ply, message_id=new.message_id)
-    )
+    values = {"letter": new.letter, "words": dict(new.words), "ply": new.ply}
+    outbox_rows.change_waiting(connection, letter_id, **values, message_id=new.message_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +187,10 @@ class ReportRequest:
 
 
 _REQUEST = columns_of(ReportRequest, analyses)
-_NEXT_REQUEST = Prepared(
+_NEXT_REQUEST = (
     select(*_REQUEST)
-    .where(analyses.c.due_at <= bindparam("now"))
+    .join(boards, boards.c.id == analyses.c.board_id)
+    .where(analyses.c.due_at <= bindparam("now"), boards.c.game.in_(_GAMES))
     .order_by(analyses.c.due_at, *_REQUEST)
     .limit(1)
 )
@@ -210,11 +205,12 @@ def request_report(connection: Connection, request: ReportRequest, now: datetime
     )
 
 
-def next_request(connection: Connection, now: datetime) -> ReportRequest | None:
-    """Return the next due request for a report, `None` if there is none."""
-    for row in _NEXT_REQUEST.run(connection, {"now": now}):
-        return ReportRequest(*row)
-    return None
+def next_request(
+    connection: Connection, now: datetime, games: Sequence[str]
+) -> ReportRequest | None:
+    """Return the next due request for a report about a game, `None` if there is none."""
+    row = connection.execute(_NEXT_REQUEST, {"now": now, "games": games}).first()
+    return None if row is None else ReportRequest(*row)
 
 
 def is_report_due(connection: Connection, board_id: int) -> bool:
@@ -264,9 +260,5 @@ def release(connection: Connection, letter_id: int, now: datetime) -> bool:
         others = select(table.c.board_id).where(table.c.letter_id == letter_id)
         if connection.execute(others).first() is not None:
             return False
-    connection.execute(
-        update(outbox)
-        .where(outbox.c.id == letter_id, outbox.c.state == LetterState.COMING)
-        .values(state=LetterState.QUEUED, due_at=now)
-    )
+    outbox_rows.change_waiting(connection, letter_id, state=LetterState.QUEUED, due_at=now)
     return True

@@ -15,11 +15,12 @@ have. Classes that no head.css names are dropped. Colours and fonts are in ``pal
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import (
     Environment,
@@ -27,7 +28,9 @@ from jinja2 import (
     FileSystemLoader,
     StrictUndefined,
     Template,
+    TemplateError,
     TemplateNotFound,
+    TemplateSyntaxError,
     select_autoescape,
 )
 from jinja2.ext import Extension
@@ -37,6 +40,9 @@ from pbmserv.boards.filters import BOARD_FILTERS
 from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.registry import template_folders
 from pbmserv.views.filters import FILTERS
+
+T = TypeVar("T")
+log = logging.getLogger("pbmserv.games")
 
 
 def templates_root() -> Path:
@@ -65,11 +71,13 @@ class TemplateLoader(FileSystemLoader):
 
     Attributes:
         overrides: the operator's files, by the names of shipped templates (see `overrides`).
+        unused: keys of games whose own templates are broken; the shared ones are used.
     """
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.overrides: Mapping[str, Path] = {}
+        self.unused: set[str] = set()
 
     def add_games(self) -> bool:
         """Search the packages of games, too, and return whether there are any."""
@@ -82,12 +90,14 @@ class TemplateLoader(FileSystemLoader):
         """Return the same as `get_source`, for a file as it was written."""
         if own := self.overrides.get(path):
             return own.read_text("utf-8"), str(own), lambda: True
+        if (shared := shared_template(path)) is not None and path.split("/")[1] in self.unused:
+            return super().get_source(environment, shared)
         try:
             return super().get_source(environment, path)
         except TemplateNotFound:
             if self.add_games():
                 return self.written(environment, path)
-            if (shared := shared_template(path)) is None:
+            if shared is None:
                 raise
             return super().get_source(environment, shared)
 
@@ -218,6 +228,73 @@ def template_of(name: str) -> Template:
     return environment().get_template(name)
 
 
+def with_defaults(game: str, render: Callable[[], T]) -> T:
+    """Return what *render* returns; if the game's own templates are broken, with the shared ones.
+
+    These are used from then on, in this process. An error that has another cause is raised.
+    """
+    try:
+        return render()
+    except Exception as error:
+        if not own_templates(game) or not _use_own(game, wanted=False):
+            raise
+        try:
+            result = render()
+        except Exception:
+            _use_own(game, wanted=True)
+            raise
+        log.error(
+            "a template of a game is broken; the shared ones are used",
+            exc_info=error,
+            extra={"game": game},
+        )
+        return result
+
+
+def drop_broken_templates() -> list[str]:
+    """Use the shared templates for games whose own cannot be read; return a sentence for each."""
+    sentences = []
+    for game in sorted(adapted_games):
+        for name in own_templates(game):
+            try:
+                environment().get_template(name)
+            except TemplateError as error:
+                _use_own(game, wanted=False)
+                line = f", line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
+                sentences.append(
+                    f"{name}{line}: {error.message}; the shared templates are used for {game}"
+                )
+                break
+    return sentences
+
+
+def own_templates(game: str) -> list[str]:
+    """Return the names of the templates that the package of a game brings, if others could do."""
+    if game not in adapted_games:
+        return []
+    folders = [folder / "games" / game for folder in template_folders()]
+    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    return sorted(f"games/{game}/{file.name}" for file in files if file.suffix in {".j2", ".css"})
+
+
+def _use_own(game: str, *, wanted: bool) -> bool:
+    """Use or do not use a game's own templates; return whether that has changed."""
+    loader = environment().loader
+    assert isinstance(loader, TemplateLoader)
+    if wanted == (game not in loader.unused):
+        return False
+    (loader.unused.discard if wanted else loader.unused.add)(game)
+    cache = environment().cache
+    if cache is not None:
+        cache.clear()
+    template_of.cache_clear()
+    _rules.cache_clear()
+    for extension in environment().extensions.values():
+        if isinstance(extension, InlineStyles):
+            extension.forget()
+    return True
+
+
 # Bounded, so that a template with many unclosed tags is read in linear time.
 _EXPRESSION = r"\{\{(?:[^}]|\}(?!\})){0,200}\}\}"
 _STATEMENT = r"\{%(?:[^%]|%(?!\})){0,200}%\}"
@@ -235,6 +312,10 @@ class InlineStyles(Extension):
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         self._sheets: dict[str, tuple[str, str]] = {}
+
+    def forget(self) -> None:
+        """Read the stylesheets again."""
+        self._sheets.clear()
 
     def preprocess(
         self,

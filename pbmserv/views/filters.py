@@ -182,6 +182,15 @@ def moment(iso: str, tz: str) -> str:
     return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({tz})"
 
 
+def lasting(seconds: float) -> str:
+    """Format a length of time as ``12 days and 3 hours``, or in minutes below an hour."""
+    minutes = int(seconds // 60)
+    days, hours = divmod(minutes // 60, 24)
+    counted = ((days, "day"), (hours, "hour")) if minutes >= 60 else ((minutes, "minute"),)
+    shown = [f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in counted if number]
+    return " and ".join(shown) or "no time"
+
+
 def day(iso: str, tz: str = "") -> str:
     """Format a moment in ISO 8601, or without *tz* a date, as ``21 March 2026``."""
     at = datetime.fromisoformat(iso)
@@ -353,6 +362,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         grid,
         in_one_line,
         is_form,
+        lasting,
         listing,
         marked,
         moment,

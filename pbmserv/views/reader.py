@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat
-from pbmserv.errors import Misread, MoveError, PlayerError, ServerFault, StoreAway
+from pbmserv.errors import GameAway, Misread, MoveError, PlayerError, ServerFault, StoreAway
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store import solo
 from pbmserv.store.accounts.players import Player
@@ -158,6 +158,8 @@ def show_or_log(board: int, game: str, show: Callable[[], T]) -> T | None:
         return show()
     except (SQLAlchemyError, StoreAway):
         raise
+    except GameAway:  # it is in the log, and in `pbmserv status`
+        return None
     except (Exception, SystemExit) as error:
         if isinstance(error, PlayerError) and not isinstance(error, MoveError | Misread):
             raise

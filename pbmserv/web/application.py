@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.errors import DoorAway, StillWorking
+from pbmserv.engine.registry import Registry
+from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
@@ -27,6 +28,7 @@ from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, se
 from pbmserv.web.personal_pages import personal_routes
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.probes import Health, health_routes
+from pbmserv.web.proof import proof_routes
 from pbmserv.web.public import public_routes
 from pbmserv.web.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
 
@@ -41,6 +43,7 @@ def build(
     web_requests: WebRequests,
     templates: Environment,
     health: Health,
+    registry: Registry,
     allowance: Allowance | None = None,
 ) -> Starlette:
     """Return the application.
@@ -50,6 +53,7 @@ def build(
         web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: checks the health of the server.
+        registry: the games, by which finished boards are checked.
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
     printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
@@ -67,6 +71,7 @@ def build(
             *letter_link_routes(printer, web_requests),
             *public_routes(printer, web_requests.public, allowance),
             *hot_seat_routes(printer, web_requests.hot_seats, allowance),
+            *proof_routes(printer, registry, allowance),
             *personal_routes(printer, web_requests),
             Route("/api", site.redirect_to_api),
             mount_below("/api", build_api(printer, web_requests, allowance)),
@@ -83,10 +88,12 @@ def build(
         exception_handlers={
             HTTPException: errors.refused,
             StillWorking: errors.working,
+            NotDone: errors.not_done,
             DoorAway: errors.no_door,
             TooMany: errors.too_many,
             Exhausted: errors.too_busy,
             TooMuch: errors.too_large,
+            GameAway: errors.game_away,
         },
     )
     application.router.redirect_slashes = False  # a redirect would echo the Host header
@@ -136,6 +143,10 @@ class _ErrorPages:
         """Return 202: the form is stored and will be carried out."""
         return self._printer.failure(202, "working")
 
+    async def not_done(self, _request: Request, _error: Exception) -> Response:
+        """Return 500: our code failed, and what the form asks for was not done."""
+        return self._printer.failure(500, "not-done")
+
     async def no_door(self, _request: Request, error: Exception) -> Response:
         """Return 503: what the form asks for was not stored."""
         log.warning("a form could not be taken", extra={"because": str(error)})
@@ -157,6 +168,14 @@ class _ErrorPages:
     async def too_large(self, _request: Request, _error: Exception) -> Response:
         """Return 503: the page would take more work than one page may."""
         return self._printer.failure(503, "too-large")
+
+    async def game_away(self, _request: Request, error: Exception) -> Response:
+        """Return 503: the board's game is stopped, or not installed."""
+        assert isinstance(error, GameAway)
+        titles = {game.key: game.title for game in self._printer.pages.games}
+        title = titles.get(error.game, f"{error.game} (not installed)")
+        text = self._printer.text("game-away", title=title, is_stopped=error.is_stopped)
+        return html(text, 503, {**PRIVATE, "Retry-After": str(AGAIN_S)})
 
     def too_many_forms(self, seconds: int) -> Response:
         """Return 429: the reader's network has sent too many forms."""

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.errors import NotDone
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
@@ -77,12 +78,23 @@ class _BoardPages:
         if not is_number(turn):
             return self._printer.failure(400, "no-form")
         press = Press(int(turn), form.get("key", ""), form.get("move", ""), form.get("words", ""))
-        pressed = await self._web_requests.presses.press(token, press)
+        try:
+            pressed = await self._web_requests.presses.press(token, press)
+        except NotDone:
+            return await self._not_done(token, press)
         if pressed is None:
             return self._no_board()
         if pressed.refused is not None:
             return self._page(pressed.refused, is_refused=True)
         return self._visits.redirect(token, "answered" if pressed.by_letter else "")
+
+    async def _not_done(self, token: str, press: Press) -> Response:
+        """Return 500 with the form as it was sent: our code failed, and nothing has changed."""
+        page = await self._web_requests.boards.page(token, Look())
+        if page is None:
+            return self._no_board()
+        text = self._printer.text("board-not-done", page=page, press=press)
+        return html(text, 500, PRIVATE)
 
     def _page(
         self, page: BoardPage, *, by_letter: bool = False, is_refused: bool = False

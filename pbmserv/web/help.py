@@ -14,13 +14,14 @@ from markupsafe import Markup
 
 from pbmserv.commands.help_topics import HelpTopic, help_pages, topic
 from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.row_types import Row
+from pbmserv.commands.table.row_types import Kind, Row, Scope, Trait
 from pbmserv.engine.types import GameInfo
 
 _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
 _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
 _ENDS_WITH_HYPHEN = re.compile(r'("[^"\s]{0,10}-")')
 """Quoted words that a browser would break before their closing quote."""
+_NEEDS_A_FILE = "load"
 _STEP = 3
 """Indentation of text that belongs to a numbered step; code is indented by 2, or by more than 3."""
 
@@ -108,8 +109,15 @@ class HelpPages:
         row = about.values.get("row")
         if isinstance(row, Row):
             text = self._text(f"help/commands/{row.page}.txt.j2", about)
-            form = row.form(str(about.values["game"]))
-            return self._render("help-command", row=row, form=form, blocks=self._blocks(text))
+            game = str(about.values["game"])
+            return self._render(
+                "help-command",
+                row=row,
+                form=row.form(game),
+                example=about.values["example"],
+                line=_line_alone(row, next(iter(self._infos), game)),
+                blocks=self._blocks(text),
+            )
         text = self._text(about.template, about)
         title, _, rest = text.lstrip("\n").partition("\n")
         blocks = self._blocks(rest.lstrip("=\n"))
@@ -163,6 +171,16 @@ class HelpPages:
                 pieces += [*_plain(text[at : link.start()]), Piece(link[0], slug)]
                 at = link.end()
         return (*pieces, *_plain(text[at:]))
+
+
+def _line_alone(row: Row, game: str) -> str:
+    """Return a command that works as it is, without words of its writer; ``""`` for none."""
+    needed = row.without(Kind.USERID, Kind.PASSWORD, Kind.ALONE)
+    does_harm = not {Trait.FINAL, Trait.WORDS}.isdisjoint(row.traits)
+    is_whole = row.command is not None and row.name != _NEEDS_A_FILE
+    if not (row.in_line and is_whole) or needed.min_words or does_harm:
+        return ""
+    return f"{game} {row.name}" if row.scope is Scope.GAME else row.name
 
 
 def _plain(text: str) -> Iterator[Piece]:

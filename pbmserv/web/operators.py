@@ -55,7 +55,7 @@ MOST_OUTCOMES = 100
 """Outcomes of changes that are kept for the next page."""
 COOKIE = "pbmserv-operator"
 SIGNED = (
-    *("/mails", "/letters", "/players", "/boards", "/games", "/server"),
+    *("/mails", "/letters", "/players", "/boards", "/events", "/games", "/server"),
     *("/sign-in", "/sign-out"),
 )
 """Beginnings of the paths of forms that need a session or the token."""
@@ -107,8 +107,10 @@ def build_operators(
             Route("/letters/{number}", signed(site.letter), methods=both),
             Route("/players", signed(site.players)),
             Route("/players/{userid}", signed(site.player), methods=both),
+            Route("/correspondence", signed(site.correspondence)),
             Route("/boards", signed(site.boards)),
             Route("/boards/{number}", signed(site.board), methods=both),
+            Route("/events", signed(site.events), methods=both),
             Route("/games", signed(site.games), methods=both),
             Route("/games/{game}", signed(site.game), methods=both),
             Route("/server", signed(site.server), methods=both),
@@ -406,6 +408,19 @@ class _Site:
 
         return await self._changed(page, request, userid=userid)
 
+    async def correspondence(self, request: OperatorRequest) -> Response:
+        """Show what a player or address sent, what was answered, and where each letter is."""
+        name = request.query("name").strip()
+        refusal = ""
+        values: dict[str, Any] = {"found": None, "waiting": ()}
+        try:
+            if name:
+                found, waiting = await self._pages.correspondence(name)
+                values = {"found": found, "waiting": waiting}
+        except OperatorError as error:
+            refusal = str(error)
+        return self._page("correspondence", request, whose=name, refusal=refusal, **values)
+
     async def boards(self, request: OperatorRequest) -> Response:
         names = ("player", "status", "game")
         values = {name: request.query(name).strip().lower() for name in names}
@@ -431,6 +446,15 @@ class _Site:
 
         return await self._changed(page, request, board=str(number))
 
+    async def events(self, request: OperatorRequest) -> Response:
+        """Show the events, and what is watched in them; a POST changes one."""
+
+        async def page(request: OperatorRequest) -> Response:
+            events, watched = await self._pages.events()
+            return self._page("events", request, events=events, watched=watched)
+
+        return await self._changed(page, request)
+
     async def games(self, request: OperatorRequest) -> Response:
         """Show the games; a POST computes all ratings again."""
 
@@ -446,7 +470,8 @@ class _Site:
         async def page(request: OperatorRequest) -> Response:
             facts, rated, entries = await self._pages.game(key)
             values = {"game": key, "facts_of": facts, "rated": rated, "entries": entries}
-            return self._page("game", request, is_open=dict(facts)["state"] == "open", **values)
+            is_open, is_stopped = ("state", "open") in facts, "stopped" in dict(facts)
+            return self._page("game", request, is_open=is_open, is_stopped=is_stopped, **values)
 
         return await self._changed(page, request, game=key)
 
@@ -454,7 +479,13 @@ class _Site:
         """Show the forms that concern the whole server."""
 
         async def page(request: OperatorRequest) -> Response:
-            return self._page("server", request, blocks=await self._pages.blocked_senders())
+            return self._page(
+                "server",
+                request,
+                blocks=await self._pages.blocked_senders(),
+                announcements=await self._pages.announcements(),
+                keys=await self._pages.keys(),
+            )
 
         return await self._changed(page, request)
 

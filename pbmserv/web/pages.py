@@ -21,6 +21,7 @@ from starlette.responses import Response
 from pbmserv.engine.types import GameInfo
 from pbmserv.mail.networks import Network
 from pbmserv.views.board import BoardScene
+from pbmserv.views.environment import with_defaults
 from pbmserv.views.reader import show_or_log
 
 SHARED = {"Cache-Control": "public, max-age=300"}
@@ -95,7 +96,12 @@ class Printer:
 
     def text(self, name: str, **values: Any) -> str:
         """Render the page ``web/NAME.html.j2``."""
-        return self.templates.get_template(f"web/{name}.html.j2").render(self.shared | values)
+        scene = values.get("scene") or getattr(values.get("page"), "scene", None)
+        render = partial(self._render, f"web/{name}.html.j2", self.shared | values)
+        return with_defaults(scene.key, render) if isinstance(scene, BoardScene) else render()
+
+    def _render(self, name: str, values: Mapping[str, Any]) -> str:
+        return self.templates.get_template(name).render(values)
 
     def board(self, name: str, scene: BoardScene, **values: Any) -> Markup | None:
         """Render one board of several; ``None`` if its game raises an error."""

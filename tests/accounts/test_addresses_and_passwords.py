@@ -19,9 +19,11 @@ def changing(server: Correspondence, *to: str) -> dict[str, Letter]:
 
 
 def by_address(server: Correspondence) -> dict[str, Letter]:
-    found = server.letters()
-    letters = {str(letter.message["To"]): letter for letter in found}
-    assert len(letters) == len(found), [(str(f.message["To"]), f.subject) for f in found]
+    new_letters = server.letters()
+    letters = {str(letter.message["To"]): letter for letter in new_letters}
+    assert len(letters) == len(new_letters), [
+        (str(f.message["To"]), f.subject) for f in new_letters
+    ]
     return letters
 
 
@@ -79,9 +81,12 @@ def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
     server.letters()
     letters = changing(server, HOME)
     server.reply(letters[HOME], "")
-    found = {letter.subject: letter for letter in server.letters(HOME)}
-    assert set(found) == {"Your address was changed, alice", "Your move: Blackbox 1 against bob"}
-    server.reply(found["Your move: Blackbox 1 against bob"], "b3,d3,a1,f2")
+    by_subject = {letter.subject: letter for letter in server.letters(HOME)}
+    assert set(by_subject) == {
+        "Your address was changed, alice",
+        "Your move: Blackbox 1 against bob",
+    }
+    server.reply(by_subject["Your move: Blackbox 1 against bob"], "b3,d3,a1,f2")
     assert "Your atoms are hidden" in server.letter(HOME).text
 
 
@@ -145,10 +150,10 @@ def test_a_new_password_is_told_to_every_address_once(server: Correspondence) ->
     waiting = changing(server, PHONE)
 
     server.send(WORK, "change password alice secret better-one")
-    told = by_address(server)
-    assert set(told) == {old, HOME}
-    assert all(f.subject == "Your new password, alice" for f in told.values())
-    assert "better-one" not in "".join(f.text + f.html for f in told.values())
+    new_letters = by_address(server)
+    assert set(new_letters) == {old, HOME}
+    assert all(f.subject == "Your new password, alice" for f in new_letters.values())
+    assert "better-one" not in "".join(f.text + f.html for f in new_letters.values())
     # Who asked for the other address may have known the old password.
     server.reply(waiting[PHONE], "yes")
     assert "nothing left to decide" in server.letter(PHONE).text

@@ -73,8 +73,8 @@ def test_nothing_tells_an_inviter_who_plays_here_and_who_wants_no_letters(house:
         answers.append(told(house, address))
         house.live(days=1)
     assert len(set(answers)) == 1
-    for asked in ("games alice", "games alice all", "games bob", "show alice"):
-        (letter,) = house.send(ALICE, f"blackbox {asked}")
+    for subject in ("games alice", "games alice all", "games bob", "show alice"):
+        (letter,) = house.send(ALICE, f"blackbox {subject}")
         assert "4x4" not in letter.text, "nothing shows before a yes"
 
 
@@ -105,12 +105,12 @@ def test_one_account_invites_a_few_a_day(house: Indoors) -> None:
 
 
 def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
-    found = []
+    new_invitations = []
     for who in ("alice", "bob", "carol", "dave"):
         letters = invite(house, who, FRIEND)
         assert (("invited", address_of(who))) in kinds(letters)
-        found += [one for one in letters if one.kind == "invitation"]
-    assert len(found) == 3
+        new_invitations += [one for one in letters if one.kind == "invitation"]
+    assert len(new_invitations) == 3
     house.live(days=31)
     assert invited(house, "dave", FRIEND)
 
@@ -192,11 +192,11 @@ def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
     for sender, way in ((ALICE, ""), (ALICE, "reply")):
         if way:
             (letter,) = house.send(sender, f"prefs alice {PASSWORD}")
-            told = house.reply(letter, f"challenge {line}")
+            letters = house.reply(letter, f"challenge {line}")
         else:
-            told = house.send(sender, f"blackbox challenge {line}")
-        assert [one.kind for one in told] == ["refusal"]
-        assert all("ssw0rd" not in one.text + one.html + one.subject for one in told)
+            letters = house.send(sender, f"blackbox challenge {line}")
+        assert [one.kind for one in letters] == ["refusal"]
+        assert all("ssw0rd" not in one.text + one.html + one.subject for one in letters)
     assert count(house, invitations) == 0
 
 
@@ -209,8 +209,8 @@ def test_inviting_is_a_word_for_it(house: Indoors) -> None:
 
 def test_whoever_leaves_invites_no_more(house: Indoors) -> None:
     letter = invited(house)
-    (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
-    house.reply(asked, "yes")
+    (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
+    house.reply(question, "yes")
     (refusal,) = house.reply(letter, "yes")
     assert "This invitation has ended" in flat(refusal)
     assert count(house, players) == 4
@@ -259,9 +259,9 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
     assert count(house, players) == 4 + 1
     for guess in ("", "-", "x", '""'):  # who has no password is let in by none
         assert house.send(ALICE, f"blackbox move 1 dora {guess} a1")[0].kind == "refusal"
-    found = {one.kind: one for one in house.send(ALICE, "forgot dora")}
-    assert found["reset"].recipient == FRIEND
-    house.reply(found["reset"], "password marbles")
+    by_kind = {one.kind: one for one in house.send(ALICE, "forgot dora")}
+    assert by_kind["reset"].recipient == FRIEND
+    house.reply(by_kind["reset"], "password marbles")
     assert house.send(ALICE, "blackbox move 1 dora marbles a1")[0].kind == "board"
 
 
@@ -334,8 +334,8 @@ def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors
 
 def way_out(letter: Posted) -> tuple[str, str]:
     """Page and address of List-Unsubscribe (RFC 8058)."""
-    found = str(letter.message["List-Unsubscribe"]).replace("\n", "").replace(" ", "")
-    page, address = (one.strip("<>") for one in found.split(","))
+    field = str(letter.message["List-Unsubscribe"]).replace("\n", "").replace(" ", "")
+    page, address = (one.strip("<>") for one in field.split(","))
     assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     return page, address.removeprefix("mailto:").partition("?")[0]
 
@@ -390,8 +390,8 @@ def test_export_and_delete_know_of_invitations(house: Indoors) -> None:
     (part,) = (one for one in export.message.walk() if one.get_filename())
     assert b'"invitations": [' in part.get_content()
     assert b'"state": "open"' in part.get_content()
-    (asked,) = house.send(ALICE, f"delete alice {PASSWORD}")
-    house.reply(asked, "yes")
+    (question,) = house.send(ALICE, f"delete alice {PASSWORD}")
+    house.reply(question, "yes")
     assert count(house, invitations) == 0
     with house.server.database.reading.connect() as connection:
         words = connection.execute(select(outbox.c.words).where(outbox.c.id == letter.id)).scalar()

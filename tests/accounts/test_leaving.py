@@ -56,11 +56,11 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
     farewell = server.letter(alice)
     assert farewell.subject == "Goodbye, alice"
     assert "You have given up your running games." in flat(farewell)
-    told = server.letters(bob)
-    assert len(told) == 2
-    assert "alice resigned" in told[0].text
-    assert "will not be played" in told[1].text
-    assert "fed up" not in "".join(letter.text for letter in told)
+    letters = server.letters(bob)
+    assert len(letters) == 2
+    assert "alice resigned" in letters[0].text
+    assert "will not be played" in letters[1].text
+    assert "fed up" not in "".join(letter.text for letter in letters)
     assert [row["status"] for row in rows(server, boards)] == ["finished", "declined"]
 
     # Nobody can reach her now, and nothing that she has still works.
@@ -70,7 +70,7 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
     assert server.letter(bob).subject
     server.send(bob, "forgot alice")
     server.letter(bob)
-    server.reply(told[0], "chat\nFarewell")
+    server.reply(letters[0], "chat\nFarewell")
     server.letter(bob)
     assert not server.letters(alice)
     server.reply(question, "yes", sender=alice)
@@ -202,11 +202,11 @@ def _leave_traces_and_delete(server: Correspondence) -> None:
     question = asked(server, alice, "delete alice secret")
     assert "This cannot be undone." in flat(question)
     server.reply(question, "yes")
-    [told] = server.letters(bob)
-    assert "gone-1 resigned" in told.text
-    assert "still reach" not in told.text
-    assert "still reach" not in told.html
-    assert "alice" not in told.text
+    [letter] = server.letters(bob)
+    assert "gone-1 resigned" in letter.text
+    assert "still reach" not in letter.text
+    assert "still reach" not in letter.html
+    assert "alice" not in letter.text
 
     server.send(bob, "blackbox show 1")
     assert "gone-1" in server.letter(bob).text

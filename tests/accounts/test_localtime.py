@@ -82,12 +82,12 @@ def test_the_next_one_is_later_and_soon_and_none_is_skipped(
     now: datetime, name: str, minute: int
 ) -> None:
     tz = zone(name)
-    found = next_local(now, tz, minute)
-    assert timedelta() < found - now <= timedelta(hours=50)
+    moment = next_local(now, tz, minute)
+    assert timedelta() < moment - now <= timedelta(hours=50)
     # Nothing lies between: asked a moment before it, the answer is the same.
-    assert next_local(found - timedelta(seconds=1), tz, minute) == found
-    shown = found.astimezone(tz)
-    before = (found - timedelta(seconds=1)).astimezone(tz)
+    assert next_local(moment - timedelta(seconds=1), tz, minute) == moment
+    shown = moment.astimezone(tz)
+    before = (moment - timedelta(seconds=1)).astimezone(tz)
     in_gap = before.utcoffset() != shown.utcoffset()
     assert in_gap or shown.hour * 60 + shown.minute == minute
 
@@ -149,8 +149,8 @@ def test_dates_that_are_not_clear(text: str) -> None:
 
 @given(st.text(max_size=40))
 def test_no_text_breaks_the_reader_of_dates(text: str) -> None:
-    found = read_date(text, TODAY)
-    assert found is None or isinstance(found, date)
+    day = read_date(text, TODAY)
+    assert day is None or isinstance(day, date)
 
 
 def test_zones_by_name() -> None:

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.slow
 
 def player(server: Correspondence, userid: str) -> Player:
     with server.server.database.reading.connect() as connection:
-        found = players.of_name(connection, userid)
-    assert found is not None
-    return found
+        row = players.of_name(connection, userid)
+    assert row is not None
+    return row
 
 
 def asked(server: Correspondence, address: str, command: str) -> Letter:
@@ -76,16 +76,16 @@ def test_preferences_are_shown_and_changed_all_at_once(server: Correspondence) -
 
 def away_until(server: Correspondence) -> datetime | None:
     with server.server.database.reading.connect() as connection:
-        found: datetime | None = connection.execute(select(func.max(absences.c.ends))).scalar()
-    return found
+        last_day: datetime | None = connection.execute(select(func.max(absences.c.ends))).scalar()
+    return last_day
 
 
 def due(server: Correspondence) -> datetime | None:
     with server.server.database.reading.connect() as connection:
-        found: datetime | None = connection.execute(
+        moment: datetime | None = connection.execute(
             select(table.c.digest_due).where(table.c.userid == "alice")
         ).scalar()
-    return found
+    return moment
 
 
 @pytest.fixture
@@ -96,8 +96,8 @@ def embedded(tmp_path: Path) -> Iterator[Running]:
 
 def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None:
     alice = embedded.sign_up("alice")
-    for wrong, said, example in (
-        ("format=pdf", "html (text and HTML), text, or spoken", "format=VALUE"),
+    for wrong, allowed, example in (
+        ("format=pdf", "html (text and HTML), text, spoken", "format=VALUE"),
         ("digest=weekly", "off, or daily at a time of day", "digest=VALUE"),
         ("digest=daily@07:75", "not a time of day", "digest=VALUE"),
         ("digest=24:00", "not a time of day", "digest=VALUE"),
@@ -117,7 +117,7 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         ("block=alice", "cannot block yourself", "block=VALUE"),
     ):
         letter = asked(embedded, alice, f"prefs alice secret {wrong}")
-        assert said in " ".join(letter.text.split()), wrong
+        assert allowed in " ".join(letter.text.split()), wrong
         assert f"prefs {example}" in letter.text, wrong
         assert "othing" in letter.text
 
@@ -132,11 +132,11 @@ def digests(server: Correspondence, hours: int) -> list[datetime]:
     """When alice's digests of some hours were made."""
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
-    found = []
+    moments = []
     for _ in range(hours):
         server.live(hours=1)
-        found += [clock.moment for letter in server.letters() if "waiting" in letter.subject]
-    return found
+        moments += [clock.moment for letter in server.letters() if "waiting" in letter.subject]
+    return moments
 
 
 def test_no_day_has_two_digests_however_often_their_hour_is_changed(embedded: Running) -> None:

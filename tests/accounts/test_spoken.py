@@ -31,8 +31,8 @@ def box(seat: int, marks: dict[str, str], **given: object) -> BoxView:
 
 
 def cells(*names: str) -> frozenset[int]:
-    found = [BOARD.cell(name) for name in names]
-    return frozenset(cell for cell in found if cell is not None)
+    numbers = [BOARD.cell(name) for name in names]
+    return frozenset(cell for cell in numbers if cell is not None)
 
 
 def spoken(*boxes: BoxView, phase: str = "playing") -> str:
@@ -42,15 +42,17 @@ def spoken(*boxes: BoxView, phase: str = "playing") -> str:
 
 
 def test_sides_rays_and_rows_are_told_in_order_and_nothing_empty() -> None:
-    told = box_facts(BOARD, box(0, {"9": "B", "F": "B", "K": "a", "3": "a", "A": "#"}).marks, [])
-    assert told.sides == (
+    sentences = box_facts(
+        BOARD, box(0, {"9": "B", "F": "B", "K": "a", "3": "a", "A": "#"}).marks, []
+    )
+    assert sentences.sides == (
         MarkedSide("top", (("A", "#"), ("F", "B"))),
         MarkedSide("right", (("9", "B"),)),
         MarkedSide("bottom", (("K", "a"),)),
         MarkedSide("left", (("3", "a"),)),
     )
-    assert told.rays == (MarkedRay("a", ("K", "3")), MarkedRay("B", ("F", "9")))
-    assert told.rows == ()
+    assert sentences.rays == (MarkedRay("a", ("K", "3")), MarkedRay("B", ("F", "9")))
+    assert sentences.rows == ()
 
 
 def test_a_game_in_play() -> None:

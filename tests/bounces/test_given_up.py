@@ -28,11 +28,11 @@ BEGUN = 1
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    made: list[Prepared] = []
-    with prepare(tmp_path_factory.mktemp("prepared"), made) as server:
+    servers: list[Prepared] = []
+    with prepare(tmp_path_factory.mktemp("prepared"), servers) as server:
         server.sign_up("alice", "bob", "carol")
         assert begun(server) == BEGUN
-    return made[0]
+    return servers[0]
 
 
 @pytest.fixture
@@ -84,10 +84,10 @@ def flat(letter: Posted) -> str:
 
 def unreachable(house: Indoors, userid: str = "alice") -> bool:
     with house.server.database.reading.connect() as connection:
-        found = connection.execute(
+        since = connection.execute(
             select(players.c.unreachable_since).where(players.c.userid == userid)
         ).scalar()
-    return found is not None
+    return since is not None
 
 
 def states(house: Indoors, letter: str) -> list[str]:
@@ -103,16 +103,16 @@ def test_two_hard_bounces_give_an_address_up_and_each_opponent_hears_once(
     house: Indoors,
 ) -> None:
     first, second, third = BEGUN, begun(house), begun(house, "alice", "carol")
-    told = given_up(house, first)
-    assert sorted((one.recipient, one.kind) for one in told) == [
+    letters = given_up(house, first)
+    assert sorted((one.recipient, one.kind) for one in letters) == [
         (BOB, "unreachable"),
         (CAROL, "unreachable"),
     ]
-    (bob,) = to(told, BOB)
+    (bob,) = to(letters, BOB)
     assert bob.subject == "alice cannot be reached"
     assert f"You play each other on boards {first}, {second}." in flat(bob)
     assert "Until Tuesday 17 March 2026, 00:00 (UTC) alice counts as away" in flat(bob)
-    assert f"on board {third}." in flat(to(told, CAROL)[0])
+    assert f"on board {third}." in flat(to(letters, CAROL)[0])
     assert "players.example" not in bob.text.replace(BOB, "")  # nobody learns the address
 
     house.send(BOB, f"blackbox chat {first} bob {PASSWORD}", "Still there?")
@@ -142,8 +142,8 @@ def test_a_mail_with_a_password_brings_everything_back(any_house: Indoors) -> No
         assert words in tray.text
     assert f"{number}: show" in tray.text
     assert "in place of the letters that did not reach you" in flat(tray)
-    (told,) = to(letters, BOB)
-    assert told.subject == "alice can be reached again"
+    (letter,) = to(letters, BOB)
+    assert letter.subject == "alice can be reached again"
     assert not unreachable(house)
     (shown,) = house.reply(tray, f"{number}: show")
     assert shown.inside == ("board",)
@@ -207,8 +207,8 @@ def test_a_full_mailbox_is_given_up_after_ten_days(house: Indoors) -> None:
         assert come_back(house, letter, "postfix-full") == []
         (letter,) = (one for one in house.live(days=1) if one.kind == "chat")
     assert not unreachable(house)
-    told = come_back(house, letter, "postfix-full")
-    assert [one.kind for one in told] == ["unreachable"]
+    letters = come_back(house, letter, "postfix-full")
+    assert [one.kind for one in letters] == ["unreachable"]
 
 
 @pytest.mark.parametrize(
@@ -228,11 +228,14 @@ def test_reports_without_proof_do_not_count(house: Indoors, kind: str) -> None:
 def test_other_addresses_come_first(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)
-    asked = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
-    house.reply(to(asked, OTHER)[0], "yes")
-    told = given_up(house, number)
-    assert [(one.recipient, one.kind) for one in told] == [(OTHER, "came-back"), (OTHER, "tray")]
-    moved, tray = told
+    questions = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
+    house.reply(to(questions, OTHER)[0], "yes")
+    new_letters = given_up(house, number)
+    assert [(one.recipient, one.kind) for one in new_letters] == [
+        (OTHER, "came-back"),
+        (OTHER, "tray"),
+    ]
+    moved, tray = new_letters
     assert moved.subject == "Your letters come here now"
     assert f"change address alice PASSWORD {ALICE} {OTHER}" in flat(moved)
     assert "One." in tray.text
@@ -243,8 +246,8 @@ def test_other_addresses_come_first(any_house: Indoors) -> None:
     house.live(days=1)
     come_back(house, chat(house, number))
     (again,) = house.live(days=1)
-    told = come_back(house, again)
-    assert [(one.recipient, one.kind) for one in told] == [(BOB, "unreachable")]
+    new_letters = come_back(house, again)
+    assert [(one.recipient, one.kind) for one in new_letters] == [(BOB, "unreachable")]
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
     assert {one.recipient for one in letters if one.kind != "unreachable"} == {ALICE}
     back = next(one for one in letters if one.kind == "came-back")
@@ -287,8 +290,8 @@ def test_opponents_hear_that_a_player_has_no_days_left(house: Indoors) -> None:
     house.send(ALICE, f"away alice {PASSWORD} until 2026-03-30")
     for _ in range(30):
         house.live(days=1)
-    told = given_up(house, number)
-    assert "have used up their days away for this year" in flat(to(told, BOB)[0])
+    letters = given_up(house, number)
+    assert "have used up their days away for this year" in flat(to(letters, BOB)[0])
     with house.server.database.reading.connect() as connection:
         assert len(connection.execute(select(absences)).all()) == 1
 
@@ -353,8 +356,8 @@ def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)
     given_up(house, number)
-    asked = house.send(BOB, f"change address alice {PASSWORD} {OTHER}")
-    confirm = next(one for one in asked if one.kind == "address-confirm")
+    questions = house.send(BOB, f"change address alice {PASSWORD} {OTHER}")
+    confirm = next(one for one in questions if one.kind == "address-confirm")
     letters = house.reply(confirm, "yes")
     assert not unreachable(house)
     assert {one.recipient for one in letters} >= {OTHER}
@@ -366,9 +369,9 @@ def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
 def test_all_players_with_the_address_can_be_reached_again(house: Indoors) -> None:
     house.send(ALICE, f"signup dave {PASSWORD}")
     number = BEGUN
-    told = given_up(house, number)
+    letters = given_up(house, number)
     assert unreachable(house, "dave")
-    assert [one.recipient for one in told] == [BOB]
+    assert [one.recipient for one in letters] == [BOB]
     house.send(ALICE, f"prefs dave {PASSWORD}")
     assert not unreachable(house)
     assert not unreachable(house, "dave")
@@ -376,8 +379,8 @@ def test_all_players_with_the_address_can_be_reached_again(house: Indoors) -> No
 
 def test_an_old_address_works_again_when_its_owner_confirms_it(house: Indoors) -> None:
     number = BEGUN
-    asked = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
-    house.reply(to(asked, OTHER)[0], "yes")
+    letters = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
+    house.reply(to(letters, OTHER)[0], "yes")
     given_up(house, number)
     house.send(OTHER, f"change address alice {PASSWORD} {ALICE} {OTHER}")
     assert chat(house, number).recipient == ALICE
@@ -385,10 +388,10 @@ def test_an_old_address_works_again_when_its_owner_confirms_it(house: Indoors) -
 
 def test_a_player_who_comes_back_gets_letters(house: Indoors) -> None:
     given_up(house, BEGUN)
-    (asked,) = (
+    (question,) = (
         one for one in house.send(ALICE, f"signoff alice {PASSWORD}") if one.kind == "signoff-asked"
     )
-    come_back(house, asked)
+    come_back(house, question)
     (again,) = (one for one in house.live(days=1) if one.kind == "signoff-asked")
     come_back(house, again)
     assert unreachable(house)
@@ -404,9 +407,9 @@ def test_nobody_gets_an_unreachable_opponent(house: Indoors) -> None:
     given_up(house, BEGUN)
     (waits,) = house.send(CAROL, f"blackbox seek carol {PASSWORD}")
     assert waits.kind == "seek"
-    (asked,) = house.send(CAROL, f"blackbox challenge carol alice {SMALL}")
-    assert asked.kind == "challenged"
-    assert "Letters to alice are coming back" in flat(asked)
+    (letter,) = house.send(CAROL, f"blackbox challenge carol alice {SMALL}")
+    assert letter.kind == "challenged"
+    assert "Letters to alice are coming back" in flat(letter)
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
     assert len([one for one in letters if one.kind == "unreachable"]) == 2
     assert "started" in [one.kind for one in house.send(BOB, f"blackbox seek bob {PASSWORD}")]
@@ -456,8 +459,8 @@ def test_a_forwarded_letter_comes_back_under_another_name(
     assert come_back(house, chat(house, number), kind, to=elsewhere) == []
     assert not unreachable(house)
     (again,) = house.live(days=1)
-    told = come_back(house, again, kind, to=elsewhere)
-    assert [(one.recipient, one.kind) for one in told] == [(BOB, "unreachable")]
+    new_letters = come_back(house, again, kind, to=elsewhere)
+    assert [(one.recipient, one.kind) for one in new_letters] == [(BOB, "unreachable")]
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces.c.address)).scalars().all() == [ALICE]
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
@@ -482,8 +485,8 @@ def test_one_of_two_mailboxes_behind_an_address_may_be_dead(house: Indoors) -> N
     assert come_back(house, mine, to=elsewhere) == []
     assert not unreachable(house)
     # Her own name is another matter.
-    told = come_back(house, chat(house, number))
-    assert [(one.recipient, one.kind) for one in told] == [(BOB, "unreachable")]
+    letters = come_back(house, chat(house, number))
+    assert [(one.recipient, one.kind) for one in letters] == [(BOB, "unreachable")]
 
 
 def test_a_report_about_several_others_says_nothing_of_this_letter(house: Indoors) -> None:
@@ -509,10 +512,10 @@ def test_commands_to_a_bounce_address_are_refused_with_advice(house: Indoors) ->
     letter = chat(house, number)
     address = comes_from(house, letter)
     line = f"blackbox resign {number} alice {PASSWORD}"
-    (told,) = house.send(ALICE, line, line, address)
-    assert (told.recipient, told.kind) == (ALICE, "astray")
-    assert "so nothing has changed" in flat(told)
-    assert PASSWORD not in told.text
+    (refusal,) = house.send(ALICE, line, line, address)
+    assert (refusal.recipient, refusal.kind) == (ALICE, "astray")
+    assert "so nothing has changed" in flat(refusal)
+    assert PASSWORD not in refusal.text
     assert house.send(ALICE, line, "once more", address) == []  # at most once a day
     assert house.send(BOB, line, line, address) == []
     (shown,) = house.send(BOB, f"blackbox show {number}")
@@ -526,8 +529,8 @@ def test_an_out_of_office_note_leads_to_a_question(house: Indoors, sender: str) 
         f"From: {ALICE}\r\nTo: {address}\r\nSubject: Automatic reply: Blackbox 1\r\n"
         "Auto-Submitted: auto-replied\r\nMessage-ID: <note@players.example>\r\n\r\nI am away.\r\n"
     )
-    (asked,) = deliver(house, sender, address, raw.encode())
-    assert (asked.recipient, asked.kind) == (ALICE, "away-asked")
+    (letter,) = deliver(house, sender, address, raw.encode())
+    assert (letter.recipient, letter.kind) == (ALICE, "away-asked")
 
 
 def test_letters_to_strangers_and_former_players_do_not_count(house: Indoors) -> None:
@@ -535,8 +538,8 @@ def test_letters_to_strangers_and_former_players_do_not_count(house: Indoors) ->
     assert come_back(house, refusal) == []
     number = BEGUN
     letter = chat(house, number)
-    (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
-    house.reply(asked, "yes")
+    (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
+    house.reply(question, "yes")
     assert come_back(house, letter) == []
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces)).all() == []

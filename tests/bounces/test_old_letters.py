@@ -47,8 +47,8 @@ def kept(house: Indoors, letter: Posted) -> bytes | None:
 
 def row(house: Indoors, letter: Posted) -> dict[str, object] | None:
     with house.server.database.reading.connect() as connection:
-        found = connection.execute(select(rows).where(rows.c.id == letter.id)).mappings().first()
-    return dict(found) if found else None
+        mapping = connection.execute(select(rows).where(rows.c.id == letter.id)).mappings().first()
+    return dict(mapping) if mapping else None
 
 
 def made_again(house: Indoors, letter: Posted) -> bytes:
@@ -72,40 +72,40 @@ def test_the_octets_of_a_letter_are_kept_for_some_days(house: Indoors) -> None:
 
 
 def test_a_letter_that_comes_back_after_weeks_is_made_from_the_record(house: Indoors) -> None:
-    _, asked = challenged(house)
+    _, challenge = challenged(house)
     house.live(days=4)
-    assert kept(house, asked) is None
-    come_back(house, asked)
-    again = next(letter for letter in house.live(days=1) if letter.kind == asked.kind)
-    assert (again.recipient, again.subject) == (asked.recipient, asked.subject)
-    assert (again.text, again.html) == (asked.text, asked.html)
-    assert again.message["Message-ID"] == asked.message["Message-ID"]
+    assert kept(house, challenge) is None
+    come_back(house, challenge)
+    again = next(letter for letter in house.live(days=1) if letter.kind == challenge.kind)
+    assert (again.recipient, again.subject) == (challenge.recipient, challenge.subject)
+    assert (again.text, again.html) == (challenge.text, challenge.html)
+    assert again.message["Message-ID"] == challenge.message["Message-ID"]
 
 
 def test_old_letters_keep_what_links_and_replies_need(house: Indoors) -> None:
-    answer, asked = challenged(house)
+    answer, challenge = challenged(house)
     house.live(days=29)
     assert row(house, answer)["recipient"] == ALICE
     house.live(days=4)
     assert row(house, answer) is None, "nobody can refer to an answer any more"
-    bare = row(house, asked)
+    bare = row(house, challenge)
     assert bare is not None
     gone = {"recipient": "", "words": {}, "message_id": "", "in_reply_to": "", "error": ""}
     assert {name: bare[name] for name in gone} == gone
     with pytest.raises(ServerFault, match="its words were deleted"):
-        made_again(house, asked)
+        made_again(house, challenge)
 
     with house.server.database.reading.connect() as connection:
         before = connection.execute(select(func.count()).select_from(rows)).scalar()
-    for letter in (answer, asked):
+    for letter in (answer, challenge):
         assert come_back(house, letter) == []
         assert house.live(days=1) == [], "nothing is sent again"
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(func.count()).select_from(rows)).scalar() == before
 
-    (link,) = re.findall(r"mailto:([^?>]+)", str(asked.message["List-Unsubscribe"]))
-    (told,) = house.send(BOB, "unsubscribe", to=link)
-    assert told.kind == "unsubscribed"
+    (link,) = re.findall(r"mailto:([^?>]+)", str(challenge.message["List-Unsubscribe"]))
+    (confirmation,) = house.send(BOB, "unsubscribe", to=link)
+    assert confirmation.kind == "unsubscribed"
 
 
 def test_an_old_digest_can_still_be_answered(house: Indoors) -> None:
@@ -118,36 +118,36 @@ def test_an_old_digest_can_still_be_answered(house: Indoors) -> None:
         "more": [],
         "news": [],
     }
-    told = house.reply(digest, f"{number}: a1")
-    assert "refusal" not in {kind for letter in told for kind in (letter.kind, *letter.inside)}, (
-        told
-    )
+    letters = house.reply(digest, f"{number}: a1")
+    assert "refusal" not in {
+        kind for letter in letters for kind in (letter.kind, *letter.inside)
+    }, letters
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("state", ["queued", "tray", "parked", "returned", "held", "coming"])
 def test_a_waiting_letter_keeps_everything(house: Indoors, state: str) -> None:
-    (_, asked) = challenged(house)
+    (_, challenge) = challenged(house)
     with house.server.database.writing.begin() as connection:
-        connection.execute(update(rows).where(rows.c.id == asked.id).values(state=state))
+        connection.execute(update(rows).where(rows.c.id == challenge.id).values(state=state))
     house.server.clock.move(days=400)
     while house.server.expiry.step():
         pass
-    assert kept(house, asked) == asked.raw
-    assert row(house, asked)["words"] != {}
+    assert kept(house, challenge) == challenge.raw
+    assert row(house, challenge)["words"] != {}
 
 
 def test_operators_are_told_that_a_text_is_not_kept(house: Indoors) -> None:
-    _, asked = challenged(house)
+    _, challenge = challenged(house)
     with house.server.database.writing.begin() as connection:
-        connection.execute(update(rows).where(rows.c.id == asked.id).values(state="failed"))
+        connection.execute(update(rows).where(rows.c.id == challenge.id).values(state="failed"))
     house.live(days=4)
-    assert house.operators.look(lambda context: letter_text(context, asked.id))[1] == ""
-    house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
-    assert [letter.text for letter in house.letters()] == [asked.text]
+    assert house.operators.look(lambda context: letter_text(context, challenge.id))[1] == ""
+    house.operators.do(SIGNED, partial(retry_letters, numbers=[challenge.id]))
+    assert [letter.text for letter in house.letters()] == [challenge.text]
     house.live(days=40)
     with pytest.raises(OperatorError, match="has been sent"):
-        house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[challenge.id]))
 
 
 def test_an_index_finds_old_letters(tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def waiting(house: Indoors) -> list[LetterLine]:
 def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
     house = any_house
     facts, _ = house.operators.look(partial(user_facts, userid="alice"))
-    told = dict(facts)
-    assert told["unreachable"].startswith("since 2026-03-02 12:00 UTC")
-    assert told["came back"].startswith(f"{ALICE} (given up): 550 5.1.1")
+    by_name = dict(facts)
+    assert by_name["unreachable"].startswith("since 2026-03-02 12:00 UTC")
+    assert by_name["came back"].startswith(f"{ALICE} (given up): 550 5.1.1")
     assert [row.state for row in waiting(house)] == ["parked", "returned"]
     assert waiting(house)[1].error.startswith("came back (hard): 550 5.1.1")
     with pytest.raises(OperatorError, match="user reachable"):
@@ -112,8 +112,8 @@ def test_all_of_it_is_exported_and_then_forgotten(any_house: Indoors) -> None:
     assert (failed["address"], failed["hard"]) == (ALICE, 1)
     assert kept["account"]["unreachable_since"] is None
 
-    (asked,) = house.send(ALICE, f"delete alice {PASSWORD}")
-    house.reply(asked, "yes")
+    (letter,) = house.send(ALICE, f"delete alice {PASSWORD}")
+    house.reply(letter, "yes")
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces)).all() == []
         rows = connection.execute(select(inbox.c.raw, inbox.c.sender)).all()

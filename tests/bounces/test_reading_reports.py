@@ -25,11 +25,11 @@ def read(raw: bytes, sender: str = "") -> tuple:
 
 @rows("report", REPORTS, ids=lambda report: report.name)
 def test_what_a_servers_report_means(report: ServerReport) -> None:
-    found = read(report.raw(ALICE, OUR))
+    meaning = read(report.raw(ALICE, OUR))
     if report.verdict is None:
-        assert found == ()
+        assert meaning == ()
         return
-    (failure,) = found
+    (failure,) = meaning
     assert (failure.verdict, failure.status) == (report.verdict, report.status)
     assert ALICE in failure.recipients
     assert report.says in failure.diagnostic
@@ -68,8 +68,10 @@ Status: 4.2.0
 Final-Recipient: rfc822; carol@players.example
 Status: 5.4.1
 """
-    found = read(multipart("From: MAILER-DAEMON", "Sorry.", status).replace("\n", "\r\n").encode())
-    assert [(sorted(one.recipients), one.verdict, one.status) for one in found] == [
+    meaning = read(
+        multipart("From: MAILER-DAEMON", "Sorry.", status).replace("\n", "\r\n").encode()
+    )
+    assert [(sorted(one.recipients), one.verdict, one.status) for one in meaning] == [
         ([ALICE], Verdict.HARD, "5.1.1"),
         (["carol@players.example"], Verdict.HARD, "5.4.1"),
     ]
@@ -124,11 +126,11 @@ def test_verdicts(status: str, words: str, verdict: Verdict) -> None:
     ],
 )
 def test_a_relays_refusal_counts_the_same_way(error: str, verdict: Verdict | None) -> None:
-    found = of_refusal(error, ALICE.title())
-    assert (found.verdict if found else None) is verdict
-    if found is not None:
-        assert found.recipients == {ALICE}
-        assert found.diagnostic in error
+    meaning = of_refusal(error, ALICE.title())
+    assert (meaning.verdict if meaning else None) is verdict
+    if meaning is not None:
+        assert meaning.recipients == {ALICE}
+        assert meaning.diagnostic in error
 
 
 def diagnostics() -> list[tuple[set[Verdict], str, str]]:
@@ -200,11 +202,11 @@ def test_reports_about_us_say_nothing_about_the_address(name: str) -> None:
 
 
 def test_a_diagnostic_is_one_harmless_line() -> None:
-    said = one_line(f"550\r\n <b>no\x00\x1b[31m\u202e user</b> {OUR} " + "x " * 1000)
-    assert said.isprintable()
-    assert len(said) <= LONGEST_DIAGNOSTIC
-    assert "***@games.example" in said
-    assert "aeaq" not in said
+    line = one_line(f"550\r\n <b>no\x00\x1b[31m\u202e user</b> {OUR} " + "x " * 1000)
+    assert line.isprintable()
+    assert len(line) <= LONGEST_DIAGNOSTIC
+    assert "***@games.example" in line
+    assert "aeaq" not in line
 
 
 PIECES = [piece for report in REPORTS for piece in report.mail.split("\n")]
@@ -250,6 +252,6 @@ def test_damaged_reports_raise_nothing(report: ServerReport, data: st.DataObject
 )
 def test_crafted_reports_take_no_time(raw: bytes) -> None:
     begun = process_time()
-    found = read(raw)
+    meaning = read(raw)
     assert process_time() - begun < 1.0
-    assert len(found) <= MOST_RECIPIENTS + 1
+    assert len(meaning) <= MOST_RECIPIENTS + 1

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress
 from pbmserv.outbound.maildir import folder_of
 from pbmserv.outbound.results import Failed, Sent
 from pbmserv.store.tables.mail import bounces, outbox
@@ -27,8 +27,8 @@ def return_path(server: Running, letter: Letter, address: str) -> str:
     """Return the envelope sender of a letter, as in its reader's mailbox."""
     box = folder_of(server.server.settings.data_dir / "mail", address) / "new"
     mark = f"Message-ID: {letter.message['Message-ID']}".encode()
-    found = next(raw for raw in (path.read_bytes() for path in box.iterdir()) if mark in raw)
-    first = found.partition(b"\n")[0].decode()
+    raw_letter = next(raw for raw in (path.read_bytes() for path in box.iterdir()) if mark in raw)
+    first = raw_letter.partition(b"\n")[0].decode()
     assert first.startswith("Return-Path: <pbmserv+")
     return first.removeprefix("Return-Path: <").removesuffix(">")
 
@@ -66,9 +66,9 @@ def test_a_report_comes_back_to_the_return_path(server: Running) -> None:
     assert about != (about := server.server.mail_domain.address_of(reply_address))
     assert server.send_raw("", about.upper(), report("gmail", ALICE, about)).startswith("250 ")
     assert known_of(server) == [(ALICE, 2, True)]
-    (told,) = server.letters()
-    assert told.subject == "alice cannot be reached"
-    assert return_path(server, told, BOB) not in {about, server.address}
+    (letter,) = server.letters()
+    assert letter.subject == "alice cannot be reached"
+    assert return_path(server, letter, BOB) not in {about, server.address}
 
 
 def test_a_forged_one_is_an_unknown_address(server: Running) -> None:
@@ -82,6 +82,15 @@ def test_a_forged_one_is_an_unknown_address(server: Running) -> None:
     # Nor does a report count that comes to another address of ours.
     assert server.send_raw("", server.address, raw).startswith("250 ")
     assert known_of(server) == []
+
+
+def test_a_letter_of_a_retired_key_is_too_old_to_be_answered(server: Running) -> None:
+    ring = server.server.mail_domain.ring
+    old = KeyRing({9: b"retired key" * 3})
+    ring.retired = old.keys
+    address = f"pbmserv+{old.token(ReplyAddress(Purpose.PLAYER, 1))}@games.example"
+    refusal = "550 5.1.6 that letter is too old to be answered; write to pbmserv@games.example"
+    assert server.send_raw(ALICE, address, b"Subject: show\r\n\r\n") == refusal
 
 
 def test_reports_at_the_same_moment_count_once(server: Running) -> None:
@@ -120,10 +129,10 @@ def refused(house: Indoors, words: str, error: str) -> int:
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
-    made = house.server.outbox.make(house.server.outbox.claim(100))
-    (lost,) = (one.id for one in made if one.recipient == ALICE)
+    letters = house.server.outbox.make(house.server.outbox.claim(100))
+    (lost,) = (one.id for one in letters if one.recipient == ALICE)
     house.server.outbox.settle(
-        [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in made]
+        [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in letters]
     )
     return lost
 

@@ -27,8 +27,8 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 def held_against(house: Indoors) -> dict[str, int]:
     """Return addresses with their number of hard bounces."""
     with house.server.database.reading.connect() as connection:
-        found = connection.execute(select(bounces.c.address, bounces.c.hard))
-        return {row.address: row.hard for row in found}
+        rows = connection.execute(select(bounces.c.address, bounces.c.hard))
+        return {row.address: row.hard for row in rows}
 
 
 def message(house: Indoors) -> Posted:
@@ -41,9 +41,9 @@ def test_a_letter_caused_by_somebody_else_says_nothing_about_an_address(house: I
     """Otherwise alice could name bob's address, and let letters to it come back."""
     for _ in range(3):
         letters = house.send(ALICE, f"change address alice {PASSWORD} {BOB}")
-        (asked,) = [letter for letter in letters if letter.recipient == BOB]
-        assert asked.kind == "address-confirm"
-        assert come_back(house, asked) == []
+        (question,) = [letter for letter in letters if letter.recipient == BOB]
+        assert question.kind == "address-confirm"
+        assert come_back(house, question) == []
         house.live(days=2)
     assert held_against(house) == {}
 
@@ -96,5 +96,5 @@ def test_only_the_reader_is_told_that_answers_go_elsewhere(house: Indoors, sende
         ).encode()
 
     assert deliver(house, sender, about, written(sender, 1)) == []
-    (told,) = deliver(house, ALICE, about, written(ALICE, 2))
-    assert (told.kind, told.recipient) == ("astray", ALICE)
+    (letter,) = deliver(house, ALICE, about, written(ALICE, 2))
+    assert (letter.kind, letter.recipient) == ("astray", ALICE)

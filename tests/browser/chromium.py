@@ -83,8 +83,8 @@ def violations(page: Page, only: str = "{}") -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     options = f"{{resultTypes: ['violations'], ...{only}}}"
-    found = page.evaluate(f"axe.run({options})")["violations"]
-    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found]
+    faults = page.evaluate(f"axe.run({options})")["violations"]
+    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in faults]
 
 
 def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
@@ -146,10 +146,10 @@ def reach(screen: Page, name: str, key: str = "Tab") -> None:
     way, it is seen."""
     for _ in range(MOST_STOPS):
         screen.keyboard.press(key)
-        here = screen.evaluate(FOCUSED)
-        assert here["isSeen"], here
-        assert here["outline"] >= 2, here
-        if here["name"].startswith(name):
+        focused = screen.evaluate(FOCUSED)
+        assert focused["isSeen"], focused
+        assert focused["outline"] >= 2, focused
+        if focused["name"].startswith(name):
             return
     raise AssertionError(f"no way to {name!r}")
 

@@ -14,10 +14,10 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
     """Letters by what they are."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "a-player-with-a-name", "third")
-        found = {"help": _one(server.send(ALICE, "help blackbox"), ALICE)}
-        asked = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
-        found["challenge"] = _one(asked, BOB)
-        found["hide"] = _one(server.reply(found["challenge"], "accept"), BOB)
+        letters = {"help": _one(server.send(ALICE, "help blackbox"), ALICE)}
+        letters = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
+        letters["challenge"] = _one(letters, BOB)
+        letters["hide"] = _one(server.reply(letters["challenge"], "accept"), BOB)
         for number, size, atoms in (
             (1, "", ("b3,d3,a1,f2", "c3,b5,e5,g6")),
             (2, "-size=26x26 -atoms=40", (FORTY, FORTY)),
@@ -27,36 +27,36 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
                 server.send(ALICE, f"blackbox challenge alice bob {size}")
             _move(server, "alice", number, atoms[0])
             begun = _move(server, "bob", number, atoms[1])
-            found.setdefault("first", _one(begun, ALICE))
+            letters.setdefault("first", _one(begun, ALICE))
             _move(server, "alice", number, "3,+c3,+b5,+d4,!f")
             begun = _move(server, "bob", number, "3,+b2", "" if number > 1 else "Hello!")
-            found.setdefault("second", _one(begun, ALICE))
+            letters.setdefault("second", _one(begun, ALICE))
             for port in ("a", "c", "14"):
                 _move(server, "alice", number, port)
                 news = _move(server, "bob", number, f"{port}", "Getting warmer, I think!")
-            found[("board", "large", "eight")[number - 1]] = _one(news, ALICE)
-        found["waiting"] = _one(_move(server, "alice", 3, "1"), ALICE)
-        found["refusal"] = _one(_move(server, "alice", 1, "3,+b99"), ALICE)
+            letters[("board", "large", "eight")[number - 1]] = _one(news, ALICE)
+        letters["waiting"] = _one(_move(server, "alice", 3, "1"), ALICE)
+        letters["refusal"] = _one(_move(server, "alice", 1, "3,+b99"), ALICE)
         ended = _move(server, "alice", 1, "+e5,+g6,/d4,?")
-        found["report"] = _one(server.reply(_one(ended, ALICE), "report"), ALICE)
-        found["result"] = _one(ended, ALICE)
-        found["standings"] = _one(server.send(ALICE, "blackbox standings"), ALICE)
-        found["games"] = _one(server.send(ALICE, "games alice bob all"), ALICE)
+        letters["report"] = _one(server.reply(_one(ended, ALICE), "report"), ALICE)
+        letters["result"] = _one(ended, ALICE)
+        letters["standings"] = _one(server.send(ALICE, "blackbox standings"), ALICE)
+        letters["games"] = _one(server.send(ALICE, "games alice bob all"), ALICE)
         several = f"showas alice {PASSWORD} 2 3\nlist\nmvoe 3\nprefs alice {PASSWORD}"
-        found["summary"] = _one(server.send(ALICE, "multiple", several), ALICE)
+        letters["summary"] = _one(server.send(ALICE, "multiple", several), ALICE)
         server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
         _move(server, "alice", 2, "5")
-        found["digest"] = _one(server.live(hours=20), BOB)
-        found["three"] = _three(server)
-    return found
+        letters["digest"] = _one(server.live(hours=20), BOB)
+        letters["three"] = _three(server)
+    return letters
 
 
 def _three(server: Indoors) -> Posted:
     """A digest of three boards on which it is one's turn."""
     boards = []
     for size in ("", "-size=8x8", ""):
-        asked = server.send(ALICE, f"blackbox challenge alice third {size}")
-        boards.append(asked[0].board or 0)
+        letters = server.send(ALICE, f"blackbox challenge alice third {size}")
+        boards.append(letters[0].board or 0)
     for board in boards:
         _move(server, "alice", board, "b3,d3,a6,f2")
         _move(server, "third", board, "c3,b5,e5,g6")
@@ -74,5 +74,5 @@ def _move(server: Indoors, userid: str, board: int, move: str, said: str = "") -
 
 
 def _one(letters: list[Posted], address: str) -> Posted:
-    (found,) = (letter for letter in letters if letter.recipient == address)
-    return found
+    (chosen,) = (letter for letter in letters if letter.recipient == address)
+    return chosen

@@ -77,12 +77,12 @@ def played(world: World) -> None:
     """Some months of play."""
     for name, address in (("alice", ALICE), ("bob", BOB), ("carol", "carol@localhost")):
         world.says(address, f"signup {name} {PASSWORD}")
-        asked = world.server.letters(address)[-1]
+        letter = world.server.letters(address)[-1]
         if name == "carol":
-            world.shows("confirm", path_in(asked.text, "/confirm/"))
+            world.shows("confirm", path_in(letter.text, "/confirm/"))
             world.shows("confirm-expired", "/confirm/unknown")
         else:
-            world.server.reply(asked, "yes")
+            world.server.reply(letter, "yes")
     world.server.letters(BOB)
     world.shows("mine", path_in(world.server.letters(ALICE)[-1].text, "/mine/"))
     for number in range(5):
@@ -99,12 +99,14 @@ def played(world: World) -> None:
     world.shows("game-turn", "/game/6?turn=9")
     world.shows("player", "/players/alice")
     world.shows("standings", "/standings")
+    world.shows("ladders", "/ladder")
+    world.shows("ladder", "/ladder/blackbox")
 
 
 def running(world: World) -> None:
     """Boards at each of their stages, and the boxes of the day."""
-    _, asked = world.begun(hidden=False)
-    world.shows("board-asked", asked.path)
+    _, challenge = world.begun(hidden=False)
+    world.shows("board-asked", challenge.path)
     alice, bob = world.begun(hidden=False)
     bob.press("b3,d3,f6,g7")
     world.shows("board-hide", alice.path + "?" + urlencode({"move": "A1,C4"}))
@@ -134,8 +136,8 @@ def running(world: World) -> None:
     world.shows("daily-open", f"/daily/{number}")
     world.shows("daily-shut", f"/daily/{number + 1}")
     ways = [str(one.message["List-Unsubscribe"]) for one in world.server.letters()]
-    found = re.findall(r"\+([a-z2-7]+)@", " ".join(ways))
-    world.shows("unsubscribe", f"/unsubscribe/{found[0]}")
+    matches = re.findall(r"\+([a-z2-7]+)@", " ".join(ways))
+    world.shows("unsubscribe", f"/unsubscribe/{matches[0]}")
 
 
 def atoms_of_day(world: World, number: int) -> list[str]:
@@ -225,11 +227,11 @@ def signed_in(context: BrowserContext, top: str, token: str) -> None:
 
 def path_in(text: str, begin: str) -> str:
     """The path that begins so, out of a letter."""
-    found = re.search(
+    match = re.search(
         re.escape(begin) + r"[A-Za-z0-9_-]+", text.replace("=\n", "").replace("=\r\n", "")
     )
-    assert found is not None, begin
-    return found[0]
+    assert match is not None, begin
+    return match[0]
 
 
 def take(

@@ -85,9 +85,9 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
 ) -> None:
     """Without scripts, and the focus is always to be seen."""
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
-    (welcome, *_, asked) = server.letters(BOB)
+    (welcome, *_, challenge) = server.letters(BOB)
     mine = welcome.text.rpartition("http://games.example")[2].strip()
-    server.reply(asked, "a1,c4,e5,g2")
+    server.reply(challenge, "a1,c4,e5,g2")
     server.send(ALICE, "blackbox move 1 alice wonder-land b3,d3,f6,g7")
     server.send(ALICE, "blackbox move 1 alice wonder-land 4")
     screen = opened(chromium, server, mine, 375, "light")
@@ -231,12 +231,12 @@ def test_boxes_stand_beside_each_other_and_drawers_open(chromium: Browser, serve
         looked_at(chromium, screen, 1280, scheme)
         looked_at(chromium, screen, 375, scheme)
     names = (".own table", ".theirs table", ".said")
-    own, theirs, said = (screen.locator(name).bounding_box() for name in names)
+    own, theirs, log = (screen.locator(name).bounding_box() for name in names)
     assert own is not None
     assert theirs is not None
-    assert said is not None
+    assert log is not None
     assert own["x"] + own["width"] <= theirs["x"]
-    assert theirs["x"] + theirs["width"] <= said["x"]
+    assert theirs["x"] + theirs["width"] <= log["x"]
     screen.set_viewport_size({"width": 375, "height": 740})
     tops = [screen.locator(name).bounding_box() for name in names]
     assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)

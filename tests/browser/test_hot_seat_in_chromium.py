@@ -28,8 +28,8 @@ def test_neither_history_nor_address_nor_source_tells_the_atoms(
     chromium: Browser, server: Running, scripts: bool
 ) -> None:
     screen = opened(chromium, server, "/today", 390, "light", scripts=scripts)
-    asked: list[str] = []
-    screen.on("request", lambda r: asked.extend([r.url, str(r.headers.get("referer", ""))]))
+    urls: list[str] = []
+    screen.on("request", lambda r: urls.extend([r.url, str(r.headers.get("referer", ""))]))
     follow(screen.get_by_role("link", name="Hide a box for the other one"))
     hidden(screen)
     address = screen.url
@@ -48,7 +48,7 @@ def test_neither_history_nor_address_nor_source_tells_the_atoms(
     screen.reload()
     assert tells(screen) == []
     key = address.rpartition("/")[2]  # random, so it may hold "B3" by chance
-    assert not [url for url in asked if any(cell in url.replace(key, "") for cell in CELLS)]
+    assert not [url for url in urls if any(cell in url.replace(key, "") for cell in CELLS)]
     # The player's moves are not in the history either: no ray is taken back.
     tap(screen, "A", "+B3")
     screen.go_back()

@@ -67,8 +67,8 @@ def width_of(screen: Page) -> int:
 def test_every_letter_fits_the_screen_and_is_accessible(
     screen: Page, pages: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
-    asked: list[str] = []
-    screen.on("request", lambda one: asked.append(one.url))
+    urls: list[str] = []
+    screen.on("request", lambda one: urls.append(one.url))
     width = width_of(screen)
     dark = screen.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     for name, html in pages.items():
@@ -84,7 +84,7 @@ def test_every_letter_fits_the_screen_and_is_accessible(
         if folder := os.environ.get("PBMSERV_SCREENSHOTS"):
             scheme = "dark" if dark else "light"
             screen.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"), full_page=True)
-    assert asked == []  # nothing is fetched from anywhere
+    assert urls == []  # nothing is fetched from anywhere
 
 
 def test_the_dark_changes_nothing_but_colours() -> None:

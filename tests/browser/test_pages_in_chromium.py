@@ -32,10 +32,10 @@ def texts() -> dict[str, str]:
     templates = environment()
     games = tuple(game.info for game in Registry.installed())
     shared = {"pages": Pages("pbmserv@games.example", games, "confirm", ""), "style": "x.css"}
-    made = HelpPages(games, templates, shared)
+    pages = HelpPages(games, templates, shared)
     style = f"<style>{templates.get_template('web/style.css').render()}</style></head>"
-    found = {slug: made.page(slug) or "" for slug in SLUGS}
-    return {slug: html.replace("</head>", style) for slug, html in found.items()}
+    by_slug = {slug: pages.page(slug) or "" for slug in SLUGS}
+    return {slug: html.replace("</head>", style) for slug, html in by_slug.items()}
 
 
 @pytest.mark.parametrize("width", [320, 390])

@@ -124,9 +124,9 @@ def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> No
     Tab(server.web_port, pages[1]).load().press("b3,d3,f6,g7")
     Tab(server.web_port, "/mine").post(f"who={name}")
     server.carry_out()
-    found = re.search(r"http://games\.example(/mine/[a-z2-7]+)", server.letters(address)[-1].text)
-    assert found is not None
-    for path in (f"/players/{name}", "/game/1", "/seeks", *pages, found[1]):
+    match = re.search(r"http://games\.example(/mine/[a-z2-7]+)", server.letters(address)[-1].text)
+    assert match is not None
+    for path in (f"/players/{name}", "/game/1", "/seeks", *pages, match[1]):
         screen = opened(chromium, server, path, 320, "light")
         looked_at(chromium, screen, 320, "light")
         screen.context.close()

@@ -37,9 +37,9 @@ TEXTS = ("a", "1", "?", "what?", "!1", "99", "pass", "accept")
 def folder(game: AnyGame) -> Path:
     """Where the contract files of a game lie: here, or ``contract/KEY`` in a package of its own."""
     package = sys.modules[_module(game).partition(".")[0]]
-    here = TESTS / "golden" / game.info.key
-    places = [] if here.is_dir() else getattr(package, "__path__", ())
-    return next((Path(place, "contract", game.info.key) for place in places), here)
+    shipped = TESTS / "golden" / game.info.key
+    places = [] if shipped.is_dir() else getattr(package, "__path__", ())
+    return next((Path(place, "contract", game.info.key) for place in places), shipped)
 
 
 def _module(game: AnyGame) -> str:
@@ -70,8 +70,8 @@ def hook(game: AnyGame) -> ModuleType | None:
 
 def alternatives(game: AnyGame, state: object, seat: Seat | None) -> list[Any]:
     """Return other states that the seat cannot distinguish from this one, if the hook has any."""
-    found = getattr(hook(game), "alternatives", None)
-    return list(found(state, seat)) if found else []
+    named = getattr(hook(game), "alternatives", None)
+    return list(named(state, seat)) if named else []
 
 
 def free_texts(game: AnyGame) -> tuple[str, ...]:
@@ -86,8 +86,8 @@ def texts(game: AnyGame) -> tuple[str, ...]:
 
 def option_sets(game: AnyGame) -> list[tuple[str, ...]]:
     """Return the option words to try, which always include the classic game."""
-    found = hook(game)
-    return list(getattr(found, "OPTIONS", [()]))
+    game_hook = hook(game)
+    return list(getattr(game_hook, "OPTIONS", [()]))
 
 
 def seats_for(game: AnyGame, words: tuple[str, ...]) -> int:
@@ -156,11 +156,11 @@ def rendered(game: AnyGame, view: Any, names: tuple[str, ...], you: Seat | None)
     folder = f"games/{game.info.key}"
     templates = ("board.txt.j2", "board.html.j2", "advice.txt.j2", "advice.html.j2")
     people = [name for seat, name in enumerate(names) if seat != you]
-    known = {"board": 12, "mailto": MAILTO, "links": Links.ALL, "people": people, "compact": False}
+    values = {"board": 12, "mailto": MAILTO, "links": Links.ALL, "people": people, "compact": False}
     return "\n".join(
         environment()
         .get_template(f"{folder}/{name}")
-        .render(known, view=view, names=names, you=you, beginner=True)
+        .render(values, view=view, names=names, you=you, beginner=True)
         for name in templates
     )
 

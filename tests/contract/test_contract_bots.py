@@ -37,9 +37,9 @@ def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
 
 def check_said(refusal: Refusal) -> None:
     """It names what is wrong, and there is something better."""
-    said = refusal_sentence(refusal)
-    assert refusal.part in said
-    assert said.endswith(".")
+    sentence = refusal_sentence(refusal)
+    assert refusal.part in sentence
+    assert sentence.endswith(".")
     assert refusal.example
 
 
@@ -108,18 +108,18 @@ def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
     listener = Listener(game.bots[level])
     monkeypatch.setattr(game, "bots", {level: listener})
     seats = seats_for(game, words)
-    found = set()
+    kinds = set()
     for world in range(6):
-        told = words
+        options = words
         if races(game):
             chosen = game.fixed(game.options(words, seats), Rng(bytes([world]) * 32, 0))
-            told = game.describe(chosen)
+            options = game.describe(chosen)
         listener.handed.clear()
-        must_agree(game, level, told, seats)
-        position = begun(game, told)
+        must_agree(game, level, options, seats)
+        position = begun(game, options)
         bot_move(position, min(game.to_act(position.state)), level)
-        found.add(tuple(listener.handed))
-    assert len(found) == 1
+        kinds.add(tuple(listener.handed))
+    assert len(kinds) == 1
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)

@@ -105,9 +105,9 @@ def test_its_files_lie_in_its_package(game: AnyGame, tmp_path: Path) -> None:
     assert folder(game) == tmp_path / "pbm_tiny" / "contract" / "tiny"
     (script,) = scripts(game)
     assert "note: You played note." in transcript(game, script.read_text())
-    found = hook(game)
-    assert found is not None
-    assert found.FREE == ("note",)
+    game_hook = hook(game)
+    assert game_hook is not None
+    assert game_hook.FREE == ("note",)
 
 
 def test_a_hook_that_cannot_be_loaded_is_not_left_out(game: AnyGame) -> None:

@@ -133,7 +133,7 @@ def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, 
     if not isinstance(game, Aided):
         return
     played = play_randomly(game, words, b"check")
-    told = 0
+    checks = 0
     for state in played.some_states:
         for you in map(Seat, range(played.record.seats)):
             for after in (state, *_after_a_free_move(game, state, you)):
@@ -145,8 +145,8 @@ def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, 
                     continue
                 assert all(note.audience == frozenset({you}) for note in notes)
                 _said(game, notes, played.names, you)
-                told += 1
-    assert told, "a check that is always refused; free moves of the hook come before it"
+                checks += 1
+    assert checks, "a check that is always refused; free moves of the hook come before it"
 
 
 def _after_a_free_move(game: AnyGame, state: object, you: Seat) -> list[object]:

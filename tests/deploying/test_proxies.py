@@ -31,9 +31,9 @@ def kind(request: pytest.FixtureRequest) -> Start:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "proxy"
-    made.mkdir()
-    return made
+    folder_of_proxy = tmp_path / "proxy"
+    folder_of_proxy.mkdir()
+    return folder_of_proxy
 
 
 def served(folder: Path) -> AbstractContextManager[Running]:
@@ -43,9 +43,9 @@ def served(folder: Path) -> AbstractContextManager[Running]:
 
 def path_in(text: str, kind: str) -> str:
     """The path of the link of that kind in a letter."""
-    found = re.search(rf"https://{re.escape(NAME)}(/{kind}/\S+)", text)
-    assert found is not None, text
-    return found[1].rstrip(">")
+    match = re.search(rf"https://{re.escape(NAME)}(/{kind}/\S+)", text)
+    assert match is not None, text
+    return match[1].rstrip(">")
 
 
 def test_pages_come_through_with_their_headers_and_no_token_is_written_down(

@@ -40,17 +40,17 @@ def test_systemd_has_nothing_to_say_against_the_units(units: Path, *, port25: bo
     if port25:
         shutil.copy(units / "port25.conf", units / "pbmserv.service.d")
     names = ("pbmserv.service", "pbmserv-backup.service", "pbmserv-backup.timer")
-    told = analyze("verify", "--man=no", *(str(units / name) for name in names))
-    ours = [line for line in told.stderr.splitlines() if "pbmserv" in line]
-    assert (told.returncode, ours) == (0, [])
+    result = analyze("verify", "--man=no", *(str(units / name) for name in names))
+    ours = [line for line in result.stderr.splitlines() if "pbmserv" in line]
+    assert (result.returncode, ours) == (0, [])
 
 
 @pytest.mark.parametrize("name", ["pbmserv.service", "pbmserv-backup.service"])
 def test_the_units_leave_little_to_attack(units: Path, name: str) -> None:
-    told = analyze("security", "--offline=true", "--no-pager", str(units / name))
-    found = re.search(r"exposure level for \S+: ([0-9.]+)", told.stdout)
-    assert found is not None, told
-    assert float(found[1]) < MOST_EXPOSED
+    result = analyze("security", "--offline=true", "--no-pager", str(units / name))
+    match = re.search(r"exposure level for \S+: ([0-9.]+)", result.stdout)
+    assert match is not None, result
+    assert float(match[1]) < MOST_EXPOSED
 
 
 def test_the_two_units_are_hardened_alike() -> None:
@@ -78,14 +78,14 @@ GIVING_WAY = {"nice", "setpriority", "sched_getaffinity", "sched_setaffinity"}
 
 def expanded(names: str) -> set[str]:
     """The system calls of a value of SystemCallFilter, ``@sets`` resolved."""
-    found = set()
+    words = set()
     for name in names.split():
         if name.startswith("@"):
             lines = analyze("syscall-filter", name).stdout.splitlines()[1:]
-            found |= expanded(" ".join(line.strip() for line in lines if "#" not in line))
+            words |= expanded(" ".join(line.strip() for line in lines if "#" not in line))
         else:
-            found.add(name)
-    return found
+            words.add(name)
+    return words
 
 
 def test_the_unit_lets_the_stages_be_started_and_give_way_to_each_other() -> None:

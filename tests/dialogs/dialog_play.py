@@ -43,6 +43,7 @@ FORMS = frozenset(
         ("multipart/alternative", "text/plain", "text/html"),
         ("multipart/mixed", "multipart/alternative", "text/plain", "text/html"),
         ("text/plain",),
+        ("multipart/mixed", "text/plain"),
     }
 )
 """Content types of the parts of letters, without attachments."""
@@ -134,8 +135,8 @@ class Play:
         words = ("blackbox", "challenge", *game.players, *game.options.split())
         self._server.send(first, " ".join(words))
         for address, cells in ((second, game.hidden[1]), (first, game.hidden[0])):
-            asked = next(letter for letter in self._new_letters() if letter.to == address)
-            self._server.reply(asked.letter, cells)
+            question = next(letter for letter in self._new_letters() if letter.to == address)
+            self._server.reply(question.letter, cells)
         self._newest |= {letter.to: letter for letter in self._new_letters()}
 
     def _new_letters(self) -> list[_Received]:
@@ -316,8 +317,8 @@ def _end(expected: Expected, text: str, at: int) -> int:
     """
     if expected.exact:
         lines = [re.escape(line) + "[ ]*" for line in expected.text.split("\n")]
-        found = re.compile("^" + "\n".join(lines) + "$", re.MULTILINE).search(text, at)
-        return found.end() if found else 0
+        match = re.compile("^" + "\n".join(lines) + "$", re.MULTILINE).search(text, at)
+        return match.end() if match else 0
     first, *others = expected.text.split()
     begin = text.find(first, at)
     while begin >= 0:

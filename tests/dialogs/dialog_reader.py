@@ -247,18 +247,18 @@ class _Reader:
             self._players.append((words[0], words[1]))
             self._passwords.add(words[1])
         elif name == "game":
-            found = _GAME.fullmatch(value)
-            known = {userid for userid, _ in self._players}
-            if found is None or not {found[1], found[3]} <= known:
+            match = _GAME.fullmatch(value)
+            userids = {userid for userid, _ in self._players}
+            if match is None or not {match[1], match[3]} <= userids:
                 raise self._error(number, "a game is: PLAYER hides B2 and PLAYER hides C3 with -…")
-            self._games.append(Game((found[1], found[3]), (found[2], found[4]), found[5] or ""))
+            self._games.append(Game((match[1], match[3]), (match[2], match[4]), match[5] or ""))
         else:
             self._passwords.add(value)
 
     def _step(self, number: int, head: str, text: list[tuple[int, str]]) -> Step:
         matches = ((kind, form.fullmatch(head)) for kind, form in _STEPS.items())
-        kind, found = next((one for one in matches if one[1]), ("", None))
-        if found is None:
+        kind, match = next((one for one in matches if one[1]), ("", None))
+        if match is None:
             raise self._error(number, f'"{head}" is nothing that can happen in a dialog')
         if kind in _NEEDS_TEXT and not text:
             raise self._error(number, "the mail is missing, indented, below this line")
@@ -266,17 +266,17 @@ class _Reader:
             raise self._error(number, "nothing belongs below this line")
         match kind:
             case "write":
-                return Written(number, found["who"], None, *self._mail(text))
+                return Written(number, match["who"], None, *self._mail(text))
             case "reply":
-                answers = self._known_letter(number, found["letter"])
-                return Written(number, found["who"], answers, *self._mail(text))
+                answers = self._known_letter(number, match["letter"])
+                return Written(number, match["who"], answers, *self._mail(text))
             case "again":
-                return SentAgain(number, found["who"])
+                return SentAgain(number, match["who"])
             case "get":
-                name = self._new_letter(number, found["letter"])
-                return Arrival(number, found["who"], name, self._expectations(text))
+                name = self._new_letter(number, match["letter"])
+                return Arrival(number, match["who"], name, self._expectations(text))
             case _:
-                return _happening(number, kind, found)
+                return _happening(number, kind, match)
 
     def _known_letter(self, number: int, name: str | None) -> str:
         if name and name not in self._letters:
@@ -293,15 +293,15 @@ class _Reader:
         """Return the headers, if the first line is one, and the body."""
         headers: list[tuple[str, str]] = []
         lines = [line for _, line in text]
-        while lines and (found := _HEADER.fullmatch(lines[0])):
-            headers.append((found[1], found[2]))
+        while lines and (match := _HEADER.fullmatch(lines[0])):
+            headers.append((match[1], match[2]))
             lines.pop(0)
         if headers and lines and lines[0]:
             raise self._error(text[0][0], "a blank line stands between headers and body")
         return tuple(headers), "\n".join(lines[1:] if headers else lines)
 
     def _expectations(self, text: list[tuple[int, str]]) -> tuple[Expected, ...]:
-        found: list[Expected] = []
+        expectations: list[Expected] = []
         block: list[tuple[int, str]] = []
         for number, line in [*text, (0, "end")]:
             if block and (not line or line.startswith("    ")):
@@ -309,7 +309,7 @@ class _Reader:
                 continue
             if block:
                 lines = [shown[BLOCK - INDENT :].rstrip() for _, shown in _trimmed(block)]
-                found.append(Expected(block[0][0], "\n".join(lines), exact=True))
+                expectations.append(Expected(block[0][0], "\n".join(lines), exact=True))
                 block = []
             if not line or not number:
                 continue
@@ -318,12 +318,12 @@ class _Reader:
             elif line[0] == " ":
                 raise self._error(number, f"whole lines are indented by {BLOCK} blanks")
             elif line.startswith("Subject: "):
-                found.append(Expected(number, line.removeprefix("Subject: "), subject=True))
+                expectations.append(Expected(number, line.removeprefix("Subject: "), subject=True))
             elif line.startswith("without: "):
-                found.append(Expected(number, line.removeprefix("without: "), absent=True))
+                expectations.append(Expected(number, line.removeprefix("without: "), absent=True))
             else:
-                found.append(Expected(number, line))
-        return tuple(found)
+                expectations.append(Expected(number, line))
+        return tuple(expectations)
 
     def _check_order(self) -> None:
         """Check that a mail comes first, and that its effect follows each mail."""

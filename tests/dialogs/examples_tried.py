@@ -116,10 +116,10 @@ def refusals_in(house: Indoors, letter: Posted) -> Iterator[Mapping[str, Any]]:
 def _record(house: Indoors) -> tuple[dict[tuple[int, int], str], int]:
     """Return plies by board and number, and the number of boards, with those asked for."""
     with house.server.database.reading.connect() as connection:
-        made = {(r.board_id, r.number): r.text for r in connection.execute(select(plies))}
+        moves = {(r.board_id, r.number): r.text for r in connection.execute(select(plies))}
         begun = len(connection.execute(select(boards.c.id)).all())
-        asked = len(connection.execute(select(unconfirmed_boards.c.id)).all())
-    return made, begun + asked
+        questions = len(connection.execute(select(unconfirmed_boards.c.id)).all())
+    return moves, begun + questions
 
 
 BEGINS = re.compile(r"\b(challenge|challange|solo|rematch|replay|seek|play|daily)\b", re.IGNORECASE)

@@ -72,7 +72,18 @@ def _row(step: Written) -> Row | None:
 
 
 PROVES_NOTHING = frozenset(
-    {"help", "list", "games", "standings", "ratings", "scores", "week", "history", "forgot"}
+    {
+        "help",
+        "list",
+        "events",
+        "games",
+        "standings",
+        "ratings",
+        "scores",
+        "week",
+        "history",
+        "forgot",
+    }
 )
 """Commands that answer every sender in the same way."""
 
@@ -87,9 +98,9 @@ def test_a_password_is_taken_wherever_it_can_prove_something() -> None:
 
 @rows("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
 def test_a_command_is_told_in_full(row: Row) -> None:
-    found = topic(row.name, GAMES)
-    text = environment().get_template(found.template).render(found.values)
-    if found.values["row"] is row:
+    page = topic(row.name, GAMES)
+    text = environment().get_template(page.template).render(page.values)
+    if page.values["row"] is row:
         assert row.summary[1:] in text, f"no help on {row.name}"
     else:  # a word that is short for several commands has one page for all, with each form
         assert f"\n  {row.name} " in text, f"no help on {row.name}"
@@ -122,9 +133,9 @@ def test_a_handler_belongs_to_a_command_of_the_table_or_to_a_move_in_a_reply() -
 @given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from(['"', "'", "#1", "-x"]))))
 def test_help_is_never_refused(words: list[str]) -> None:
     line = " ".join(["help", *words]).splitlines()[0]
-    (found,) = read_commands(line, "", games=GAMES, reply=False).lines
-    assert isinstance(found.meaning, Help)
-    pages = [topic(subject, GAMES) for subject in found.meaning.subjects]
-    for page in (*pages, topic(" ".join(found.meaning.subjects), GAMES)):
+    (line_read,) = read_commands(line, "", games=GAMES, reply=False).lines
+    assert isinstance(line_read.meaning, Help)
+    pages = [topic(subject, GAMES) for subject in line_read.meaning.subjects]
+    for page in (*pages, topic(" ".join(line_read.meaning.subjects), GAMES)):
         values = {"house": "pbmserv@games.example", "info": None, **page.values}
         assert environment().get_template(page.template).render(values).strip()

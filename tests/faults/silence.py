@@ -31,12 +31,12 @@ class SilentWay:
     def url(self, **words: str) -> str:
         """The same database by this way, with small timeouts and *words* in its URL."""
         query = {"connect_timeout": "2", "tcp_user_timeout": "500", **words}
-        given = "&".join(f"{name}={quote(value)}" for name, value in query.items())
+        parameters = "&".join(f"{name}={quote(value)}" for name, value in query.items())
         user = self._target.username or "postgres"
         password = f":{quote(self._target.password)}" if self._target.password else ""
         port = self._listening.getsockname()[1]
         where = f"{user}{password}@127.0.0.1:{port}/{self._target.database}"
-        return f"postgresql+psycopg://{where}?{given}"
+        return f"postgresql+psycopg://{where}?{parameters}"
 
     def fall_silent(self) -> None:
         """Swallow whatever is sent; new connections are taken, and never answered."""
@@ -71,12 +71,12 @@ class SilentWay:
         folder = self._target.query.get("host")
         port = self._target.port or 5432
         if folder:
-            made = socket.socket(socket.AF_UNIX)
-            made.connect(f"{folder}/.s.PGSQL.{port}")
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(f"{folder}/.s.PGSQL.{port}")
         else:
-            made = socket.create_connection((self._target.host or "127.0.0.1", port))
-        self._sockets.append(made)
-        return made
+            connection = socket.create_connection((self._target.host or "127.0.0.1", port))
+        self._sockets.append(connection)
+        return connection
 
 
 def _forward(one: socket.socket, other: socket.socket, silence: threading.Event) -> None:

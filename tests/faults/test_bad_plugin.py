@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email import message_from_bytes
 from functools import cache
 from pathlib import Path
@@ -28,7 +28,7 @@ from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies
-from pbmserv.store.tables.mail import inbox, outbox
+from pbmserv.store.tables.mail import inbox
 from pbmserv.views.reader import _logged
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ SECONDS = 1
 
 @dataclass
 class House:
-    """A server with a bad plug-in, and boards of it, of a good game, and of it with a bot."""
+    """A server with a bad plug-in, and boards of it, of a good game, and of both with bots."""
 
     process: Process
     database: Database
@@ -52,6 +52,8 @@ class House:
     wild: list[Table]
     good: list[Table]
     dreaming: list[Table]
+    solving: Table
+    start: Callable[[], Process]
 
     def send(self, table: Table, seat: int, words: str) -> None:
         """Send a move; it gets its 250."""
@@ -63,8 +65,18 @@ class House:
 
     def letters(self, address: str) -> list[str]:
         """Subjects of the letters that have come there."""
-        found = [_head(copies[0]) for copies in list(self.sink.taken.values())]
-        return [subject for to, subject in found if address in to]
+        heads = [_head(copies[0]) for copies in list(self.sink.taken.values())]
+        return [subject for to, subject in heads if address in to]
+
+    def told(self, subject: str) -> Counter[str]:
+        """How often each address got a letter of this subject."""
+        heads = [_head(copies[0]) for copies in list(self.sink.taken.values())]
+        return Counter(to for to, got in heads if got == subject)
+
+    def restarted(self) -> House:
+        """Stop the server, and start another one."""
+        assert self.process.stop() == 0
+        return replace(self, process=self.start())
 
     def played(self) -> Counter[tuple[int, int]]:
         """(board, seat) of every move, and how often."""
@@ -72,18 +84,11 @@ class House:
             rows = connection.execute(select(plies.c.board_id, plies.c.seat))
             return Counter((row.board_id, row.seat) for row in rows)
 
-    def aside(self) -> set[str]:
-        """To whom letters go that wait since a post did not come back from them."""
-        with self.database.reading.connect() as connection:
-            why = outbox.c.error == "not made: SetAside"
-            found = select(outbox.c.recipient).where(outbox.c.state == "queued", why)
-            return set(connection.execute(found).scalars())
-
     def kept(self) -> list[str]:
         """Why mails are kept for the operator."""
         with self.database.reading.connect() as connection:
-            found = select(inbox.c.error).where(inbox.c.state == "kept")
-            return list(connection.execute(found).scalars())
+            query = select(inbox.c.error).where(inbox.c.state == "kept")
+            return list(connection.execute(query).scalars())
 
 
 @cache
@@ -96,16 +101,20 @@ def _head(letter: bytes) -> tuple[str, str]:
 @pytest.fixture
 def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.MonkeyPatch) -> House:
     games = [*Registry.installed(), WILD]
-    with monkeypatch.context() as here:
-        here.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    with monkeypatch.context() as patch:
+        patch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
         with start(database.url, tmp_path) as preparing:
             wild = seat_pairs(preparing.server, len(FAILING) + 2, "w", game="heaps")
             good = seat_pairs(preparing.server, OTHERS)
+            (solving,) = seat_pairs(preparing.server, 1, "s", bot=True)
             dreaming = seat_pairs(preparing.server, 2, "d", game="heaps", bot=True)
     monkeypatch.setenv("PYTHONPATH", announce(tmp_path / "plug-in"))
     relay = f"smtp://127.0.0.1:{sink.port}"
-    process = Process(tmp_path, database.url, relay=relay, web=WEB, mail_seconds=str(SECONDS))
-    return House(process, database, sink, wild, good, dreaming)
+
+    def begin() -> Process:
+        return Process(tmp_path, database.url, relay=relay, web=WEB, mail_seconds=str(SECONDS))
+
+    return House(begin(), database, sink, wild, good, dreaming, solving, begin)
 
 
 @pytest.mark.parametrize(
@@ -134,15 +143,31 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
     assert "was stopped 2 times" in house.process.command("inbox", "list")
     wait_until(lambda: bool(house.letters(bad.players[0].address)), "its writer is told")
 
-    # All boards go on, that one too.
+    # Its game is stopped: all who play it are told, once, and the operator why.
+    stopped = "Heaps is stopped for now"
+    everybody = {player.address for table in house.wild for player in table.players}
+    wait_until(lambda: set(house.told(stopped)) >= everybody, "its players are told")
+    for words in (house.process.errors, house.process.command("status")):
+        assert "wild.py" in words
+        assert "heaps is stopped" in words or "a game is stopped" in words
+    assert "package=wild" in house.process.errors
+
+    # Mails about it wait, and other games do not.
     house.send(bad, 0, "2")
     for table in house.good:
         house.send(table, 1, HIDINGS[1])
-    promised |= Counter({(table.board, 1): 1 for table in house.good}) | Counter(
-        {(bad.board, 0): 1}
-    )
-    wait_until(lambda: house.played() == promised, "everybody goes on")
+    promised |= Counter({(table.board, 1): 1 for table in house.good})
+    wait_until(lambda: house.played() == promised, "others go on")
+
+    # That lasts after a restart, until an operator says that it may go on.
+    house = house.restarted()
+    wait_until(lambda: "heaps is stopped" in house.process.command("status"), "still stopped")
+    assert house.played() == promised
+    house.process.command("game", "resume", "heaps", "--why", "it is mended")
+    promised |= Counter({(bad.board, 0): 1})
+    wait_until(lambda: house.played() == promised, "it goes on")
     assert len(house.kept()) == 1
+    assert house.told(stopped).most_common(1)[0][1] == 1
     assert house.process.stop() == 0
 
 
@@ -155,12 +180,15 @@ def test_letters_that_are_never_made(house: House) -> None:
         house.send(table, 0, HIDINGS[0])
     writers = [table.players[0].address for table in [*house.good, other]]
     wait_until(lambda: all(map(house.letters, writers)), "others get their letters")
-    wait_until(lambda: house.aside() == {player.address for player in bad.players}, "two wait")
-    assert not any(house.letters(player.address) for player in bad.players)
+    readers = [player.address for player in bad.players]
+    stopped = "Heaps is stopped for now"
+    wait_until(lambda: set(house.told(stopped)) >= set(readers), "the game is stopped")
+    assert all(house.letters(reader) == [stopped] for reader in readers)
     assert house.played()[bad.board, 0] == 1  # the move stands
     assert house.process.errors.count("a letter keeps post for too long") == 2
-    house.send(other, 1, "1")
-    wait_until(lambda: len(house.letters(other.players[1].address)) == 2, "letters go on")
+    for table in house.good:
+        house.send(table, 1, HIDINGS[1])
+    wait_until(lambda: all(len(house.letters(one)) > 1 for one in writers[1:]), "letters go on")
     assert house.process.stop() == 0
 
 
@@ -168,6 +196,10 @@ def test_letters_that_are_never_made(house: House) -> None:
 def test_a_bot_that_never_comes_back(house: House) -> None:
     bad, other = house.dreaming
     house.send(bad, 0, "pass")
+    wait_until(lambda: house.played()[bad.board, 0] == 1, "it is the bot's turn")
+    house.send(house.solving, 0, HIDINGS[0])  # bots of other packages do not wait
+    wait_until(lambda: house.played()[house.solving.board, 1] == 1, "the other bot hides")
+    assert "a board keeps the bots for too long" not in house.process.errors
     house.send(other, 0, "1")
     wait_until(lambda: house.played()[other.board, 1] == 1, "the bot moves on the other board")
     wait_until(lambda: bool(house.letters(bad.players[0].address)), "the answer waits no longer")
@@ -185,11 +217,11 @@ def test_a_page_that_is_never_made(house: House) -> None:
     letter = next(iter(house.sink.taken.values()))[0]
     page = re.search(r"/b/[a-z2-7]+", letter.decode())
     assert page is not None
-    found = re.search(r"http://127\.0\.0\.1:(\d+)", house.process.greeting)
-    assert found is not None
+    match = re.search(r"http://127\.0\.0\.1:(\d+)", house.process.greeting)
+    assert match is not None
 
     def asked(path: str) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=60)
         try:
             connection.request("GET", path)
             return connection.getresponse().status
@@ -199,7 +231,7 @@ def test_a_page_that_is_never_made(house: House) -> None:
             connection.close()
 
     def visit(path: str) -> str:
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", int(match[1]), timeout=60)
         connection.request("GET", path)
         answer = connection.getresponse()
         assert answer.status == 303
@@ -209,8 +241,8 @@ def test_a_page_that_is_never_made(house: House) -> None:
 
     assert asked("/standings") == 200
     assert asked(visit(page[0])) == 0
-    told = "a request keeps web for too long"
-    wait_until(lambda: told in house.process.errors, "web is ended")
+    line = "a request keeps web for too long"
+    wait_until(lambda: line in house.process.errors, "web is ended")
     wait_until(lambda: asked("/standings") == 200, "others' pages come again")
     for table in house.good:
         house.send(table, 0, HIDINGS[0])
@@ -275,7 +307,7 @@ def test_a_board_that_cannot_be_shown(
     _logged.clear()
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
     monkeypatch.setattr(Positions, "remember", lambda *_: None)  # whoever looks replays the record
-    told, good = "Board 1 cannot be shown now", "Blackbox 2"
+    sentence, good = "Board 1 cannot be shown now", "Blackbox 2"
     with start(database.url, tmp_path) as server:
         anna, bela = server.sign_up("anna"), server.sign_up("bela")
         for board, game in enumerate(("heaps", "blackbox"), 1):
@@ -288,8 +320,8 @@ def test_a_board_that_cannot_be_shown(
 
         server.send(anna, "multiple", "heaps showas anna secret 1\nblackbox showas anna secret 2")
         both = server.letter(anna)
-        assert told in both.text
-        assert told in both.html
+        assert sentence in both.text
+        assert sentence in both.html
         assert "2. done: blackbox showas anna" in both.text
         server.reply(both, "2: chat Hello!\n\n> your move")
         assert "Hello!" in server.letters(bela)[-1].text
@@ -300,13 +332,13 @@ def test_a_board_that_cannot_be_shown(
         assert "2 Blackbox bela - anna" in listed
         server.live(days=1)
         digest = server.letter(anna)
-        assert told in digest.text
+        assert sentence in digest.text
         assert good in digest.text
         page = re.search(r"http://games\.example(/mine/[a-z2-7]+)", digest.text)
         assert page is not None
         tab = Tab(server.web_port, page[1]).load()
         assert tab.status == 200
-        assert told in tab.text
+        assert sentence in tab.text
         assert "Blackbox 2" in tab.text or "board 2" in tab.text
         with pytest.raises(AssertionError, match="A fault of ours"):
             Tab(server.web_port, page_of(first)).load()
@@ -342,9 +374,9 @@ def test_a_letter_that_can_never_be_made(
         assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
         house.move_clock(days=6)
         house.server.sender.run_once()
-        told = house.letters()
-    assert {letter.recipient for letter in told} == {anna, bela}
-    for letter in told:
+        new_letters = house.letters()
+    assert {letter.recipient for letter in new_letters} == {anna, bela}
+    for letter in new_letters:
         assert letter.subject == "Board 1 cannot be shown now"
         text = " ".join(letter.text.split())
         assert "All moves on it are kept, and a person will look at it." in text

@@ -25,7 +25,7 @@ ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
 FIVE = [f"127.0.{n}.1" for n in range(20, 25)]
 STRANGER = "127.0.30.1"
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 @contextlib.contextmanager

@@ -36,11 +36,11 @@ idle one it is one second."""
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
     try:
-        made = Pair()
+        standby_pair = Pair()
     except Missing as missing:
         pytest.skip(f"NOT RUN: {missing}")
-    yield made
-    made.close()
+    yield standby_pair
+    standby_pair.close()
 
 
 def test_the_standby_takes_over_and_nothing_is_lost_or_doubled(pair: Pair, tmp_path: Path) -> None:

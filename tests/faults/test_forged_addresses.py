@@ -186,9 +186,9 @@ def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> No
     with server.server.database.reading.connect() as connection:
         assert moves.record(connection, table.board) == []
         for player in (one, two):
-            found = players.by_id(connection, player.id)
-            assert found is not None
-            assert found.password_hash == player.password_hash
+            row = players.by_id(connection, player.id)
+            assert row is not None
+            assert row.password_hash == player.password_hash
 
 
 def test_raising_the_epoch_revokes_every_address(server: Running) -> None:

@@ -78,17 +78,19 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
     assert "pages      off" in greeting(settings.model_copy(update={"web": None}))
     parts = {"door": "mail in", "post": "mail out", "web": "pages"}
     for stage in STAGES:
-        told = greeting(settings, stages=[stage])
-        assert f"  stages     {stage}\n" in told
-        assert [part for part in parts if f"  {parts[part]} " in told] == [stage] * (stage in parts)
-        assert "A first game" not in told
+        lines = greeting(settings, stages=[stage])
+        assert f"  stages     {stage}\n" in lines
+        assert [part for part in parts if f"  {parts[part]} " in lines] == [stage] * (
+            stage in parts
+        )
+        assert "A first game" not in lines
 
 
 def test_stages_apart_greet_with_what_each_opens(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    given = {"web": "127.0.0.1:0", "mailbox": "127.0.0.1:0", "lmtp": f"{tmp_path}/lmtp.sock"}
-    given["tls_cert"] = f"{tmp_path}/the-doors-alone.pem"  # nor is it read
-    with Process(tmp_path, url, arguments=["--only", "play,post"], **given) as server:
+    settings = {"web": "127.0.0.1:0", "mailbox": "127.0.0.1:0", "lmtp": f"{tmp_path}/lmtp.sock"}
+    settings["tls_cert"] = f"{tmp_path}/the-doors-alone.pem"  # nor is it read
+    with Process(tmp_path, url, arguments=["--only", "play,post"], **settings) as server:
         assert "stages     play, post" in server.greeting
         assert "mail out   maildir:" in server.greeting
         assert not re.search(r"SMTP|LMTP|http|pages|browser|send --from", server.greeting)
@@ -97,18 +99,18 @@ def test_stages_apart_greet_with_what_each_opens(tmp_path: Path) -> None:
 def test_the_one_address_of_the_greeting_is_the_mailbox(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with Process(tmp_path, url, web="127.0.0.1:0", mailbox="127.0.0.1:0") as server:
-        found = re.search(
+        match = re.search(
             r"^  (http://127\.0\.0\.1:\d+/([a-z2-7]{32})/)$", server.greeting, re.MULTILINE
         )
-        assert found is not None
+        assert match is not None
         assert server.errors == "", "nothing is in the way of the greeting"
         assert "A first game" not in server.greeting
-        with urlopen(found[1], timeout=20) as page:
+        with urlopen(match[1], timeout=60) as page:
             assert "Sign both up" in page.read().decode()
         with pytest.raises(HTTPError, match="404") as missing:
-            urlopen(found[1].replace(found[2], "a" * 32), timeout=20)
+            urlopen(match[1].replace(match[2], "a" * 32), timeout=60)
         missing.value.close()
-        assert found[2] not in server.errors
+        assert match[2] not in server.errors
 
 
 def commands_of(text: str) -> list[list[str]]:

@@ -23,8 +23,10 @@ OURS = "pbmserv@games.example"
 
 def arrived(sink: Sink) -> list[EmailMessage]:
     """Every letter that came, oldest first; each once."""
-    found = [message_from_bytes(copies[0], policy=policy.default) for copies in sink.taken.values()]
-    return [letter for letter in found if isinstance(letter, EmailMessage)]
+    letters = [
+        message_from_bytes(copies[0], policy=policy.default) for copies in sink.taken.values()
+    ]
+    return [letter for letter in letters if isinstance(letter, EmailMessage)]
 
 
 def send(process: Process, to: str, subject: str, body: str, message_id: str) -> None:

@@ -43,9 +43,9 @@ class Files:
 
     def renew(self) -> Key:
         """New ones in their places; the key that signs comes back."""
-        made = self.ca.issue_cert("games.example")
-        made.private_key_pem.write_to_path(self.key)
-        self.chain.write_bytes(b"".join(one.bytes() for one in made.cert_chain_pems))
+        certificate = self.ca.issue_cert("games.example")
+        certificate.private_key_pem.write_to_path(self.key)
+        self.chain.write_bytes(b"".join(one.bytes() for one in certificate.cert_chain_pems))
         self.signing.unlink(missing_ok=True)
         return make_key("s1", "ed25519", self.signing)
 
@@ -122,10 +122,10 @@ def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
         assert is_signed(served.letter(secret), old)
 
         new = files.renew()
-        told = served.hang_up()
-        (line,) = [one for one in told.splitlines() if "the certificate was read again" in one]
+        log = served.hang_up()
+        (line,) = [one for one in log.splitlines() if "the certificate was read again" in one]
         assert "asked=SIGHUP stage=door" in line
-        assert 'keys="s1 (ed25519)"' in told
+        assert 'keys="s1 (ed25519)"' in log
         assert plain.ask(mail(BOB, "help") + b"\r\n.\r\n").startswith("250")
         letter = served.letter(secret)  # the session of before, by the certificate of before
         assert is_signed(letter, new)
@@ -136,11 +136,11 @@ def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
         # Once more, and broken: everything stays as it was, and a sentence says so of each.
         files.key.write_text("broken")
         files.signing.write_text("broken")
-        told = served.hang_up(times=2)
-        assert 'the one before stays" asked=SIGHUP stage=door why=' in told
-        assert "a DKIM key stays as it was" in told
-        assert "Traceback" not in told
-        assert "fault=" not in told
+        log = served.hang_up(times=2)
+        assert 'the one before stays" asked=SIGHUP stage=door why=' in log
+        assert "a DKIM key stays as it was" in log
+        assert "Traceback" not in log
+        assert "fault=" not in log
         assert served.serial() == second
         assert is_signed(served.letter(plain), new)
         newest = files.renew()

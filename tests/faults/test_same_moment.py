@@ -48,7 +48,7 @@ def at_once(server: Running, mails: list[tuple[str, str, bytes]]) -> list[str]:
         sender, recipient, raw = one
         with Wire(server.port) as wire:
             wire.begin(sender, recipient)
-            begin.wait(20)
+            begin.wait(60)
             return wire.ask(raw + b"\r\n.\r\n")
 
     with ThreadPoolExecutor(len(mails)) as pool:
@@ -140,8 +140,8 @@ def test_two_who_accept_at_one_moment_have_both_accepted(server: Running) -> Non
     )
     assert [reply[:3] for reply in replies] == ["250"] * 16
     with server.server.database.reading.connect() as connection:
-        found = [boards.load(connection, board) for board in ids]
-    assert [(row.status, row.undecided) for row in found if row] == [("active", ())] * 8
+        board_rows = [boards.load(connection, board) for board in ids]
+    assert [(row.status, row.undecided) for row in board_rows if row] == [("active", ())] * 8
 
 
 @pytest.mark.parametrize("message_id", ["<once@players.example>", ""])
@@ -235,4 +235,4 @@ def test_who_waits_for_a_board_sees_what_the_other_one_did(
                 while watcher.execute(look).scalar() == 0:
                     watcher.rollback()
             boards.accept(first, table.board, one.id, now)
-        assert waiting.result(20) == (two.userid,)
+        assert waiting.result(60) == (two.userid,)

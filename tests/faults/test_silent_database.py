@@ -37,9 +37,9 @@ pytestmark = [
 
 @pytest.fixture
 def way(postgres_url: str) -> Iterator[SilentWay]:
-    made = SilentWay(postgres_url)
-    yield made
-    made.close()
+    silent = SilentWay(postgres_url)
+    yield silent
+    silent.close()
     gc.collect()  # now, and not in somebody else's test
 
 
@@ -51,33 +51,33 @@ def server(way: SilentWay, tmp_path: Path) -> Iterator[Running]:
 
 
 def test_every_wait_has_an_end_unless_the_url_says_otherwise() -> None:
-    found = timeouts("postgresql+psycopg://u@db/games", 30_000)
-    assert found.connecting["connect_timeout"] == "5"
-    assert found.connecting["tcp_user_timeout"] == "15000"
-    assert found.connecting["keepalives"] == "1"
-    assert found.allowed == {
+    limits = timeouts("postgresql+psycopg://u@db/games", 30_000)
+    assert limits.connecting["connect_timeout"] == "5"
+    assert limits.connecting["tcp_user_timeout"] == "15000"
+    assert limits.connecting["keepalives"] == "1"
+    assert limits.allowed == {
         "lock_timeout": 30_000,
         "statement_timeout": 45_000,
         "idle_in_transaction_session_timeout": 60_000,
     }
-    assert (found.idle_s, found.silence_s, found.pool_s) == (5.0, 15.0, 10.0)
+    assert (limits.idle_s, limits.silence_s, limits.pool_s) == (5.0, 15.0, 10.0)
     words = "connect_timeout=9&tcp_user_timeout=2000&pool_timeout=3"
     options = "options=-c%20statement_timeout%3D7s%20--lock-timeout%3D1s"
-    found = timeouts(f"postgresql+psycopg://u@db/games?{words}&{options}", 30_000)
-    assert "connect_timeout" not in found.connecting
-    assert "pool_timeout" not in found.url.query
-    assert list(found.allowed) == ["idle_in_transaction_session_timeout"]
-    assert (found.idle_s, found.silence_s, found.pool_s) == (9.0, 2.0, 3.0)
+    limits = timeouts(f"postgresql+psycopg://u@db/games?{words}&{options}", 30_000)
+    assert "connect_timeout" not in limits.connecting
+    assert "pool_timeout" not in limits.url.query
+    assert list(limits.allowed) == ["idle_in_transaction_session_timeout"]
+    assert (limits.idle_s, limits.silence_s, limits.pool_s) == (9.0, 2.0, 3.0)
 
 
 def test_the_server_is_told_too(postgres_url: str) -> None:
     database = Database(postgres_url)
-    asked = "SELECT name, setting FROM pg_settings WHERE name LIKE '%_timeout'"
+    query = "SELECT name, setting FROM pg_settings WHERE name LIKE '%_timeout'"
     with database.reading.connect() as connection:
-        found = {row[0]: row[1] for row in connection.execute(text(asked))}
-        assert found["statement_timeout"] == "45000"
-        assert found["lock_timeout"] == "30000"
-        assert found["idle_in_transaction_session_timeout"] == "60000"
+        by_name = {row[0]: row[1] for row in connection.execute(text(query))}
+        assert by_name["statement_timeout"] == "45000"
+        assert by_name["lock_timeout"] == "30000"
+        assert by_name["idle_in_transaction_session_timeout"] == "60000"
         assert connection.connection.driver_connection.patience == 60.0
     database.close()
 

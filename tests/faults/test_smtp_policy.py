@@ -361,9 +361,9 @@ def test_a_client_that_has_said_all_still_gets_its_replies(embedded: Running) ->
     for number, (last, codes) in enumerate(
         [(b"", []), (b"QUIT\r\n", ["221"]), (b"QU", []), (b"NOOP\r\nNOOP\n", ["250", "500", "421"])]
     ):
-        said = mail("half@players.example", "help", Message_ID=f"<half.{number}@players.example>")
+        octets = mail("half@players.example", "help", Message_ID=f"<half.{number}@players.example>")
         with Wire(embedded.port, hello="") as wire:
-            wire.say(begin + said + b"\r\n.\r\n" + last)
+            wire.say(begin + octets + b"\r\n.\r\n" + last)
             wire.half_close()
             replies = []
             while reply := wire.answer():

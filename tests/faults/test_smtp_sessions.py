@@ -93,11 +93,11 @@ def test_a_bare_lf_right_behind_a_mail_is_seen_whatever_came_with_it(embedded: R
     st.lists(st.sampled_from([b"NOOP", b"RSET", b"x" * 1200, b"\r", b"\n", b"\r\n"]), max_size=9)
 )
 def test_one_reply_to_one_line_however_they_end(embedded: Running, words: list[bytes]) -> None:
-    said = b"".join(words)
-    before, lf, _ = said.replace(b"\r\n", b"\0").partition(b"\n")
+    octets = b"".join(words)
+    before, lf, _ = octets.replace(b"\r\n", b"\0").partition(b"\n")
     whole = before.split(b"\0")
     with Wire(embedded.port) as wire:
-        wire.say(said)
+        wire.say(octets)
         wire.half_close()
         replies = []
         while reply := wire.answer():

@@ -31,10 +31,10 @@ class Authority:
     ca: trustme.CA
 
     def issue(self, folder: Path, name: str = "games.example") -> tuple[Path, Path]:
-        made = self.ca.issue_cert(name)
+        certificate = self.ca.issue_cert(name)
         chain, key = folder / "chain.pem", folder / "key.pem"
-        made.private_key_pem.write_to_path(str(key))
-        chain.write_bytes(b"".join(pem.bytes() for pem in made.cert_chain_pems))
+        certificate.private_key_pem.write_to_path(str(key))
+        chain.write_bytes(b"".join(pem.bytes() for pem in certificate.cert_chain_pems))
         return chain, key
 
     def client(self) -> ssl.SSLContext:
@@ -265,7 +265,7 @@ def test_files_that_are_no_certificate_are_named_at_once(
             serialization.BestAvailableEncryption(b"secret"),
         )
     )
-    for pair, said in (
+    for pair, words in (
         ((missing, key), "PBMSERV_TLS_CERT"),
         ((chain, missing), "PBMSERV_TLS_KEY"),
         ((nonsense, key), "no PEM certificate and key"),
@@ -273,5 +273,5 @@ def test_files_that_are_no_certificate_are_named_at_once(
         ((chain, foreign), "does not belong"),
         ((chain, locked), "has a passphrase"),
     ):
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=words):
             Certificate(*pair)

@@ -44,9 +44,9 @@ def said(served: subprocess.CompletedProcess[str]) -> str:
 
 def test_no_way_in_for_mail(tmp_path: Path) -> None:
     for web in ("", "127.0.0.1:0"):
-        told = said(refused_to_start(data_dir=str(tmp_path), smtp="", web=web))
-        assert "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty" in told
-        assert "--without-mail" in told
+        refusal = said(refused_to_start(data_dir=str(tmp_path), smtp="", web=web))
+        assert "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty" in refusal
+        assert "--without-mail" in refusal
     assert list(tmp_path.iterdir()) == []
 
 
@@ -62,19 +62,19 @@ def test_pages_alone_where_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     missing = tmp_path / "not-mounted" / "data"
-    told = said(refused_to_start(data_dir=str(missing), smtp="127.0.0.1:0"))
-    assert f'PBMSERV_DATA_DIR = "{missing}" (environment PBMSERV_DATA_DIR)' in told
-    assert f"there is no folder {missing}" in told
-    assert f"install -d -m 700 {missing}" in told
+    refusal = said(refused_to_start(data_dir=str(missing), smtp="127.0.0.1:0"))
+    assert f'PBMSERV_DATA_DIR = "{missing}" (environment PBMSERV_DATA_DIR)' in refusal
+    assert f"there is no folder {missing}" in refusal
+    assert f"install -d -m 700 {missing}" in refusal
     there = tmp_path / "there"
     there.mkdir()
     url = f"sqlite:///{missing}/pbmserv.sqlite3"
-    told = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", database=url))
-    assert f'PBMSERV_DATABASE = "{url}"' in told
-    assert f"there is no folder {missing}" in told
+    refusal = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", database=url))
+    assert f'PBMSERV_DATABASE = "{url}"' in refusal
+    assert f"there is no folder {missing}" in refusal
     relay = f"maildir:{missing}"
-    told = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", relay=relay))
-    assert f'PBMSERV_RELAY = "{relay}"' in told
+    refusal = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", relay=relay))
+    assert f'PBMSERV_RELAY = "{relay}"' in refusal
     assert list(tmp_path.iterdir()) == [there]
 
 
@@ -95,11 +95,11 @@ def test_only_the_default_folder_is_made(tmp_path: Path, monkeypatch: pytest.Mon
     ],
 )
 def test_what_cannot_be_written_to(tmp_path: Path, key: str, value: str) -> None:
-    given = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
-    told = said(refused_to_start(**given))
-    assert f'PBMSERV_{key.upper()} = "{value}"' in told
-    assert "the server cannot write to /proc/self: " in told
-    assert "name another place" in told
+    settings = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
+    refusal = said(refused_to_start(**settings))
+    assert f'PBMSERV_{key.upper()} = "{value}"' in refusal
+    assert "the server cannot write to /proc/self: " in refusal
+    assert "name another place" in refusal
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EPERM, errno.ENOSPC])
@@ -108,7 +108,7 @@ def test_the_advice_is_for_what_keeps_us_from_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, number: int
 ) -> None:
     (tmp_path / "data").mkdir()
-    given = {"PBMSERV_DATA_DIR": f"{tmp_path}/data", "PBMSERV_RELAY": f"maildir:{tmp_path}"}
+    environment = {"PBMSERV_DATA_DIR": f"{tmp_path}/data", "PBMSERV_RELAY": f"maildir:{tmp_path}"}
     really = os.open
 
     def refuse(path: str | Path, flags: int, *mode: int, **besides: int) -> int:
@@ -123,8 +123,11 @@ def test_the_advice_is_for_what_keeps_us_from_writing(
         errno.EPERM: "run this as the server's user, who has to own it (chown)",
         errno.ENOSPC: "make room on its disk",
     }[number]
-    told = f"the server cannot write to {tmp_path / at}: {os.strerror(number)}; {advice}"
-    with pytest.raises(ConfigError, match=re.escape(told)), places(load(given, None), ["door"]):
+    refusal = f"the server cannot write to {tmp_path / at}: {os.strerror(number)}; {advice}"
+    with (
+        pytest.raises(ConfigError, match=re.escape(refusal)),
+        places(load(environment, None), ["door"]),
+    ):
         pass
 
 
@@ -140,15 +143,17 @@ def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path)
         ("lmtp", f"{folder}", f'"{folder}": this is a folder; name the socket in it, such as'),
         ("lmtp", f"{tmp_path}/missing/lmtp.sock", "name a path in a folder that this user"),
     ):
-        given = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
-        assert wrong in said(refused_to_start(**given))
+        settings = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
+        assert wrong in said(refused_to_start(**settings))
 
 
 def test_a_file_where_the_socket_should_be_is_not_removed(tmp_path: Path) -> None:
     file = tmp_path / "pbmserv.sqlite3"
     file.write_text("all that there is")
-    told = said(refused_to_start(data_dir=str(tmp_path), smtp="", lmtp=str(file)))
-    assert f'PBMSERV_LMTP = "{file}": there is a file that is no socket; name another path' in told
+    refusal = said(refused_to_start(data_dir=str(tmp_path), smtp="", lmtp=str(file)))
+    assert (
+        f'PBMSERV_LMTP = "{file}": there is a file that is no socket; name another path' in refusal
+    )
     assert file.read_text() == "all that there is"
 
 
@@ -185,17 +190,17 @@ def test_a_folder_of_sockets_in_which_others_may_put_their_own(
     shared.mkdir()
     far.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(shared))
-    with meeting_place(far, ["door"]) as found:
-        assert found.parent.parent == shared
-        assert found.parent.stat().st_mode & 0o777 == 0o700
+    with meeting_place(far, ["door"]) as folder:
+        assert folder.parent.parent == shared
+        assert folder.parent.stat().st_mode & 0o777 == 0o700
     for spoil in (
-        lambda: found.parent.chmod(0o777),
-        lambda: found.parent.rename(shared / "theirs"),
+        lambda: folder.parent.chmod(0o777),
+        lambda: folder.parent.rename(shared / "theirs"),
     ):
         spoil()
-        if not found.parent.exists():
-            found.parent.symlink_to(shared / "theirs")
-        with pytest.raises(ServerFault, match=f"others may write to {found.parent}; remove it"):
+        if not folder.parent.exists():
+            folder.parent.symlink_to(shared / "theirs")
+        with pytest.raises(ServerFault, match=f"others may write to {folder.parent}; remove it"):
             first_place(far)
         with (
             pytest.raises(ServerFault, match="others may write to"),
@@ -205,10 +210,10 @@ def test_a_folder_of_sockets_in_which_others_may_put_their_own(
 
 
 def test_too_few_files_may_be_open(tmp_path: Path) -> None:
-    given = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": "", "MAILBOX": ""}
+    environment = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": "", "MAILBOX": ""}
     served = subprocess.run(
         ["/bin/sh", "-c", f"ulimit -n 64; exec {quote(sys.executable)} -m pbmserv serve"],
-        env={**os.environ, **{f"PBMSERV_{name}": value for name, value in given.items()}},
+        env={**os.environ, **{f"PBMSERV_{name}": value for name, value in environment.items()}},
         capture_output=True,
         text=True,
         timeout=60,
@@ -224,14 +229,14 @@ def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> No
     link = tmp_path / "link"
     link.symlink_to(tmp_path)
     for path in (tmp_path, link):
-        told = said(
+        refusal = said(
             refused_to_start(
                 data_dir=str(tmp_path),
                 smtp="127.0.0.1:0",
                 database=f"sqlite:///{path}/pbmserv.sqlite3",
             )
         )
-        assert f"the server with process number {first.process.pid} works on it already" in told
+        assert f"the server with process number {first.process.pid} works on it already" in refusal
     with Wire(first.port) as wire:
         raw = mail(ALICE, "signup alice wonder-land")
         assert wire.mail(ALICE, OURS, raw).startswith("250")

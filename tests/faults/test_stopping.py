@@ -138,8 +138,13 @@ def test_a_server_that_cannot_be_built_gives_its_addresses_back(
     monkeypatch.setattr("pbmserv.serve.log.configure", lambda *_, **__: None)
     (tmp_path / "s1.pem").write_text("no key")
     address = f"127.0.0.1:{free_port()}"
-    given = {"DATA_DIR": tmp_path, "SMTP": address, "WEB": "", "DKIM_KEYS": f"s1={tmp_path}/s1.pem"}
-    loaded = load({f"PBMSERV_{name}": str(value) for name, value in given.items()}, None)
+    settings = {
+        "DATA_DIR": tmp_path,
+        "SMTP": address,
+        "WEB": "",
+        "DKIM_KEYS": f"s1={tmp_path}/s1.pem",
+    }
+    loaded = load({f"PBMSERV_{name}": str(value) for name, value in settings.items()}, None)
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"s1\.pem"):
             serve.serve(loaded)

@@ -139,11 +139,11 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
 ) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 500)  # more than a slow disk takes
     monkeypatch.setattr(dialog, "PATIENCE", patience)
-    asked = []
+    recipients_asked = []
     take = Door.receive
 
     async def counted(door: Door, envelope: Envelope) -> str:
-        asked.append(envelope.recipient)
+        recipients_asked.append(envelope.recipient)
         return await take(door, envelope)
 
     monkeypatch.setattr(Door, "receive", counted)
@@ -162,7 +162,7 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
             replies = [wire.ask(mail(ALICE, "help") + b"\r\n.\r\n")]
             replies += [wire.answer() for _ in replying]
         assert replies == [TRY_LATER] * 4
-        assert asked == recipients[:tries]
+        assert recipients_asked == recipients[:tries]
         wire.begin(ALICE, *recipients)
         replies = [wire.ask(mail(ALICE, "help") + b"\r\n.\r\n")]
         replies += [wire.answer() for _ in replying]
@@ -235,6 +235,6 @@ def test_the_answer_waits_for_the_commit(postgres_url: str, tmp_path: Path) -> N
                 while watcher.execute(look).scalar() == 0:
                     watcher.rollback()
             assert answers == []
-        sending.join(20)
+        sending.join(60)
         engine.dispose()
         assert answers[0].startswith("250")

@@ -52,9 +52,11 @@ def _fuzz(name: str, minutes: float) -> int:
     logging.getLogger().addHandler(logging.NullHandler())  # or aiosmtpd's log fills the screen
     with atheris.instrument_imports(include=["pbmserv", "aiosmtpd"], enable_loader_override=False):
         from targets import TARGETS
-    found = FOUND / name
-    found.mkdir(parents=True, exist_ok=True)
-    print(f"fuzzing {name} for {minutes:g} minutes; what is found is kept in {found}", flush=True)
+    findings = FOUND / name
+    findings.mkdir(parents=True, exist_ok=True)
+    print(
+        f"fuzzing {name} for {minutes:g} minutes; what is found is kept in {findings}", flush=True
+    )
     atheris.Setup(
         [
             sys.argv[0],
@@ -63,8 +65,8 @@ def _fuzz(name: str, minutes: float) -> int:
             "-timeout=10",
             "-rss_limit_mb=2048",
             "-print_final_stats=1",
-            f"-artifact_prefix={found}/",
-            str(found),
+            f"-artifact_prefix={findings}/",
+            str(findings),
             *map(str, SEEDS[name]),
         ],
         TARGETS[name],

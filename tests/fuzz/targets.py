@@ -135,8 +135,8 @@ def smtp(octets: bytes) -> None:
     if not octets:
         return
     size = (octets[0] >> 1) * 16 or 1 << 20
-    said = octets[1:]
-    asyncio.run(_session(said, size, lmtp=bool(octets[0] & 1)))
+    script = octets[1:]
+    asyncio.run(_session(script, size, lmtp=bool(octets[0] & 1)))
 
 
 async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
@@ -198,8 +198,8 @@ def _check_replies(heard: bytes, said: bytes) -> None:
     lines = heard[:-2].split(b"\r\n")
     for line in lines:
         assert _REPLY_LINE.fullmatch(line), line
-    asked = said.count(b"\n") + said.count(b"\r") + 2
-    assert len(lines) <= _MOST_REPLY_LINES * asked
+    most_lines = said.count(b"\n") + said.count(b"\r") + 2
+    assert len(lines) <= _MOST_REPLY_LINES * most_lines
     assert b"Traceback" not in heard
 
 
@@ -278,8 +278,8 @@ def sender(octets: bytes) -> None:
                 f"{name}@a.example", HOUSE.address, raw, "198.51.100.7", name, handed_on
             )
             verdict = examine(envelope, TRUSTED, NAMES)
-            said = b"pass" in octets.lower() and handed_on  # our own server may say so
-            assert said or not verdict.passed, verdict
+            is_proven = b"pass" in octets.lower() and handed_on  # our own server may say so
+            assert is_proven or not verdict.passed, verdict
             assert verdict.found.isascii()
             assert verdict.found.isprintable()
 

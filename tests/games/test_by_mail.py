@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from running import Letter, Running
 
+from pbmserv.games import battleships
 from pbmserv.games.tictactoe import GAME
 
 Begin = Callable[..., Running]
@@ -81,6 +82,20 @@ def test_a_draw_is_offered_and_accepted(pair: Pair) -> None:
     assert "Board 1 is a draw: by agreement" in flat(pair.last["anna"])
 
 
+def test_a_draw_is_claimed_from_a_silent_opponent(pair: Pair) -> None:
+    pair.say("anna", "b2")
+    pair.say("bela", "a1")
+    pair.say("anna", "c1")
+    assert "has been silent for half of the time" in flat(pair.say("anna", "claim"))
+    pair.server.live(days=10, hours=12)
+    assert "Both of you have moved" in flat(pair.say("anna", "claim abort"))
+    pair.say("anna", "claim draw")
+    drawn = "Board 1 is a draw: claimed after a long silence"
+    assert drawn in flat(pair.last["anna"])
+    assert drawn in flat(pair.last["bela"])
+    assert "anna claimed a draw after a long silence." in flat(pair.last["bela"])
+
+
 def test_an_offer_lapses_when_the_other_player_moves(pair: Pair) -> None:
     pair.say("anna", "b2")
     pair.say("bela", "a1")
@@ -108,6 +123,19 @@ def test_resigning(pair: Pair) -> None:
     pair.say("anna", "resign")
     assert "You resigned: bela won board 1" in flat(pair.last["anna"])
     assert "anna resigned: you won board 1" in flat(pair.last["bela"])
+
+
+def test_hidden_ships_are_shown_after_a_resignation(playing: Begin) -> None:
+    pair = Pair(playing(battleships.GAME), "battleships")
+    pair.say("anna", "random")
+    pair.say("bela", "A1-A5 C1-C4 E1-E3 G1-G3 J9-J10")
+    pair.say("anna", "b7")
+
+    before = [line for line in pair.last["anna"].text.splitlines() if " . ." in line]
+    assert sum(line.count("#") for line in before) == 17  # her own ships
+    pair.say("anna", "resign")
+    after = [line for line in pair.last["anna"].text.splitlines() if " . ." in line]
+    assert sum(line.count("#") for line in after) == 34
 
 
 def test_a_queued_move_depends_on_the_opponents_move(pair: Pair) -> None:

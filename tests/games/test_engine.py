@@ -190,10 +190,11 @@ def test_texts(text: str, error: type[Exception] | None) -> None:
 def test_the_one_legal_move_among_other_words() -> None:
     game = AdaptedGame(tictactoe.GAME)
     view = game.view(begun(game).state, Seat(0))
-    move = game.meant(view, "Hi Bob, I play b2, thanks")
+    move = game.meant(view, "I play b2, thanks")
     assert move is not None
     assert move.text == "B2"
-    assert game.meant(view, "b2 or c3?") is None
+    for talk in ("b2 or c3?", "Bus b2 is late again", "My flat is B2", "is it b2?"):
+        assert game.meant(view, talk) is None, talk
     assert tictactoe.GAME.read("." * 9, 0, "my move is C3") == "C3"
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from indoors import HandedIn, indoors
@@ -15,6 +17,7 @@ from pbmserv.engine.position import bot_move
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort
+from pbmserv.service.boards import proposals
 from pbmserv.store.boards import boards
 
 MODULES = (
@@ -34,6 +37,9 @@ def server(
 ) -> Iterator[HandedIn]:
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(GAMES)))
     monkeypatch.setattr(Effort, "share", 0.004)
+    # Dice and bots draw from a board's seed, so each game has one end.
+    seeded = SimpleNamespace(token_bytes=bytes, token_hex=secrets.token_hex)
+    monkeypatch.setattr(proposals, "secrets", seeded)
     with indoors(tmp_path, database_url, signup="confirm") as inside:
         yield HandedIn(inside)
 
@@ -95,7 +101,7 @@ class Table:
         ("reversi", "-size=6", "", "most discs"),
         ("hex", "-size=5", "c3 swap a1 c2 b2 b4 d1 a5 e5", "a chain from edge to edge"),
         ("gomoku", "-opening=free", "h8 a1 h9 a2 h10 a3 h11 a4 h12", "five in a row"),
-        ("gomoku", "", "h8,i9,g7 white j10 a1 h9 b2 k11 c3 f6", "five in a row"),
+        ("gomoku", "", "h8,i9,g7 white j10 a1 k11 b2 l12 c3 m13", "five in a row"),
         ("go", "", "c5 g5 pass pass dead_g5 agree", "black by 73.5 points"),
         ("backgammon", "", "", "all men are home"),
         ("battleships", "-salvo", "random random", "all ships are sunk"),
@@ -105,14 +111,30 @@ class Table:
 )
 def test_a_game_by_mail(server: HandedIn, key: str, options: str, moves: str, end: str) -> None:
     table = Table(server, key, options, ("anna", "bela"))
+    first = " ".join(table.letters[1].text.split())
+    summary = table.position().game.info.summary
+    assert f": {summary}." in first
+    assert re.search(r"\bwins?\b", summary), "the first letter says how one wins"
     table.play(moves)
     for address in table.addresses:
-        said = " ".join(table.newest[address].text.split())
-        assert end in said
+        assert end in " ".join(table.newest[address].text.split())
     for letter in table.letters:
         assert all(len(line) <= 76 for line in letter.text.splitlines()), letter.text
-        found = WORDS_OF_BLACKBOX.search(letter.text)
-        assert found is None, letter.text
+        assert WORDS_OF_BLACKBOX.search(letter.text) is None, letter.text
+
+
+def test_a_game_of_chess_is_saved_for_chess_programs(server: HandedIn) -> None:
+    table = Table(server, "chess", "", ("anna", "bela"))
+    for seat, move in ((0, "f3"), (1, "e5"), (0, "g4"), (1, "Qh4")):
+        table.reply(table.addresses[seat], move)
+    table.reply(table.addresses[0], "save")
+    letter = table.newest[table.addresses[0]]
+    (file,) = letter.message.iter_attachments()
+    assert file.get_filename() == "chess-1.pgn"
+    assert '[White "anna"]' in file.get_content()
+    assert file.get_content().endswith("\n\n1. f3 e5 2. g4 Qh4# 0-1\n")
+    table.reply(table.addresses[0], "help save")
+    assert ".pgn" in table.newest[table.addresses[0]].text
 
 
 def test_three_players_and_one_resigns(server: HandedIn) -> None:

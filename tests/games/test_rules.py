@@ -125,7 +125,8 @@ def test_a_move_of_two_pieces_is_not_guessed(fen: str) -> None:
 
 def test_a_game_of_chess_as_a_file() -> None:
     state = played(chess.GAME, "f3 e5 g4 Qh4", chess960=False)
-    text = chess.pgn(state, "anna", "bela", chess.GAME.over(state), "2026-03-05")
+    suffix, text = chess.GAME.file(state, ("anna", "bela"), chess.GAME.over(state), "2026-03-05")
+    assert suffix == ".pgn"
     assert '[White "anna"]' in text
     assert text.endswith("\n\n1. f3 e5 2. g4 Qh4# 0-1\n")
 

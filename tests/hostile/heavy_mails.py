@@ -314,5 +314,9 @@ HEAVY: Mapping[str, Build] = {
 def cost_of(w: World, name: str) -> Cost:
     """Return the cost of one of `HEAVY`."""
     w.tidy()
-    made = HEAVY[name](w)
-    return w.post(address("alice"), mail(made.subject, made.body, parts=made.parts), made.to)
+    heavy_mail = HEAVY[name](w)
+    return w.post(
+        address("alice"),
+        mail(heavy_mail.subject, heavy_mail.body, parts=heavy_mail.parts),
+        heavy_mail.to,
+    )

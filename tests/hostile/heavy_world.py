@@ -172,16 +172,18 @@ class World:
         self.server.settle()
         taken = process_time() - begun
         begun = process_time()
-        made = self.letters()
-        return Cost(taken, process_time() - begun, reply, len(made), sum(len(x.raw) for x in made))
+        letters = self.letters()
+        return Cost(
+            taken, process_time() - begun, reply, len(letters), sum(len(x.raw) for x in letters)
+        )
 
     def letters(self) -> list[OutgoingLetter]:
         """Make all letters that wait, as post does, and return them."""
-        made: list[OutgoingLetter] = []
+        letters: list[OutgoingLetter] = []
         while claimed := self.server.outbox.claim(1000):
-            made += self.server.outbox.make(claimed)
+            letters += self.server.outbox.make(claimed)
             self.server.outbox.settle([Sent(one.id) for one in claimed])
-        return made
+        return letters
 
     def tidy(self) -> None:
         """End all solo boards, of which a player may have a limited number."""

@@ -38,21 +38,29 @@ class Asked:
 
 @dataclass(frozen=True)
 class Source:
-    """A module with its syntax tree."""
+    """A module with its calls and attributes."""
 
     module: ModuleType
-    tree: ast.Module
+    calls: tuple[ast.Call, ...]
+    attributes: tuple[ast.Attribute, ...]
+
+    @classmethod
+    def of(cls, module: ModuleType, text: str) -> Source:
+        nodes = list(ast.walk(ast.parse(text)))
+        calls = (node for node in nodes if isinstance(node, ast.Call))
+        attributes = (node for node in nodes if isinstance(node, ast.Attribute))
+        return cls(module, tuple(calls), tuple(attributes))
 
 
 def sources() -> list[Source]:
-    found = []
+    listed = []
     for info in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
         if info.name.endswith("__main__"):
             continue
         module = importlib.import_module(info.name)
         assert module.__file__ is not None
-        found.append(Source(module, ast.parse(Path(module.__file__).read_text("utf-8"))))
-    return found
+        listed.append(Source.of(module, Path(module.__file__).read_text("utf-8")))
+    return listed
 
 
 @cache
@@ -62,8 +70,9 @@ def all_patterns() -> tuple[list[Asked], list[str]]:
     asks: dict[re.Pattern, set[str]] = defaultdict(set)
     unclear: list[str] = []
     listed = sources()
+    seen: set[int] = set()
     for source in listed:
-        for place, pattern, method in _kept(source.module):
+        for place, pattern, method in _kept(source.module, seen):
             places[pattern].add(place)
             if method:
                 asks[pattern].add(method)
@@ -78,29 +87,32 @@ def all_patterns() -> tuple[list[Asked], list[str]]:
     for source in listed:
         for pattern, method in _asked(source):
             asks[pattern].add(method)
-    found = [
+    patterns = [
         Asked(pattern, tuple(sorted(names)), frozenset(asks[pattern] or ASKS))
         for pattern, names in places.items()
     ]
-    return found, unclear
+    return patterns, unclear
 
 
-def _kept(module: ModuleType) -> Iterator[tuple[str, re.Pattern, str]]:
-    """Yield patterns in a module's values at any depth: place, pattern, name of a bound method."""
-    seen: set[int] = set()
+def _kept(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, re.Pattern, str]]:
+    """Yield patterns in a module's values at any depth: place, pattern, name of a bound method.
+
+    Args:
+        seen: ids of containers that were searched before; more are added.
+    """
     stack: list[tuple[str, Any]] = [
         (f"{module.__name__}.{name}", value) for name, value in vars(module).items()
     ]
     while stack:
         place, value = stack.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
         if isinstance(value, re.Pattern):
             yield place, value, ""
+        elif isinstance(value, (str, int, bytes)) or id(value) in seen:
+            continue
         elif isinstance(value, BuiltinMethodType) and isinstance(value.__self__, re.Pattern):
             yield place, value.__self__, value.__name__
         else:
+            seen.add(id(value))
             stack += [(place, inner) for inner in _inside(value)]
 
 
@@ -139,10 +151,9 @@ def _inside_callable(value: Any) -> Iterable[Any]:
 
 def _written(source: Source) -> Iterator[tuple[int, re.Pattern | None, str]]:
     """Yield the calls of `re` in a module: line, pattern, name of the function."""
-    for node in ast.walk(source.tree):
+    for node in source.calls:
         if not (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
+            isinstance(node.func, ast.Attribute)
             and isinstance(node.func.value, ast.Name)
             and node.func.value.id == "re"
             and node.func.attr in _COMPILES
@@ -160,8 +171,8 @@ def _evaluated(call: ast.Call, module: ModuleType) -> re.Pattern | None:
     place = {"compile": 1, "split": 3, "sub": 4, "subn": 4}.get(call.func.attr, 2)
     flags += call.args[place : place + 1]
     names = {node.id for node in ast.walk(call.args[0]) if isinstance(node, ast.Name)}
-    known = vars(module).keys() | vars(builtins).keys()
-    local = dict.fromkeys(names - known, "word")
+    global_names = vars(module).keys() | vars(builtins).keys()
+    local = dict.fromkeys(names - global_names, "word")
 
     def value(node: ast.expr) -> Any:
         code = compile(ast.Expression(node), "pattern", "eval")
@@ -178,8 +189,8 @@ def _evaluated(call: ast.Call, module: ModuleType) -> re.Pattern | None:
 
 def _asked(source: Source) -> Iterator[tuple[re.Pattern, str]]:
     """Yield the methods that a module calls on patterns that have a global name."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Attribute) and node.attr in ASKS:
+    for node in source.attributes:
+        if node.attr in ASKS:
             pattern = _named(node.value, source.module)
             if isinstance(pattern, re.Pattern):
                 yield pattern, node.attr

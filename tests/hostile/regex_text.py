@@ -100,19 +100,25 @@ class Reader:
 
     def _quantified(self, node: Node) -> Node:
         while True:
-            found = re.compile(r"([*+?])|\{(\d*)(,?)(\d*)\}").match(self._text, self._at)
-            if found is None:
+            quantifier = re.compile(r"([*+?])|\{(\d*)(,?)(\d*)\}").match(self._text, self._at)
+            if quantifier is None:
                 return node
-            self._at = found.end()
+            self._at = quantifier.end()
             if self._peek() in {"?", "+"}:
                 self._at += 1
-            if found[1]:
+            if quantifier[1]:
                 least, most = {"*": (0, float("inf")), "+": (1, float("inf")), "?": (0, 1)}[
-                    found[1]
+                    quantifier[1]
                 ]
             else:
-                least = int(found[2] or 0)
-                most = float(found[4]) if found[4] else float("inf") if found[3] else least
+                least = int(quantifier[2] or 0)
+                most = (
+                    float(quantifier[4])
+                    if quantifier[4]
+                    else float("inf")
+                    if quantifier[3]
+                    else least
+                )
             node = Repeat(node, least, most)
 
     def _atom(self) -> Node:
@@ -142,13 +148,13 @@ class Reader:
             return Chars((text,))
         one = re.compile(text, self._flags)
         own = [char for char in text if char.isalnum()] if text[0] == "[" else []
-        given = [
+        matching = [
             char for char in (*self._probes, *own, *map(chr, range(256))) if one.fullmatch(char)
         ]
-        found = list(islice(dict.fromkeys(given), _MOST_SAMPLES))
-        if not found:
-            found = [next(char for char in map(chr, range(0x30000)) if one.fullmatch(char))]
-        return Chars(tuple(found))
+        samples = list(islice(dict.fromkeys(matching), _MOST_SAMPLES))
+        if not samples:
+            samples = [next(char for char in map(chr, range(0x30000)) if one.fullmatch(char))]
+        return Chars(tuple(samples))
 
     def _end_of_class(self) -> int:
         at = self._at + 1

@@ -21,9 +21,9 @@ ALICE, BOB = address_of("alice"), address_of("bob")
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as found:
-        found.sign_up("alice", "bob")
-        yield found
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        yield server
 
 
 def play_both(house: Indoors, options: str = "-size=4x4 -atoms=1") -> None:
@@ -47,9 +47,9 @@ def test_commands_after_the_limit_are_not_tried_and_those_before_it_stay(
     assert 1 <= done < 5
     assert letter.text.count(". refused:") == 1
     assert letter.text.count(". not tried:") == 5 - done - 1
-    said = " ".join(letter.text.split())
-    assert "This mail asks for too much at once" in said
-    assert "send it in another mail" in said
+    text = " ".join(letter.text.split())
+    assert "This mail asks for too much at once" in text
+    assert "send it in another mail" in text
     monkeypatch.undo()
     shown = house.send(ALICE, f"blackbox showas alice {PASSWORD} 1")[0]
     assert shown.text.count("? |") == done
@@ -85,11 +85,11 @@ def test_a_queued_move_stays_if_the_mail_of_the_opponent_asks_for_too_much(
     play_both(house)
     house.send(BOB, f"blackbox queue 1 bob {PASSWORD} a; b")
     limited(monkeypatch, 900)
-    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
-    assert [letter.recipient for letter in told] == [ALICE]
+    letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
+    assert [letter.recipient for letter in letters] == [ALICE]
     monkeypatch.undo()
-    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
-    assert any("bob fired port A" in letter.text for letter in told)
+    letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
+    assert any("bob fired port A" in letter.text for letter in letters)
 
 
 def test_a_move_names_each_cell_once_or_so() -> None:
@@ -99,29 +99,29 @@ def test_a_move_names_each_cell_once_or_so() -> None:
         state = GAME.apply(state, Seat(seat), Move("C3,D4,E5,F6"), None).state
     view = GAME.view(state, Seat(0))
     assert GAME.parse(view, "!a1-z26,!a1-z26").free
-    with pytest.raises(Illegal) as found:
+    with pytest.raises(Illegal) as error:
         GAME.parse(view, ",".join(["!a1-z26"] * 120))
-    assert found.value.refusal.code == "blackbox.too-many-cells"
+    assert error.value.refusal.code == "blackbox.too-many-cells"
 
 
 @pytest.mark.slow
 def test_the_record_of_a_board_has_an_end_for_each_seat(house, monkeypatch) -> None:
     play_both(house)
     monkeypatch.setattr(plies, "MOST_WEIGHT", 10)
-    said = ""
+    text = ""
     for _ in range(6):
         letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]
-        said = " ".join(letter.text.split())
-    assert "so many moves without a turn on board 1" in said
+        text = " ".join(letter.text.split())
+    assert "so many moves without a turn on board 1" in text
     bobs = house.send(BOB, f"blackbox move 1 bob {PASSWORD} +a1")[0]
     assert "Not done" not in bobs.text  # his share is his own
     turn = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")[0]
     assert "Not done" not in turn.text
     house.send(BOB, f"blackbox move 1 bob {PASSWORD} a")
-    said = ""
+    text = ""
     for port in "bcdefgh12345678":
-        said += house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {port}")[0].text
+        text += house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {port}")[0].text
         house.send(BOB, f"blackbox move 1 bob {PASSWORD} {port}")
-    assert "has no room for more of your moves" in " ".join(said.split())
+    assert "has no room for more of your moves" in " ".join(text.split())
     over = house.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")[0]
     assert "Not done" not in over.text

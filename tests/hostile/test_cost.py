@@ -72,9 +72,9 @@ def hostile(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def world(hostile: Any, tmp_path: Path) -> Iterator[Any]:
-    with hostile.world.world(tmp_path) as made:
-        hostile.mails.cost_of(made, "an ordinary move")  # compiles templates
-        yield made
+    with hostile.world.world(tmp_path) as heavy:
+        hostile.mails.cost_of(heavy, "an ordinary move")  # compiles templates
+        yield heavy
 
 
 def told(costs: dict[str, float]) -> str:
@@ -177,12 +177,12 @@ def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> Non
         ]
         return [waiting_boards.reminders(context, due)]
 
-    made: dict[str, Callable[[Any], Any]] = {
+    makers: dict[str, Callable[[Any], Any]] = {
         "a digest": lambda context: digest.gathered(context, alice, ()),
         "a reminder": reminders,
     }
     costs = dict[str, float]()
-    for name, make in made.items():
+    for name, make in makers.items():
         world.restart()
         begun = process_time()
         with world.server.database.writing.connect() as connection, connection.begin():

@@ -78,8 +78,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
 def faults(house: Indoors) -> list[str]:
     """Return the last lines of the faults for which mails were kept."""
     with house.server.database.reading.connect() as connection:
-        found = connection.execute(select(inbox.c.error).where(inbox.c.state == MailState.KEPT))
-        return [error.strip().rpartition("\n")[2] for (error,) in found]
+        rows = connection.execute(select(inbox.c.error).where(inbox.c.state == MailState.KEPT))
+        return [error.strip().rpartition("\n")[2] for (error,) in rows]
 
 
 def filled(line: str, number: str) -> str:

@@ -16,9 +16,9 @@ ALICE, BOB = address_of("alice"), address_of("bob")
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as found:
-        found.sign_up("alice", "bob")
-        yield found
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        yield server
 
 
 def test_the_writer_of_a_mail_that_takes_too_long_is_told_so(house, monkeypatch) -> None:

@@ -144,9 +144,9 @@ def test_nothing_that_a_bot_is_handed_leads_to_what_it_may_not_know() -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as found:
-        found.sign_up("alice")
-        yield found
+    with indoors(tmp_path) as inside:
+        inside.sign_up("alice")
+        yield inside
 
 
 @pytest.mark.parametrize("more", ["state", "seed", "record", "position"])

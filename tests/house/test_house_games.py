@@ -21,9 +21,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Indoors]
     show_heaps()
     games = [*Registry.installed(), HEAPS]
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
-    with indoors(tmp_path) as found:
-        found.sign_up("alice")
-        yield found
+    with indoors(tmp_path) as inside:
+        inside.sign_up("alice")
+        yield inside
 
 
 def said(server: Indoors, subject: str) -> str:

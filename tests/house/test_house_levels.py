@@ -11,7 +11,7 @@ import pytest
 from test_house_solver import ALICE, box_to_solve
 
 from pbmserv.commands.help_topics import topic
-from pbmserv.engine.ratings import NEWCOMER, anchor
+from pbmserv.engine.ratings import NEWCOMER, anchor, rate
 from pbmserv.engine.types import BOT_USERIDS, Rng
 from pbmserv.games.blackbox.bots import levels, trees
 from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, random_layout
@@ -28,8 +28,8 @@ MEASURED = json.loads(FILE.read_text())["levels"]
 
 
 def help_text() -> str:
-    found = topic("house-best", ["blackbox"])
-    return render_text(found.template, {**found.values, "infos": {"blackbox": GAME.info}})
+    page = topic("house-best", ["blackbox"])
+    return render_text(page.template, {**page.values, "infos": {"blackbox": GAME.info}})
 
 
 def test_the_levels_are_those_that_were_measured_in_their_order() -> None:
@@ -54,6 +54,15 @@ def test_they_are_told_apart_by_what_was_measured() -> None:
 def test_ratings_are_anchored_where_everybody_begins() -> None:
     assert MEASURED["house"]["mu"] == NEWCOMER.mu
     assert all(anchor(row["mu"]).shown == row["rating"] for row in MEASURED.values())
+
+
+def test_a_newcomer_who_wins_every_second_game_against_the_beginner_stays_near_1000() -> None:
+    beginner = anchor(MEASURED["house-beginner"]["mu"])
+    shown, rating = [], NEWCOMER
+    for number in range(10):
+        rating = rate([rating, beginner], [2, 1] if number % 2 == 0 else [1, 2])[0]
+        shown.append(rating.shown)
+    assert (shown[3], shown[9]) == (1004, 1062)
 
 
 def test_help_says_what_was_measured() -> None:
@@ -82,13 +91,13 @@ def moves(level: str, options: Options, number: int) -> list[str]:
     """Play a game of a level against an opponent who does nothing."""
     lot = Rng(b"levels", number)
     state = box_to_solve(options, random_layout(options, lot))
-    found = []
+    moves_made = []
     while state.outcome is None:
         view = GAME.view(state, ALICE)
-        found.append(LEVELS[level].choose(view, Rng(b"moves", 100 * number + len(found))))
-        state = GAME.apply(state, ALICE, GAME.parse(view, found[-1]), lot).state
+        moves_made.append(LEVELS[level].choose(view, Rng(b"moves", 100 * number + len(moves_made))))
+        state = GAME.apply(state, ALICE, GAME.parse(view, moves_made[-1]), lot).state
         state = replace(state, turns=state.turns + 1)
-    return found
+    return moves_made
 
 
 def test_the_best_plays_by_the_tree_turned_in_many_ways() -> None:

@@ -36,9 +36,9 @@ HIDING = "b3,d3,a1,f2"
 
 @pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, database_url) as found:
-        found.sign_up("alice", "bob")
-        yield found
+    with indoors(tmp_path, database_url) as inside:
+        inside.sign_up("alice", "bob")
+        yield inside
 
 
 def one(letters: list[Posted], to: str = ALICE) -> Posted:
@@ -178,16 +178,18 @@ def test_a_refused_challenge_leaves_nothing_behind(server: Indoors) -> None:
 
 
 def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server: Indoors) -> None:
-    own, asked = server.send(ALICE, "blackbox challenge alice bob house -race -size=5x5 -atoms=2")
+    own, challenge = server.send(
+        ALICE, "blackbox challenge alice bob house -race -size=5x5 -atoms=2"
+    )
     if own.recipient != ALICE:
-        own, asked = asked, own
+        own, challenge = challenge, own
     assert record(server) == []
-    server.reply(asked, "accept")
+    server.reply(challenge, "accept")
     assert {seat for seat, _ in record(server)} == {2}
     assert record(server)[-1][1].endswith("?")
     assert not server.letters()
     server.reply(own, "resign")
-    done = {letter.recipient: letter for letter in server.reply(asked, "+a1,+b1,?")}
+    done = {letter.recipient: letter for letter in server.reply(challenge, "+a1,+b1,?")}
     assert set(done) == {ALICE, BOB}
     assert "house solved" in " ".join(done[ALICE].text.split())
     with server.server.database.reading.connect() as connection:
@@ -237,8 +239,8 @@ def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
         own = one(server.reply(letter, "5"))
     assert "house fired" not in own.text
     assert "house to move" in own.text
-    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    line = TextFormatter().format(told)
+    (error_record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    line = TextFormatter().format(error_record)
     assert '"the house cannot move; it is put off" board=1 fault=' in line
     assert "no move at all" not in line
     later = one(server.live(hours=2))
@@ -312,7 +314,7 @@ def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
     server.reply(letter, "resign")
     assert "house-hard" in one(server.send(BOB, "blackbox history alice"), BOB).text
     standings = one(server.send(BOB, "blackbox standings"), BOB).text
-    assert "house" not in standings.partition("The house's ratings")[0]
+    assert "house" not in standings.partition("The house plays, too")[0]
     assert f"house-best {GAME.info.strength['house-best']['rating']}" in " ".join(standings.split())
     mine = " ".join(one(server.send(BOB, "blackbox ratings house-hard"), BOB).text.split())
     assert "house-hard is the house. Its rating was measured" in mine
@@ -332,8 +334,8 @@ def test_only_so_many_boards_with_one_house(server: Indoors) -> None:
 
 def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
     begun(server)
-    asked = one(server.send(ALICE, f"delete alice {PASSWORD}"))
-    server.reply(asked, "yes")
+    question = one(server.send(ALICE, f"delete alice {PASSWORD}"))
+    server.reply(question, "yes")
     with server.server.database.reading.connect() as connection:
         status = connection.execute(select(board_table.c.status)).scalar_one()
     assert status in {"finished", "declined"}
@@ -355,11 +357,11 @@ def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_a
     ended = one(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))
     with monkeypatch.context() as broken:
         broken.setattr(Blackbox, "report", staticmethod(fail))
-        told = one(server.reply(ended, "report"))
-    assert "No report on board 1" in told.text
+        letter = one(server.reply(ended, "report"))
+    assert "No report on board 1" in letter.text
     assert "the coach cannot work a report out" in caplog.text
     assert "B2" not in caplog.text
     caplog.clear()
-    again = one(server.reply(told, "report"))
+    again = one(server.reply(letter, "report"))
     assert "The coach needs" in again.text
     assert not caplog.records

@@ -50,9 +50,9 @@ def _compiled() -> None:
     """
     pytest.importorskip("numba")
     global sampler  # noqa: PLW0603 - no test but these wants it compiled
-    found = compiled_loops()
-    assert found is not None
-    sampler = found
+    loops = compiled_loops()
+    assert loops is not None
+    sampler = loops
 
 
 ALICE = Seat(0)
@@ -105,9 +105,9 @@ def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, po
     amounts = (count, count), 60, 100, 4
     samples = settled_samples(sampler, board, tuple(results), *amounts)
     assert samples
-    for found in samples:
-        assert len(found) == len(set(found)) >= 1
-        assert all(len(layout) == count and explains(board, layout, results) for layout in found)
+    for layouts in samples:
+        assert len(layouts) == len(set(layouts)) >= 1
+        assert all(len(layout) == count and explains(board, layout, results) for layout in layouts)
     finding._crowds.cache_clear()
     assert samples == settled_samples(sampler, board, tuple(results), *amounts)
 
@@ -124,8 +124,10 @@ def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
     assert 40 <= len(fits) <= 200
     drawn: Counter[frozenset[int]] = Counter()
     for moves in range(50, 125):  # others each time
-        for found in settled_samples(sampler, board, tuple(results), (count, count), 40, moves, 4):
-            drawn.update(found)
+        for layouts in settled_samples(
+            sampler, board, tuple(results), (count, count), 40, moves, 4
+        ):
+            drawn.update(layouts)
     assert set(drawn) == set(fits)
     mean = drawn.total() / len(fits)
     assert min(drawn.values()) > mean / 2
@@ -136,8 +138,8 @@ def test_each_number_of_atoms_counts_as_equally_likely() -> None:
     board = geometry(6, 6)
     results = told(board, 3, 1, 5)
     drawn: Counter[int] = Counter()
-    for found in settled_samples(sampler, board, tuple(results), (2, 3), 400, 50, 4):
-        drawn.update(map(len, found))
+    for layouts in settled_samples(sampler, board, tuple(results), (2, 3), 400, 50, 4):
+        drawn.update(map(len, layouts))
     likely = []
     for count in (2, 3):
         every = list(map(frozenset, combinations(board.cells, count)))
@@ -180,17 +182,17 @@ def test_the_house_knows_a_large_box_when_its_results_leave_one() -> None:
     view = view_of(LARGE, atoms, ports)
     assert view.own is not None
     assert [port for port in ports if port in view.own.order] == list(view.own.order)
-    found = candidates(view, Rng(b"known", 1))
-    assert found.complete
-    assert atoms in found.layouts
-    for spectrum in found.spectra:
+    guesses = candidates(view, Rng(b"known", 1))
+    assert guesses.complete
+    assert atoms in guesses.layouts
+    for spectrum in guesses.spectra:
         assert all(spectrum[port] == out for port, out in view.own.results)
 
 
 def test_the_house_is_not_sure_of_a_large_box_too_early() -> None:
-    found = candidates(view_of(LARGE, box_of(LARGE, 4), range(0, 60, 7)), Rng(b"early", 1))
-    assert len(found.layouts) > 20
-    assert not found.complete
+    guesses = candidates(view_of(LARGE, box_of(LARGE, 4), range(0, 60, 7)), Rng(b"early", 1))
+    assert len(guesses.layouts) > 20
+    assert not guesses.complete
 
 
 def test_a_guess_that_was_wrong_is_no_candidate() -> None:
@@ -198,8 +200,8 @@ def test_a_guess_that_was_wrong_is_no_candidate() -> None:
     view = view_of(LARGE, atoms, Random(4).sample(range(60), 40))
     assert atoms in candidates(view, Rng(b"known", 1)).layouts
     boxes = tuple(replace(box, guessed=(atoms,)) for box in view.boxes)
-    found = candidates(replace(view, boxes=boxes), Rng(b"known", 1))
-    assert atoms not in found.layouts
+    guesses = candidates(replace(view, boxes=boxes), Rng(b"known", 1))
+    assert atoms not in guesses.layouts
 
 
 def test_a_beginner_thinks_of_few_layouts_of_a_large_board(
@@ -224,30 +226,30 @@ def test_on_a_large_board_the_house_knows_what_its_view_tells_and_no_more() -> N
     """Two boxes with the same view lead to the same move, and so does the same box again."""
     ports = range(0, 60, 9)
     first = view_of(LARGE, box_of(LARGE, 8), ports)
-    found = candidates(first, Rng(b"one", 1))
-    for layout in found.layouts[:3]:
+    guesses = candidates(first, Rng(b"one", 1))
+    for layout in guesses.layouts[:3]:
         other = view_of(LARGE, layout, ports)
         moves = {LEVELS["house-hard"].choose(view, Rng(b"turn", 3)) for view in (first, other)}
         assert len(moves) == 1
-    assert candidates(first, Rng(b"one", 1)).layouts == found.layouts
+    assert candidates(first, Rng(b"one", 1)).layouts == guesses.layouts
 
 
 def test_the_coach_knows_the_best_port_of_each_turn() -> None:
     """On 10x10 with 6 atoms, where the sample it begins with ends after five to eight probes."""
     options, effort = GAME.options(("-size=10x10", "-atoms=6"), 2), Effort()
-    atoms, known = box_of(("-size=10x10", "-atoms=6"), 1), beginning(options)
+    atoms, knowledge = box_of(("-size=10x10", "-atoms=6"), 1), beginning(options)
     real = trace_all(options.board, atoms)
     lots = Random(1)
     for turn in range(14):
-        bits = known.ports(effort)
+        bits = knowledge.ports(effort)
         assert bits
-        if known.is_decided(bits):
+        if knowledge.is_decided(bits):
             break
         best = max(bits, key=lambda port: (bits[port], port))
-        port = best if turn % 3 else lots.choice(sorted(known.unused))
-        known = known.after_ray(port, real[port], effort)
-    assert known.is_decided(known.ports(effort))
-    assert list(known.layouts.listed(known.fitting)) == [atoms]
+        port = best if turn % 3 else lots.choice(sorted(knowledge.unused))
+        knowledge = knowledge.after_ray(port, real[port], effort)
+    assert knowledge.is_decided(knowledge.ports(effort))
+    assert list(knowledge.layouts.listed(knowledge.fitting)) == [atoms]
 
 
 def test_without_numba_the_house_says_so_and_plays_as_it_can(
@@ -260,10 +262,10 @@ def test_without_numba_the_house_says_so_and_plays_as_it_can(
     assert "needs numba, which is not installed" in why_no_loops()
     monkeypatch.setattr(loading, "compiled_loops", lambda: None)
     view = view_of(LARGE, box_of(LARGE, 8), range(0, 60, 9))
-    found = candidates(view, Rng(b"plain", 1))
-    assert found.layouts
+    guesses = candidates(view, Rng(b"plain", 1))
+    assert guesses.layouts
     assert view.own is not None
-    for spectrum in found.spectra:
+    for spectrum in guesses.spectra:
         assert all(spectrum[port] == out for port, out in view.own.results)
 
 

@@ -57,9 +57,9 @@ def test_the_search_finds_each_fitting_layout_once(data: st.DataObject) -> None:
     real = trace_all(board, hidden)
     ports = data.draw(st.lists(st.sampled_from(range(len(real))), unique=True, max_size=6))
     results = [(port, real[port]) for port in ports]
-    found = search(board, results, count, count, NO_END)
-    assert found.complete
-    layouts = layouts_of(found.cases, count)
+    fitting_layouts = search(board, results, count, count, NO_END)
+    assert fitting_layouts.complete
+    layouts = layouts_of(fitting_layouts.cases, count)
     assert len(layouts) == len(set(layouts))
     assert set(layouts) == {
         frozenset(one)
@@ -79,8 +79,8 @@ def test_bits_of_a_first_probe() -> None:
     for port, bits in enumerate((2.555, 3.150)):
         shares = []
         for out in (HIT, *range(len(board.ports))):
-            found = search(board, [(port, out)], atoms, atoms, NO_END)
-            ways = sum(comb(len(case.open), atoms - len(case.atoms)) for case in found.cases)
+            layouts = search(board, [(port, out)], atoms, atoms, NO_END)
+            ways = sum(comb(len(case.open), atoms - len(case.atoms)) for case in layouts.cases)
             shares.append(ways / comb(side * side, atoms))
         assert sum(shares) == pytest.approx(1)
         assert -sum(s * log2(s) for s in shares if s) == pytest.approx(bits, abs=0.0005)
@@ -198,9 +198,9 @@ def test_every_number_of_atoms_counts_as_equally_likely() -> None:
     weights: Counter[int] = Counter()
     small = GAME.options(("-size=4x4", "-atoms=1-2"), 2)
     state = box_to_solve(small, frozenset({5}))
-    found = candidates(seen(state.boxes[ALICE], state), lots())
-    assert found.complete
-    for layout, weight in zip(found.layouts, found.weights, strict=True):
+    guesses = candidates(seen(state.boxes[ALICE], state), lots())
+    assert guesses.complete
+    for layout, weight in zip(guesses.layouts, guesses.weights, strict=True):
         weights[len(layout)] += weight
     assert weights[1] == pytest.approx(weights[2], rel=0.001)
 
@@ -209,9 +209,9 @@ def test_wandering_atoms_come_to_rest_where_they_explain_everything() -> None:
     board = geometry(12, 12)
     real = trace_all(board, frozenset({3, 20, 41, 77, 100, 120}))
     results = [(port, real[port]) for port in (0, 5, 11, 14, 30)]
-    found = wander(board, results, [6], 30, 60_000, lots())
-    assert len(found) == len(set(found)) > 5
-    for layout in found:
+    layouts = wander(board, results, [6], 30, 60_000, lots())
+    assert len(layouts) == len(set(layouts)) > 5
+    for layout in layouts:
         outs = trace_all(board, layout)
         assert all(outs[port] == out for port, out in results)
 
@@ -329,10 +329,10 @@ def test_a_port_at_which_all_agree_tells_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(finding, "ALL", 0)  # a sample, although all layouts could be listed
     options = GAME.options(("-size=3x3", "-atoms=1"), 2)
     state = box_to_solve(options, frozenset({4}))
-    found = candidates(seen(state.boxes[ALICE], state), lots())
-    assert not found.complete
-    ports = informative(found, range(12))
+    guesses = candidates(seen(state.boxes[ALICE], state), lots())
+    assert not guesses.complete
+    ports = informative(guesses, range(12))
     assert ports
     assert all(port.bits > 0 and 1 <= port.points <= 2 for port in ports)
-    alone = replace(found, layouts=found.layouts[:1], weights=[1], spectra=found.spectra[:1])
+    alone = replace(guesses, layouts=guesses.layouts[:1], weights=[1], spectra=guesses.spectra[:1])
     assert informative(alone, range(12)) == []

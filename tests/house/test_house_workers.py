@@ -58,7 +58,7 @@ def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_pat
             begin = threading.Barrier(2)
 
             def think(one: Indoors, begin: threading.Barrier = begin) -> None:
-                begin.wait(20)
+                begin.wait(60)
                 one.server.bot_worker.run_once()
 
             with ThreadPoolExecutor(2) as pool:

@@ -16,6 +16,7 @@ from pbmserv.service.operators.announcements import announce
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.lost_mailboxes import rename
 from pbmserv.service.schedule.announcer import Announcer
+from pbmserv.store.boards.game_pauses import Stop
 
 ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
 HOME, PHONE = "alice@home.example", "alice@phone.example"
@@ -35,9 +36,9 @@ def _to(letters: list[Posted], address: str) -> Posted:
 def signing_up(folder: Path) -> Iterator[Posted]:
     """Accounts and forgotten passwords, help, and mails that cannot be understood."""
     with indoors(folder, signup="confirm") as server:
-        (asked,) = server.send(ALICE, f"signup alice {PASSWORD}")
-        yield asked
-        yield from server.reply(asked, "yes")
+        (letter,) = server.send(ALICE, f"signup alice {PASSWORD}")
+        yield letter
+        yield from server.reply(letter, "yes")
         (unwanted,) = server.send(BOB, f"signup bob {PASSWORD}")
         yield from server.reply(unwanted, "reject")
         yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
@@ -70,13 +71,13 @@ def playing(folder: Path) -> Iterator[Posted]:
         server.sign_up("alice", "bob", "carol", *LONGER)
         yield from server.send(ALICE, "list")
         yield from server.send(ALICE, f"message alice {PASSWORD} bob carol", "Good morning!")
-        asked, own = server.send(ALICE, "blackbox challenge bob alice -atoms=2-5 -clue", "Tea?")
-        yield from (asked, own)
+        challenge, own = server.send(ALICE, "blackbox challenge bob alice -atoms=2-5 -clue", "Tea?")
+        yield from (challenge, own)
         yield from server.reply(own, "chat\nStill there?")
-        yield from server.reply(asked, "accept\nWith pleasure.")
-        yield from server.reply(asked, "b3,d3")
+        yield from server.reply(challenge, "accept\nWith pleasure.")
+        yield from server.reply(challenge, "b3,d3")
         yield from server.reply(own, "b3,d3,e5\n\nGood luck!")
-        yield from server.reply(asked, "b3,d3")
+        yield from server.reply(challenge, "b3,d3")
         yield from server.send(BOB, f"blackbox move 1 bob {PASSWORD} g,+b2", "My first.")
         yield from server.send(BOB, f"blackbox move 1 bob {PASSWORD} +b7,!c", "Hm.")
         yield from server.send(CAROL, "blackbox show 1#2")
@@ -88,6 +89,7 @@ def playing(folder: Path) -> Iterator[Posted]:
             f"blackbox show 1\nblackbox challenge alice carol\nforgot alice\n"
             f"message alice {PASSWORD} bob",
         )
+        yield from server.send(BOB, f"blackbox give 1 bob {PASSWORD} 3d", "Take your time.")
         yield from server.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
         yield from server.send(CAROL, "blackbox show 1")
         yield from server.send(CAROL, f"blackbox reject 2 carol {PASSWORD}")
@@ -121,13 +123,13 @@ def addresses(folder: Path) -> Iterator[Posted]:
     with indoors(folder) as server:
         server.sign_up("alice", "bob")
         yield from server.send(ALICE, "blackbox challenge alice bob")
-        asked = server.send(ALICE, f"change address alice {PASSWORD} {PHONE} {HOME}")
-        yield from asked
-        yield from server.reply(_to(asked, PHONE), "reject")
-        yield from server.reply(_to(asked, HOME), "yes")
-        asked = server.send(HOME, f"change address alice {PASSWORD} {ALICE}")
-        yield from asked
-        yield from server.reply(_to(asked, HOME), "reject")
+        letters = server.send(ALICE, f"change address alice {PASSWORD} {PHONE} {HOME}")
+        yield from letters
+        yield from server.reply(_to(letters, PHONE), "reject")
+        yield from server.reply(_to(letters, HOME), "yes")
+        letters = server.send(HOME, f"change address alice {PASSWORD} {ALICE}")
+        yield from letters
+        yield from server.reply(_to(letters, HOME), "reject")
 
 
 def preferring(folder: Path) -> Iterator[Posted]:
@@ -142,9 +144,9 @@ def preferring(folder: Path) -> Iterator[Posted]:
             f"remind=30d,7d,12h,night accept=none broadcast=on block={','.join(LONGER)}",
         )
         yield from server.send(BOB, f"prefs bob {PASSWORD} remind=off broadcast=on tz=Asia/Tokyo")
-        (asked,) = server.send(address_of("olga"), f"broadcast olga {PASSWORD}", "Down on Sunday.")
-        yield asked
-        yield from server.reply(asked, "yes")
+        (letter,) = server.send(address_of("olga"), f"broadcast olga {PASSWORD}", "Down on Sunday.")
+        yield letter
+        yield from server.reply(letter, "yes")
         yield from server.send(BOB, f"broadcast bob {PASSWORD}", "Buy my tomatoes!")
         yield from _without_html(server, *LONGER[1:])
         yield from server.send(BOB, "blackbox challenge bob carol")
@@ -155,21 +157,21 @@ def preferring(folder: Path) -> Iterator[Posted]:
         yield from server.send(ALICE, f"away alice {PASSWORD} until today")
         yield from server.send(ALICE, f"back alice {PASSWORD}")
         yield from server.send(ALICE, f"back alice {PASSWORD}")
-        (asked,) = server.send(ALICE, "Out of office: hello", "I am on holiday.")
-        yield asked
-        yield from server.reply(asked, "next month some time")
+        (letter,) = server.send(ALICE, "Out of office: hello", "I am on holiday.")
+        yield letter
+        yield from server.reply(letter, "next month some time")
         yield from server.send(ALICE, f"export alice {PASSWORD}")
-        (asked,) = server.send(CAROL, f"signoff carol {PASSWORD}")
-        yield asked
-        yield from server.reply(asked, "I am not sure")
-        yield from server.reply(asked, "no")
-        (asked,) = server.send(CAROL, f"signoff carol {PASSWORD}")
-        yield from server.reply(asked, "yes")
+        (letter,) = server.send(CAROL, f"signoff carol {PASSWORD}")
+        yield letter
+        yield from server.reply(letter, "I am not sure")
+        yield from server.reply(letter, "no")
+        (letter,) = server.send(CAROL, f"signoff carol {PASSWORD}")
+        yield from server.reply(letter, "yes")
         yield from server.send(CAROL, f"back carol {PASSWORD}")
         yield from server.send(BOB, "blackbox challenge bob carol")
-        (asked,) = server.send(BOB, f"delete bob {PASSWORD}")
-        yield asked
-        yield from server.reply(asked, "yes")
+        (letter,) = server.send(BOB, f"delete bob {PASSWORD}")
+        yield letter
+        yield from server.reply(letter, "yes")
 
 
 def _without_html(server: Indoors, plain: str, spoken: str) -> Iterator[Posted]:
@@ -241,7 +243,7 @@ def rated(folder: Path) -> Iterator[Posted]:
         yield from server.send(ALICE, f"blackbox reject 2 alice {PASSWORD}")
         yield from server.send(BOB, "blackbox challenge bob carol", "At once!")
         yield from server.send(BOB, f"friends bob {PASSWORD}")
-        for asked in (
+        for subject in (
             "standings",
             "ratings",
             "ratings alice",
@@ -249,7 +251,7 @@ def rated(folder: Path) -> Iterator[Posted]:
             "history bob",
             "record 1",
         ):
-            yield from server.send(BOB, f"blackbox {asked}")
+            yield from server.send(BOB, f"blackbox {subject}")
         yield from server.send(CAROL, f"subscribe 1 carol {PASSWORD}")
 
 
@@ -409,8 +411,8 @@ def coming_back(folder: Path) -> Iterator[Posted]:
     """Letters that come back: to another address, to nobody, and after all to their reader."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol", LONG)
-        asked = server.send(ALICE, f"change address alice {PASSWORD} {ALICE} {PHONE}")
-        server.reply(_to(asked, PHONE), "yes")
+        letters = server.send(ALICE, f"change address alice {PASSWORD} {ALICE} {PHONE}")
+        server.reply(_to(letters, PHONE), "yes")
         for opponent in ("bob", LONG):
             server.send(ALICE, f"blackbox challenge alice {opponent} {SMALL}")
         for number in range(4):
@@ -433,20 +435,31 @@ def inviting(folder: Path) -> Iterator[Posted]:
     """Friends who are no players yet are invited: one comes, one does not, one has no mailbox."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob")
-        asked: dict[str, Posted] = {}
+        invitations: dict[str, Posted] = {}
         for friend, words in (
             ("carol dora@far.example", "Do you remember the marbles?"),
             ("erik@far.example -size=5x5", "See https://far.example"),
             ("lost@far.example", ""),
         ):
             line = f"blackbox challenge alice {PASSWORD} {friend}"
-            told = server.send(ALICE, line, words)
-            asked |= {one.recipient: one for one in told if one.kind == "invitation"}
-            yield from told
+            letters = server.send(ALICE, line, words)
+            invitations |= {one.recipient: one for one in letters if one.kind == "invitation"}
+            yield from letters
         for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
-            yield from server.reply(asked[f"{friend}@far.example"], words)
-        yield from _comes_back(server, asked["lost@far.example"])
+            yield from server.reply(invitations[f"{friend}@far.example"], words)
+        yield from _comes_back(server, invitations["lost@far.example"])
         yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} erik@far.example")
+
+
+def stopping(folder: Path) -> Iterator[Posted]:
+    """Blackbox hangs twice."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob")
+        server.send(BOB, f"blackbox challenge bob {PASSWORD} alice")
+        now = server.server.clock.now()
+        stops = [Stop(str(n), "blackbox", now, "play", "rays.py, line 3") for n in range(2)]
+        server.server.play_stage.note_stops(stops)
+        yield from server.letters()
 
 
 def unsubscribing(folder: Path) -> Iterator[Posted]:
@@ -456,8 +469,8 @@ def unsubscribing(folder: Path) -> Iterator[Posted]:
         server.send(ALICE, f"prefs alice {PASSWORD} remind=2d")
         letters = server.send(BOB, "blackbox challenge bob alice")
         letters += server.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-        (asked,) = server.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
-        letters += server.reply(asked, "yes")
+        (question,) = server.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
+        letters += server.reply(question, "yes")
         for letter in letters:
             way_out = re.search(r"<mailto:([^?>]+)", str(letter.message["List-Unsubscribe"]))
             if way_out is not None:
@@ -465,6 +478,27 @@ def unsubscribing(folder: Path) -> Iterator[Posted]:
         server.loop.run_until_complete(server.server.web_requests.personal.ask_link("alice"))
         server.server.settle()
         yield from server.letters()
+
+
+def climbing(folder: Path) -> Iterator[Posted]:
+    """A ladder: places, challenges, movements, and long times of silence and of fame."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", LONG)
+        for name in ("alice", "bob", "carol", LONG):
+            yield from server.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
+        yield from server.send(ALICE, "ladder")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}", "For your place!")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD} alice")
+        yield from server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        yield from server.live(minutes=1)
+        yield from server.send(BOB, f"ladder challenge bob {PASSWORD} alice")
+        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} b2,f4,c7,g2")
+        yield from server.send(address_of(LONG), f"ladder leave {LONG} {PASSWORD}")
+        yield from server.live(days=11)
+        for _ in range(4):
+            yield from server.send(CAROL, f"blackbox solo carol {PASSWORD} {SMALL}")
+            yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}")
+            yield from server.live(days=24)
 
 
 def _envelope_sender(server: Indoors, letter: Posted) -> str:
@@ -482,6 +516,25 @@ def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:
     return server.send_raw("", "\r\n".join(lines).encode(), _envelope_sender(server, letter))
 
 
+def holding_events(folder: Path) -> Iterator[Posted]:
+    """A season of a league: its entries, its begin, a player who leaves, and its table."""
+    with indoors(folder) as server:
+        names = ("alice", "bob", "carol", "dave")
+        server.sign_up(*names)
+        yield from server.send(ALICE, "events")
+        for name in names:
+            yield from server.send(address_of(name), f"league {name} {PASSWORD} join blackbox")
+        yield from server.send(ALICE, "events")
+        for _ in range(16):
+            yield from server.live(days=1)
+        yield from server.send(BOB, f"event bob {PASSWORD} leave 1")
+        for board in (2, 4, 5):
+            name = "dave" if board > 2 else "carol"
+            yield from server.send(address_of(name), f"blackbox resign {board} {name} {PASSWORD}")
+        yield from server.live(days=1)
+        yield from server.send(ALICE, "events 1")
+
+
 STORIES: tuple[Story, ...] = (
     shut,
     signing_up,
@@ -497,5 +550,8 @@ STORIES: tuple[Story, ...] = (
     sending_too_much,
     coming_back,
     inviting,
+    stopping,
     unsubscribing,
+    holding_events,
+    climbing,
 )

@@ -10,7 +10,7 @@ import pytest
 from headers import by_the_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import check_form, facts, page_of
-from mailto_links import drafts_of
+from mailto_links import ANY, drafted, drafts_of
 from stories import BOB, STORIES
 
 from pbmserv.commands.grammar.readings import Reading
@@ -33,16 +33,18 @@ MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory: pytest.TempPathFactory) -> list[Posted]:
     """Letters of every kind, in the order of their stories."""
-    told = [letter for story in STORIES for letter in story(tmp_path_factory.mktemp("story"))]
-    return [*told, *_a_fault_of_our_own(tmp_path_factory.mktemp("fault"))]
+    all_letters = [
+        letter for story in STORIES for letter in story(tmp_path_factory.mktemp("story"))
+    ]
+    return [*all_letters, *_a_fault_of_our_own(tmp_path_factory.mktemp("fault"))]
 
 
 def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
     with indoors(folder) as server, pytest.MonkeyPatch.context() as patch:
         server.sign_up("bob")
         yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} house")
-        with patch.context() as here:
-            here.setattr(queries, "spoils", lambda *_: 1 / 0)
+        with patch.context() as patched:
+            patched.setattr(queries, "spoils", lambda *_: 1 / 0)
             yield from server.send(BOB, "blackbox show 1")
         patch.setattr(queries, "STATUSES", {})
         yield from server.send(BOB, "blackbox show bob")
@@ -73,7 +75,14 @@ def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[P
                 assert draft.to.startswith("pbmserv+")
                 assert re.match(r"Re: |Blackbox \d+$", draft.subject), draft
                 assert not draft.body.startswith(("resign", "delete", "signoff"))
-                assert not is_form(draft.body), "a button works as it is"
+
+
+def test_every_link_and_button_works_as_it_is(letters: list[Posted]) -> None:
+    """No link begins a mail with a word such as FRIEND or PASSWORD in it."""
+    for letter in letters:
+        for link in ANY.finditer(letter.html if letter.has_html else ""):
+            draft = drafted(link["href"])
+            assert not is_form(f"{draft.subject}\n{draft.body}"), (letter.kind, draft)
 
 
 def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None:
@@ -114,10 +123,10 @@ def test_letters_are_well_formed_for_a_reader_that_looks_at_each_line(
 ) -> None:
     """The other tests read them quicker (`headers.py`)."""
     for letter in letters:
-        told = list(by_the_library(letter.raw).walk())
-        assert not any(part.defects for part in told)
-        found = list(letter.message.walk())
-        for one, other in zip(found, told, strict=True):
+        their_parts = list(by_the_library(letter.raw).walk())
+        assert not any(part.defects for part in their_parts)
+        our_parts = list(letter.message.walk())
+        for one, other in zip(our_parts, their_parts, strict=True):
             assert list(one.raw_items()) == list(other.raw_items())
             assert one.is_multipart() or one.get_payload() == other.get_payload()
             assert (one.preamble, one.epilogue) == (other.preamble, other.epilogue)
@@ -167,7 +176,8 @@ def test_every_letter_says_that_a_machine_has_written_it(letters: list[Posted]) 
         assert letter.message["Reply-To"]
         assert letter.message["Message-ID"]
         block, _ = split_block(letter.raw)
-        found = {  # by this server, by another one of its kind, and by one that knows RFC 3834 only
+        # By this server, by another one of its kind, and by one that knows RFC 3834 only.
+        verdicts = {
             host: automatic(
                 read_headers(block),
                 envelope_sender="someone@games.example",
@@ -178,7 +188,7 @@ def test_every_letter_says_that_a_machine_has_written_it(letters: list[Posted]) 
             ).reason
             for host in ("pbmserv@games.example", "pbmserv@elsewhere.example")
         }
-        assert found == {
+        assert verdicts == {
             "pbmserv@games.example": "own-loop",
             "pbmserv@elsewhere.example": "mailing-list",
         }
@@ -200,8 +210,8 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
     for subject in {one for one in subjects if not re.fullmatch(r"Daily Box \d+", one)}:
         for body in ("", "b3", "yes"):
             read_as = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
-            asked = [line.meaning for line in read_as.lines]
-            assert all(isinstance(one, PlayerError | Help | Games) for one in asked), subject
+            meanings = [line.meaning for line in read_as.lines]
+            assert all(isinstance(one, PlayerError | Help | Games) for one in meanings), subject
 
 
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:

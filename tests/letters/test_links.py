@@ -113,9 +113,9 @@ def test_a_link_makes_a_mail_that_is_carried_out_as_it_is(server_outdoors: Runni
         assert then in answer.text
     assert "1" not in links_of(answer.html)  # it is bob's turn now
     assert "A1" in links_of(answer.html)
-    (told,) = server.letters("bob@players.example")
-    assert "alice fired port 14" in told.text
-    assert "iPhone" not in told.text
+    (bobs_letter,) = server.letters("bob@players.example")
+    assert "alice fired port 14" in bobs_letter.text
+    assert "iPhone" not in bobs_letter.text
 
 
 @pytest.fixture
@@ -141,8 +141,8 @@ def test_all_links_of_a_board_are_moves_of_its_reader(sizes: Sizes, size: str) -
     assert all(body[0] in "+/" or body in WORDS for body in others)
     assert {draft.to for draft in drafts_of(mine.html)} == {mine.reply_to}
     for body in bodies[:: max(1, len(bodies) // 12)]:
-        made = sizes.server.reply(mine, f"preview {body}")
-        assert [letter.kind for letter in made] == ["preview"], made[0].text
+        letters = sizes.server.reply(mine, f"preview {body}")
+        assert [letter.kind for letter in letters] == ["preview"], letters[0].text
 
 
 def marked(letter: Posted) -> int:

@@ -56,10 +56,10 @@ def test_a_broken_template_is_reported_with_its_line(tmp_path: Path) -> None:
         (f'{text}\n{{% include "letters/pieces/x.j2" %}}', lines + 2, "no template of this"),
         (text.replace("{% endblock %}", "", 1), lines, "Unexpected end of template"),
     ):
-        said = fault(tmp_path, LETTER, broken)
-        assert said.startswith(f"{tmp_path / LETTER}, line {line}: {why}"), said
-        assert said.endswith("; the shipped template is used")
-        assert said.count("\n") == 0
+        message = fault(tmp_path, LETTER, broken)
+        assert message.startswith(f"{tmp_path / LETTER}, line {line}: {why}"), message
+        assert message.endswith("; the shipped template is used")
+        assert message.count("\n") == 0
 
 
 def test_a_template_that_lacks_what_others_need_is_not_used(tmp_path: Path) -> None:
@@ -74,13 +74,13 @@ def test_a_template_that_lacks_what_others_need_is_not_used(tmp_path: Path) -> N
 def test_a_template_that_includes_itself_is_not_used(tmp_path: Path) -> None:
     name = "letters/pieces/undone.j2"
     text = overrides.shipped_text(name)
-    said = fault(tmp_path, name, f'{text}{{% include "{name}" %}}\n')
-    assert said.endswith("it includes itself; the shipped template is used")
+    message = fault(tmp_path, name, f'{text}{{% include "{name}" %}}\n')
+    assert message.endswith("it includes itself; the shipped template is used")
 
 
 def test_an_unknown_name_is_reported_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    said = fault(tmp_path, "letters/adress-asked.j2", "Hello!")
-    assert f"did you mean {LETTER}?" in said
+    message = fault(tmp_path, "letters/adress-asked.j2", "Hello!")
+    assert f"did you mean {LETTER}?" in message
     for name in ("letters/.address-asked.j2.swp", "..data/letters/address-asked.j2"):
         write(tmp_path, name, "{% if %}")
     assert overrides.check(tmp_path) == overrides.Checked()
@@ -136,9 +136,9 @@ def test_compiled_templates_follow_every_change_and_html_is_escaped_as_ever(
     for word in ("hopefully you", "maybe you"):
         ours = text.replace("Somebody with your password, hopefully you,", f"Dear {word},")
         write(own, LETTER, ours.replace("<p>Dear", "<p>{{ words.userid }}: Dear"))
-        said = rendered(own, cache)
-        assert said.count(f"Dear {word}") == 2
-        assert "&lt;b&gt;eve&lt;/b&gt;: Dear" in said
+        shown_text = rendered(own, cache)
+        assert shown_text.count(f"Dear {word}") == 2
+        assert "&lt;b&gt;eve&lt;/b&gt;: Dear" in shown_text
     sheet = overrides.shipped_text("letters/letter.css")
     write(own, "letters/letter.css", f"{sheet}\np {{ letter-spacing: 7px }}\n")
     assert "letter-spacing:7px" in rendered(own, cache).replace(": ", ":")

@@ -63,8 +63,8 @@ def play(server: Indoors, dice: random.Random, mails: int) -> Played:
         last = newest[address_of(dice.choice(names))]
         row = record(server, board)
         shown = seen_in(server, last)
-        asked = "chat\nNice weather." if dice.random() < 0.1 else some_move(shown, dice)
-        letters += server.reply(last, asked)
+        command = "chat\nNice weather." if dice.random() < 0.1 else some_move(shown, dice)
+        letters += server.reply(last, command)
         if row.status == "finished":
             break
     letters += server.send(address_of(BOB), f"blackbox show {board}")
@@ -101,14 +101,14 @@ def test_text_and_page_say_the_same_about_the_turn(
         text = " ".join(letter.text.split())
         if letter.kind in {"board", "result"} and letter.ply and not waits(letter):
             mine = letter.seat in view.to_act
-            for told in (letter.text.partition("\n\n")[0], page.heading):
+            for heading in (letter.text.partition("\n\n")[0], page.heading):
                 if view.outcome:
-                    assert f"board {board}" in told
-                    assert "move" not in told
+                    assert f"board {board}" in heading
+                    assert "move" not in heading
                 else:
-                    assert ("Your move" in told) == mine
+                    assert ("Your move" in heading) == mine
                     others = [row.names[seat] for seat in view.to_act if seat != letter.seat]
-                    assert all(name in told for name in others)
+                    assert all(name in heading for name in others)
         if letter.kind == "board" and view.has_hidden and not view.outcome:
             left = f"{view.own.guesses_left} guess"
             assert left in text

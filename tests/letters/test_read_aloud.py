@@ -40,27 +40,29 @@ def told_of(box: BoxView, whose: str, words: str) -> str:
 
 
 def check_box(box: BoxView, mine: bool, name: str, words: str) -> None:
-    told = told_of(box, "Your box," if mine else f"The box of {name},", words)
-    assert f"{box.board.width} columns by {box.board.height} rows" in told
-    assert f"{box.guesses_left or 'no'} guess" in told
+    sentences = told_of(box, "Your box," if mine else f"The box of {name},", words)
+    assert f"{box.board.width} columns by {box.board.height} rows" in sentences
+    assert f"{box.guesses_left or 'no'} guess" in sentences
     if not box.filled:
-        assert "No atoms are hidden in it yet" in told
+        assert "No atoms are hidden in it yet" in sentences
         return
     for label, mark in zip(box.board.ports, box.marks, strict=True):
         spoken = {"#": "hit", "%": "reflection"}.get(mark)
         if mark and spoken is None:
             spoken = f"ray {'capital ' if mark.isupper() else ''}{mark}"
-            assert re.search(rf"Ray (?:capital )?{mark} joins ports? [^.]*\b{label}\b", told)
-        assert (re.search(rf"port {label} {spoken}\b", told) is not None) == bool(mark)
+            assert re.search(rf"Ray (?:capital )?{mark} joins ports? [^.]*\b{label}\b", sentences)
+        assert (re.search(rf"port {label} {spoken}\b", sentences) is not None) == bool(mark)
     for row in box.drawn.rows:
-        sentence = re.search(rf"Row {row.left}: ([^.]*)\.", told)
-        said = sentence[1] if sentence else ""
+        sentence = re.search(rf"Row {row.left}: ([^.]*)\.", sentences)
+        sentence_read = sentence[1] if sentence else ""
         for column, cell in zip(box.board.top, row.cells, strict=True):
-            named = re.search(rf"\b{column}{row.left}\b", said)
-            assert (named is not None) == bool(cell.strip()), (column, row.left, told)
+            named = re.search(rf"\b{column}{row.left}\b", sentence_read)
+            assert (named is not None) == bool(cell.strip()), (column, row.left, sentences)
             if named:
-                kinds = [part for part in said.split("; ") if named[0] in re.split(r"\W+", part)]
-                assert re.match(KINDS[cell], kinds[0]), (cell, said)
+                kinds = [
+                    part for part in sentence_read.split("; ") if named[0] in re.split(r"\W+", part)
+                ]
+                assert re.match(KINDS[cell], kinds[0]), (cell, sentence_read)
 
 
 @pytest.mark.slow
@@ -69,7 +71,7 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
     dice = random.Random(seed)
     letters = server.send(address_of(ALICE), f"blackbox challenge alice bob {some_options(dice)}")
     board = letters[0].board
-    told = 0
+    facts = 0
     for _ in range(14):
         newest = {letter.recipient: letter for letter in letters}
         last = newest[address_of(dice.choice((ALICE, BOB)))]
@@ -88,7 +90,7 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
         view, words = seen_in(server, letter), " ".join(letter.text.split())
         for box in view.shown:
             check_box(box, box.seat == view.seat, (ALICE, BOB)[box.seat], words)
-            told += 1
+            facts += 1
         if view.outcome is None and "to accept" not in words:
             assert ("our move on board" in words or "your turn" in words or "hide" in words) or (
                 "waiting for" in words or "to move" in words
@@ -96,16 +98,16 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
             assert re.search(r"[Rr]eply with", words)
             if view.may_act and view.has_hidden:
                 assert f"Ports not used yet: {' '.join(view.unused_ports)}" in words
-    assert told > 4
+    assert facts > 4
 
 
 def test_news_say_what_happened_and_how_things_stand(server: Indoors) -> None:
-    made = server.send(address_of(ALICE), "blackbox challenge alice bob")
-    (asked,) = (one for one in made if one.recipient == address_of(BOB))
-    server.send(address_of(ALICE), f"blackbox move {asked.board} alice {PASSWORD} b3,d3,a1,f2")
-    server.reply(asked, "c3,b5,e5,g6")
-    server.send(address_of(ALICE), f"blackbox move {asked.board} alice {PASSWORD} 3,+c3")
-    letters = server.send(address_of(BOB), f"blackbox move {asked.board} bob {PASSWORD} 3")
+    new_letters = server.send(address_of(ALICE), "blackbox challenge alice bob")
+    (challenge,) = (one for one in new_letters if one.recipient == address_of(BOB))
+    server.send(address_of(ALICE), f"blackbox move {challenge.board} alice {PASSWORD} b3,d3,a1,f2")
+    server.reply(challenge, "c3,b5,e5,g6")
+    server.send(address_of(ALICE), f"blackbox move {challenge.board} alice {PASSWORD} 3,+c3")
+    letters = server.send(address_of(BOB), f"blackbox move {challenge.board} bob {PASSWORD} 3")
     (news,) = (one for one in letters if one.recipient == address_of(ALICE))
     words = " ".join(news.text.split())
     assert (

@@ -52,12 +52,12 @@ def _all_of(error: type[PlayerError]) -> Iterator[type[PlayerError]]:
 def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> None:
     trees = [ast.parse(path.read_text("utf-8")) for path in SOURCES]
     raised = {code for tree in trees for code in _refused(tree)}
-    said = {word for tree in trees for word in _words(tree)}
+    words = {word for tree in trees for word in _words(tree)}
     written = {name.replace("_", "-") for name in environment().get_template("refusals.j2").blocks}
     assert len(raised) > 100
     # A record that cannot be read is for a terminal, which has its own words.
     assert {code for code in raised if "." not in code} - written == set()
-    assert {code for code in written if not code.startswith(BUILT)} - said == set()
+    assert {code for code in written if not code.startswith(BUILT)} - words == set()
 
 
 @rows("code", ["no-such-code", "blackbox.no-such-code"])

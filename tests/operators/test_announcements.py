@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.service.operators import people
-from pbmserv.service.operators.announcements import announce
+from pbmserv.service.operators.announcements import announce, resume, stop
 from pbmserv.service.operators.deeds import entries
 from pbmserv.service.schedule import announcer
 from pbmserv.service.schedule.announcer import Announcer
@@ -109,6 +109,48 @@ def test_letters_go_out_in_small_batches_and_survive_a_crash(
     with pytest.raises(OperatorError, match="2 letters so far, the others follow"):
         do(house, announce, title="We move", text="On Sunday.", is_service=False)
     assert len(sent(house, 5)) == 3
+
+
+def test_an_announcement_is_stopped_and_goes_on(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcer, "BATCH", 2)
+    do(house, announce, title="We move", text="On Sunday.", is_service=False)
+    first = sent(house, 1)
+    sender_of(house).run_once()  # two letters wait for the relay
+    done = do(house, stop, number=1)
+    assert "2 letters are sent or on their way, and 2 that waited are held" in done.summary
+    assert sent(house) == []
+    with pytest.raises(OperatorError, match="4 letters so far, and it is stopped"):
+        do(house, announce, title="We move", text="On Sunday.", is_service=False)
+    with pytest.raises(OperatorError, match="is stopped already"):
+        do(house, stop, number=1)
+    do(house, resume, number=1)
+    rest = sent(house)
+    assert len({letter.recipient for letter in [*first, *rest]}) == len([*first, *rest]) == 5
+    with pytest.raises(OperatorError, match="is not stopped; all letters are queued"):
+        do(house, resume, number=1)
+    with pytest.raises(OperatorError, match="is sent to everybody"):
+        do(house, stop, number=1)
+    with pytest.raises(OperatorError, match="there is no announcement 7"):
+        do(house, stop, number=7)
+    entries_of = house.operators.look(partial(entries, target="announcement 1", most=5))
+    assert [entry.action for entry in entries_of] == ["resume", "stop", "announce"]
+    assert entries_of[1].facts == {"sent": 2, "held": 2}
+
+
+def test_letters_of_a_finished_announcement_are_held_while_the_relay_is_down(
+    house: Indoors,
+) -> None:
+    do(house, announce, title="We move", text="On Sunday.", is_service=False)
+    do(house, announce, title="We stay", text="On Sunday.", is_service=True)
+    for _ in range(4):
+        sender_of(house).run_once()
+    done = do(house, stop, number=1)
+    assert done.facts == {"sent": 0, "held": 5}
+    assert {letter.subject for letter in house.letters()} == {"We stay"}
+    do(house, resume, number=1)
+    assert {letter.subject for letter in house.letters()} == {"We move"}
 
 
 @pytest.mark.sqlite_alone

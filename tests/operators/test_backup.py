@@ -78,11 +78,11 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
     with indoors(tmp_path, database=database_url) as house:
         house.tidy_after = 1
         house.sign_up("alice", "bob")
-        asked = challenged(house, "alice", "bob")
-        made = save(database_url, file)
-        assert (made.revision, made.size) == (schema.head(), file.stat().st_size)
+        challenge = challenged(house, "alice", "bob")
+        summary = save(database_url, file)
+        assert (summary.revision, summary.size) == (schema.head(), file.stat().st_size)
         # What follows is lost, but for the letters: these have been delivered.
-        assert "refusal" not in answers(house, asked, "a1")
+        assert "refusal" not in answers(house, challenge, "a1")
         house.sign_up("carol")
         lost = challenged(house, "bob", "carol")
         (greeted,) = house.send(CAROL, f"prefs carol {PASSWORD}")
@@ -90,15 +90,17 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
 
     with indoors(tmp_path, database=database_url) as house:
         house.mails = 1000
-        assert answers(house, asked, "a1") == ["board", "board"], "the move was lost, so it counts"
+        assert answers(house, challenge, "a1") == ["board", "board"], (
+            "the move was lost, so it counts"
+        )
         house.sign_up("dave")
         again = challenged(house, "alice", "dave")
         assert lost.board == 2
         assert again.board == 2 + SKIPPED
         assert again.id > lost.id + SKIPPED / 2
-        told = house.reply(lost, "a1") + house.reply(greeted, "games")
-        assert {letter.kind for letter in told} == {"refusal"}, "carol is nobody any more"
-        assert {letter.recipient for letter in told} == {CAROL}
+        letters = house.reply(lost, "a1") + house.reply(greeted, "games")
+        assert {letter.kind for letter in letters} == {"refusal"}, "carol is nobody any more"
+        assert {letter.recipient for letter in letters} == {CAROL}
         with house.server.database.reading.connect() as connection:
             dave = select(players.c.id).where(players.c.userid == "dave")
             assert connection.execute(dave).scalar_one() > SKIPPED
@@ -126,7 +128,7 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
     for writer in writers:
         writer.start()
     try:
-        assert enough.wait(20)
+        assert enough.wait(60)
         before = len(accepted)
         save(database_url, tmp_path / "copy")
         during = len(accepted)
@@ -136,9 +138,9 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
             writer.join()
     restore(elsewhere, tmp_path / "copy")
     with closing(Database(elsewhere)) as database, database.reading.connect() as connection:
-        found = connection.execute(select(func.count()).select_from(inbox)).scalar_one()
+        count = connection.execute(select(func.count()).select_from(inbox)).scalar_one()
         assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
-    assert before <= found <= len(accepted)
+    assert before <= count <= len(accepted)
     assert during >= before
 
 
@@ -184,8 +186,8 @@ def test_waiting_mails_survive_a_restored_game_store_and_are_carried_out_once(
         restore(own, tmp_path / "copy", files.over)
     with indoors(tmp_path, database=own) as house:
         house.mails = 1000
-        told = carried_out(house)
-        assert [word for one in told for word in one.split() if word.startswith("7")] == [
+        letters = carried_out(house)
+        assert [word for one in letters for word in one.split() if word.startswith("7")] == [
             "71",
             "72",
         ]

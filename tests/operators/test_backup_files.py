@@ -109,10 +109,10 @@ def test_an_existing_file_is_replaced_only_with_overwrite(own: str, tmp_path: Pa
     file.write_text("precious")
     with pytest.raises(OperatorError, match="--overwrite replaces it"):
         save(own, file)
-    made = tmp_path / "made"
-    made.touch()
+    copy = tmp_path / "made"
+    copy.touch()
     with pytest.raises(OperatorError, match="--overwrite replaces it"):
-        files.new(made, file)  # it came while the copy was written
+        files.new(copy, file)  # it came while the copy was written
     assert file.read_text() == "precious"
     with pytest.raises(OperatorError, match="no folder"):
         save(own, tmp_path / "missing" / "copy")
@@ -126,10 +126,10 @@ def test_a_file_system_without_links_is_good_enough(
 
     monkeypatch.setattr(os, "link", unlinked)
     save(own, tmp_path / "copy")
-    made = tmp_path / "made"
-    made.touch()
+    copy = tmp_path / "made"
+    copy.touch()
     with pytest.raises(OperatorError, match="--overwrite replaces it"):
-        files.new(made, tmp_path / "copy")
+        files.new(copy, tmp_path / "copy")
 
 
 def pbmserv(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -230,7 +230,7 @@ def test_the_commands_print_what_they_did_and_what_is_lost(own: str, tmp_path: P
 
     for more in ((), ("--overwrite",)):
         assert said("backup", file, *more).startswith(f"{file} is a whole copy of sqlite:")
-    told = said("restore", file, "--overwrite")
-    assert f"is now the copy {file} (revision {schema.head()})" in told
-    assert "players must send again what they have sent since" in told
-    assert "skip 100,000 numbers" in told
+    printed = said("restore", file, "--overwrite")
+    assert f"is now the copy {file} (revision {schema.head()})" in printed
+    assert "players must send again what they have sent since" in printed
+    assert "skip 100,000 numbers" in printed

@@ -73,9 +73,9 @@ def test_commands_write_while_the_server_has_the_file(
         assert run(["user", "suspend", "alice", *WHY]) == 0
         assert is_suspended()
         assert run(["user", "suspend", "nobody", *WHY]) == 1
-        said = capsys.readouterr()
-        assert "alice" in said.out
-        assert "nobody" in said.err
+        printed = capsys.readouterr()
+        assert "alice" in printed.out
+        assert "nobody" in printed.err
         wait_until(lambda: len(list(box.glob("*"))) == 2, "the letter that tells her")
         # Their pages do it in the same way.
         pages = OperatorOrders(load(os.environ, None).settings)

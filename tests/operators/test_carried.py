@@ -70,22 +70,24 @@ def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy
 
 
 def rows(url: str) -> dict[str, list[dict[str, Any]]]:
-    """Return all rows of all tables, in the order of their keys; packed octets stay packed."""
-    found = {}
+    """Return all rows of all tables, in the order of their keys; packed octets stay packed,
+    and shares of queues are left out."""
+    by_table = {}
     for table in metadata.sorted_tables:
         store = mail_url(url) if table.info.get("store") == "mail" else url
         with closing(Database(store)) as database, database.reading.connect() as connection:
-            found[table.name] = _rows(connection, table)
-    return found
+            by_table[table.name] = _rows(connection, table)
+    return by_table
 
 
 def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:
     columns = (
         type_coerce(one, NullType()).label(one.name) if isinstance(one.type, PackedBytes) else one
         for one in table.c
+        if one.name != "share"  # by number on PostgreSQL, none on SQLite
     )
-    found = connection.execute(select(*columns).order_by(*table.primary_key))
-    return [dict(row) for row in found.mappings()]
+    result = connection.execute(select(*columns).order_by(*table.primary_key))
+    return [dict(row) for row in result.mappings()]
 
 
 def tables(url: str) -> list[str]:
@@ -112,8 +114,8 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
     with indoors(tmp_path, database=own) as house:
         house.tidy_after = 1000
         house.sign_up("alice", "bob")
-        asked = challenged(house)
-        to_move = {one.recipient: one for one in house.reply(asked, "a1")}
+        challenge = challenged(house)
+        to_move = {one.recipient: one for one in house.reply(challenge, "a1")}
         # A letter that is made, and whose post has died with it; one that nobody has made yet.
         house.send_unread(ALICE, "blackbox show 69")
         (claimed,) = house.server.outbox.make(house.server.outbox.claim(10))
@@ -183,41 +185,43 @@ def values(column: Column[Any]) -> st.SearchStrategy[Any]:
     """Generate values that PostgreSQL can store in a column."""
     kind = column.type
     if isinstance(kind, State):
-        found: st.SearchStrategy[Any] = st.sampled_from(list(kind.states))
+        strategy: st.SearchStrategy[Any] = st.sampled_from(list(kind.states))
     elif isinstance(kind, Instant):
-        found = _MOMENTS
+        strategy = _MOMENTS
     elif isinstance(kind, (JSON, PackedJson)):
-        found = _JSON
+        strategy = _JSON
     elif isinstance(kind, (LargeBinary, PackedBytes)):
-        found = _OCTETS
+        strategy = _OCTETS
     elif isinstance(kind, Boolean):
-        found = st.booleans()
+        strategy = st.booleans()
     elif isinstance(kind, Float):
-        found = st.floats(allow_nan=False)
+        strategy = st.floats(allow_nan=False)
     elif isinstance(kind, String):
-        found = _WORDS.map(lambda said: said[: kind.length])
+        strategy = _WORDS.map(lambda said: said[: kind.length])
     else:
         most = _NUMBERS.get(type(kind), 2**62)
-        found = st.integers(-most, most - 1)
-    return st.none() | found if column.nullable else found
+        strategy = st.integers(-most, most - 1)
+    return st.none() | strategy if column.nullable else strategy
 
 
 @st.composite
 def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
     """Generate rows of every table with valid references."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    rows_of_tables: dict[str, list[dict[str, Any]]] = {}
     for table in metadata.sorted_tables:
         unique = [
             tuple(one.columns) for one in table.constraints if isinstance(one, UniqueConstraint)
         ]
         unique += [tuple(one.columns) for one in table.indexes if one.unique]
         seen: set[Any] = set()
-        found[table.name] = []
+        rows_of_tables[table.name] = []
         for _ in range(draw(st.integers(0, 3))):
             row = {}
             for column in table.c:
                 referred = [key.column for key in column.foreign_keys]
-                there = [row_[one.name] for one in referred for row_ in found[one.table.name]]
+                there = [
+                    row_[one.name] for one in referred for row_ in rows_of_tables[one.table.name]
+                ]
                 if referred and not there:
                     if not column.nullable:
                         break
@@ -231,8 +235,8 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
                 }
                 if not own & seen:
                     seen |= own
-                    found[table.name].append(row)
-    return found
+                    rows_of_tables[table.name].append(row)
+    return rows_of_tables
 
 
 def test_whatever_is_in_the_rows_is_the_same_afterwards(
@@ -322,13 +326,13 @@ def test_a_copy_of_a_newer_version_or_another_program_is_refused(
     played: str, tmp_path: Path, empty_postgres_url: str
 ) -> None:
     copy = tmp_path / "copy"
-    for change, said in (
+    for change, refusal in (
         ("UPDATE alembic_version SET version_num = '9999'", "install the newer version"),
         ("DROP TABLE alembic_version", "another program's"),
     ):
         with closing(sqlite3.connect(copy)) as opened, opened:
             opened.execute(change)
-        with pytest.raises(OperatorError, match=said):
+        with pytest.raises(OperatorError, match=refusal):
             restore(empty_postgres_url, copy)
     copy.write_bytes(copy.read_bytes()[:50_000])
     with pytest.raises(OperatorError, match="copy is damaged"):

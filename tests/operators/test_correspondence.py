@@ -23,9 +23,9 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def correspondence(house: Indoors, name: str) -> Correspondence:
-    found = house.operators.look(partial(read, name=name, most=20))
-    assert isinstance(found, Correspondence)
-    return found
+    items = house.operators.look(partial(read, name=name, most=20))
+    assert isinstance(items, Correspondence)
+    return items
 
 
 def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> None:
@@ -35,25 +35,25 @@ def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> 
     house.reply(board, "nonsense and more")
     house.send_unread(ALICE, "hello", Auto_Submitted="auto-replied")
     for name in ("alice", "Alice", ALICE):
-        found = correspondence(house, name)
-        ignored, reply, shown, refused, *_ = found.mails
+        lines = correspondence(house, name)
+        ignored, reply, shown, refused, *_ = lines.mails
         assert (ignored.to, ignored.outcome) == ("plain address", "not answered: auto-submitted")
         assert reply.to == f"board {number}"
         assert "; refused: " in reply.outcome
         assert shown.outcome == "carried out"
         assert "; refused: " in refused.outcome
-        answers = [letter for letter in found.letters if letter.mail == str(refused.number)]
+        answers = [letter for letter in lines.letters if letter.mail == str(refused.number)]
         assert [(one.kind, one.about) for one in answers] == [("refusal", f"board {number}")]
-        assert all(one.place.startswith(("sent", "on its way")) for one in found.letters)
+        assert all(one.place.startswith(("sent", "on its way")) for one in lines.letters)
 
 
 @pytest.mark.sqlite_alone
 def test_no_word_of_a_mail_or_letter_is_shown(house: Indoors) -> None:
     number = start_board(house)
     house.send(ALICE, f"blackbox move {number} alice {PASSWORD} secret-word c9")
-    told = repr(correspondence(house, "alice"))
+    shown = repr(correspondence(house, "alice"))
     for secret in (PASSWORD, "secret-word", "c9", "a1"):
-        assert secret not in told
+        assert secret not in shown
 
 
 @pytest.mark.sqlite_alone

@@ -108,3 +108,40 @@ def test_a_new_key_signs_after_a_reload_and_old_addresses_stay(house: Indoors) -
     (after,) = to(moved, ALICE)[:1]
     assert after.message["Reply-To"] != before.message["Reply-To"]
     assert house.reply(after, "show")
+
+
+def test_a_retired_key_ends_its_addresses_and_nothing_else(house: Indoors) -> None:
+    """A reply to an old letter is told why at the door; blocks of mailboxes stay."""
+    number = start_board(house)
+    (before,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
+    ring = house.server.mail_domain.ring
+    marks = ring.marks("alice@players.example")
+    with pytest.raises(OperatorError, match="no key is old enough"):
+        do(house, reply_keys.retire, days=0)
+    do(house, reply_keys.rotate)
+    with pytest.raises(OperatorError, match="signed letters in the last 90 days"):
+        do(house, reply_keys.retire, days=90)
+    house.live(days=91)
+    done = do(house, reply_keys.retire, days=90)
+    assert "Retired: key 1." in done.summary
+    assert "a reply gets 550" in done.summary
+    reread(house)
+    assert (set(ring.keys), set(ring.retired)) == ({2}, {1})
+    mail_domain = house.server.mail_domain
+    assert not mail_domain.knows(before.reply_to)
+    assert mail_domain.is_retired(before.reply_to)
+    assert not mail_domain.is_retired(f"pbmserv+{'a' * 30}@games.example")
+    assert ring.marks("alice@players.example")[1:] == marks
+    (after,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
+    assert house.reply(after, "show")
+    do(house, reply_keys.rotate)
+    with house.server.database.reading.connect() as connection:
+        assert [key.id for key in signing_keys.listed(connection)] == [1, 2, 3]
+
+
+def reread(house: Indoors) -> None:
+    """Read the keys as a reload does."""
+    ring = house.server.mail_domain.ring
+    with house.server.database.reading.connect() as connection:
+        ring.keys = signing_keys.by_id(connection)
+        ring.retired = signing_keys.retired(connection)

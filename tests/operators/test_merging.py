@@ -149,8 +149,8 @@ def test_deleting_a_player_removes_the_names_of_merged_accounts(house: Indoors) 
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
-    (asked,) = house.send(BOB, f"delete bob {PASSWORD}")
-    house.reply(asked, "yes")
+    (letter,) = house.send(BOB, f"delete bob {PASSWORD}")
+    house.reply(letter, "yes")
     with house.server.database.reading.connect() as connection:
         kept = [
             (table.name, row)

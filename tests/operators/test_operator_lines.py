@@ -83,6 +83,11 @@ DONE = (
     (("user", "export", "robert", "--to", "bob@new.example", *WHY), "way to bob@new.example"),
     (("user", "erase", "robert", *WHY), "personal data of robert are deleted"),
     (("rotate-keys", *WHY), "Key 2 is stored."),
+    (("retire-keys", *WHY), "no key is old enough"),
+    (("retire-keys", "--days", "0", *WHY), "Retired: key 1."),
+    (("announcement", "list"), "Nothing was announced."),
+    (("announcement", "stop", "1", *WHY), "there is no announcement 1"),
+    (("announcement", "resume", "1", *WHY), "there is no announcement 1"),
 )
 
 
@@ -91,8 +96,8 @@ def test_every_command_prints_what_it_did(
 ) -> None:
     for words, expected in DONE:
         run(words)
-        told = capsys.readouterr()
-        shown = " ".join((told.out + told.err).split())
+        printed = capsys.readouterr()
+        shown = " ".join((printed.out + printed.err).split())
         assert " ".join(expected.split()) in shown, words
 
 
@@ -146,10 +151,10 @@ def test_a_refusal_is_one_kind_line(
     settings: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
 ) -> None:
     assert run(words) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert expected in told.err
-    assert len(told.err.splitlines()) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert expected in printed.err
+    assert len(printed.err.splitlines()) == 1
 
 
 def test_a_change_needs_a_reason(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,9 +186,9 @@ def test_an_impossible_number_is_wrong_usage(
     settings: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
 ) -> None:
     assert run(words) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert expected in " ".join(told.err.replace("\u2502", " ").split())
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert expected in " ".join(printed.err.replace("\u2502", " ").split())
 
 
 def test_the_largest_possible_number_is_only_unknown(
@@ -205,9 +210,9 @@ def commands(group: Any, path: str = "pbmserv") -> Iterator[tuple[str, Any]]:
 
 
 def test_every_command_has_an_example_in_its_help() -> None:
-    found = dict(commands(typer.main.get_command(app)))
-    assert len(found) > 40
-    without = [name for name, command in found.items() if "Example" not in (command.help or "")]
+    by_name = dict(commands(typer.main.get_command(app)))
+    assert len(by_name) > 40
+    without = [name for name, command in by_name.items() if "Example" not in (command.help or "")]
     assert without == []
 
 
@@ -228,8 +233,8 @@ def test_a_read_only_database_is_reported_in_one_line(
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "",
     }
-    told = forking.run(arguments, environment, timeout=60)
-    assert told.returncode == 1
-    (line,) = told.stderr.splitlines()
+    result = forking.run(arguments, environment, timeout=60)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
     assert line.startswith("pbmserv: the database cannot be used: cannot execute ")
     assert "read-only transaction" in line

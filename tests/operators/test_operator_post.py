@@ -36,10 +36,10 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 def waiting(house: Indoors) -> list[int]:
     """Return the numbers of unsent letters."""
-    found = house.operators.look(
+    rows = house.operators.look(
         lambda context: letters(context.connection, ("queued", "held"), "", 99)
     )
-    return [row.id for row in found]
+    return [row.id for row in rows]
 
 
 def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
@@ -83,8 +83,8 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
     house.operators.do(SIGNED, partial(drop_letter, number=third))
 
     def failed(since: datetime | None = None) -> list[int]:
-        found: list[int] = house.operators.look(partial(failed_letters, since=since))
-        return found
+        numbers: list[int] = house.operators.look(partial(failed_letters, since=since))
+        return numbers
 
     assert failed() == failed(house.server.clock.now()) == [first, second]
     assert failed(house.server.clock.now() + timedelta(days=1)) == []

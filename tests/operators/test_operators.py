@@ -32,10 +32,10 @@ def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -
     number = start_board(house)
     (answer,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     do(house, people.suspend, userid="alice", end_games=False)
-    (told,) = house.letters()
-    assert told.recipient == ALICE
-    assert "suspended the account alice." in flat(told)
-    assert "The reason given: it was asked for" in flat(told)
+    (notice,) = house.letters()
+    assert notice.recipient == ALICE
+    assert "suspended the account alice." in flat(notice)
+    assert "The reason given: it was asked for" in flat(notice)
 
     for letters in (
         house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1"),
@@ -61,8 +61,8 @@ def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> Non
     number = start_board(house)
     done = do(house, people.suspend, userid="alice", end_games=True)
     assert done.facts["ended"] == [number]
-    (told,) = to(house.letters(), BOB)
-    assert f"have ended board {number}. It counts for nothing." in flat(told)
+    (letter,) = to(house.letters(), BOB)
+    assert f"have ended board {number}. It counts for nothing." in flat(letter)
     facts, _ = house.operators.look(partial(board_facts, number=number))
     assert ("status", "declined") in facts
 
@@ -89,12 +89,12 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     house.letters()
     times = ["--nagtime=5", "--forfeittime=40"]
     do(house, boards.set_deadline, number=number, times=times)
-    (told, _) = house.letters()
+    (letter, _) = house.letters()
     assert (
         "Board 1 has new times. You get a reminder after 5 days without a move and another "
         "a day before the end; after 40 days you lose the game. Players whose turn it "
         "is have the full time, starting now."
-    ) in flat(told)
+    ) in flat(letter)
     assert house.live(days=4) == []
     (reminder,) = house.live(days=2)
     assert reminder.kind == "reminder"
@@ -129,9 +129,9 @@ def test_a_board_without_a_forfeit_is_described_so(house: Indoors) -> None:
     house.letters()
     done = do(house, boards.set_deadline, number=number, times=["--forfeittime=0"])
     assert "reminder after 7 days, forfeit never" in done.summary
-    for told in house.letters():
-        assert "You get a reminder after 7 days without a move. Players" in flat(told)
-        assert " 0 days" not in flat(told)
+    for letter in house.letters():
+        assert "You get a reminder after 7 days without a move. Players" in flat(letter)
+        assert " 0 days" not in flat(letter)
 
 
 @pytest.mark.sqlite_alone
@@ -233,8 +233,8 @@ def test_the_export_includes_deeds_of_operators(house: Indoors) -> None:
 def test_the_audit_forgets_a_player_who_is_deleted(house: Indoors) -> None:
     do(house, people.reset, userid="alice")
     house.letters()
-    (asked,) = house.send(ALICE, f"delete alice {PASSWORD}")
-    house.reply(asked, "yes")
+    (letter,) = house.send(ALICE, f"delete alice {PASSWORD}")
+    house.reply(letter, "yes")
     with house.server.database.reading.connect() as connection:
         (row,) = connection.execute(text("SELECT target, why FROM audit")).all()
     assert "alice" not in row.target

@@ -136,9 +136,9 @@ def test_the_second_attempt_sends_the_signed_octets(
         address = server.sign_up("alice")
         server.send(address, "showas alice secret")
         server.settle()
-        found = [path.read_bytes() for path in (tmp_path / "var").rglob("new/*")]
-        assert found
-        for raw in found:
+        octets = [path.read_bytes() for path in (tmp_path / "var").rglob("new/*")]
+        assert octets
+        for raw in octets:
             # A Maildir has LF line ends and the fields of delivery on top.
             wire = raw[raw.index(b"DKIM-Signature") :].replace(b"\n", b"\r\n")
             assert verdicts(wire, zone) == [True, True]
@@ -211,11 +211,11 @@ def test_a_key_that_receivers_refuse_is_refused_here(tmp_path: Path, bits: int) 
 
     short = rsa.generate_private_key(65537, bits)
     other = ec.generate_private_key(ec.SECP256R1())
-    for private, said in ((short, "RFC 8301"), (other, "RSA and Ed25519 keys only")):
+    for private, reason in ((short, "RFC 8301"), (other, "RSA and Ed25519 keys only")):
         file = tmp_path / "k.pem"
         file.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         file.chmod(0o600)
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=reason):
             load_key(KeyFile("k", file))
 
 
@@ -255,9 +255,9 @@ def test_a_record_for_localhost_is_shown_with_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["dkim", "new", str(tmp_path / "s.pem"), "--kind", "ed25519"]) == 0
-    told = capsys.readouterr()
-    assert "s._domainkey.localhost. IN TXT" in told.out
-    assert "Name the server's settings with --config FILE or PBMSERV_CONFIG" in told.err
+    printed = capsys.readouterr()
+    assert "s._domainkey.localhost. IN TXT" in printed.out
+    assert "Name the server's settings with --config FILE or PBMSERV_CONFIG" in printed.err
 
 
 def test_the_operator_makes_a_key_and_gets_the_record(
@@ -269,10 +269,10 @@ def test_the_operator_makes_a_key_and_gets_the_record(
     assert run(["dkim", "show"]) == 0
     assert "letters are not signed" in capsys.readouterr().out
     assert run(["dkim", "new", str(file), "--kind", "ed25519"]) == 0
-    told = capsys.readouterr().out
-    assert 's2026._domainkey.games.example. IN TXT "v=DKIM1; k=ed25519; p=' in told
-    assert f'dkim_keys = "s2026={file}"' in told
-    assert "PRIVATE" not in told
+    printed = capsys.readouterr().out
+    assert 's2026._domainkey.games.example. IN TXT "v=DKIM1; k=ed25519; p=' in printed
+    assert f'dkim_keys = "s2026={file}"' in printed
+    assert "PRIVATE" not in printed
     assert "for localhost" not in capsys.readouterr().err
     assert run(["dkim", "new", str(file)]) == 1
     assert "never overwritten" in capsys.readouterr().err
@@ -287,11 +287,11 @@ def test_the_operator_makes_a_key_and_gets_the_record(
         ([f"{tmp_path}/s.pem", "--selector", "x=y"], "x=y cannot be a name in DNS"),
     ):
         assert run(["dkim", "new", *words]) == 1
-        told = capsys.readouterr()
-        assert not told.out
-        assert wrong in told.err
-        assert example in told.err
-        assert "setting" not in told.err
+        printed = capsys.readouterr()
+        assert not printed.out
+        assert wrong in printed.err
+        assert example in printed.err
+        assert "setting" not in printed.err
     assert list(tmp_path.iterdir()) == [file]
     monkeypatch.setenv("PBMSERV_DKIM_KEYS", f"s2026={file}")
     assert run(["dkim", "show"]) == 0

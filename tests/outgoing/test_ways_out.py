@@ -43,18 +43,18 @@ def pressed(house: Indoors, letter: Letter) -> list[Posted]:
     assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     page, _ = way_out(letter)
     token = urlsplit(page).path.removeprefix("/play/unsubscribe/")
-    found = house.loop.run_until_complete(house.server.web_requests.unsubscribe(token))
-    assert found is not None
-    told = house.letters()
-    for one in told:
+    confirmation = house.loop.run_until_complete(house.server.web_requests.unsubscribe(token))
+    assert confirmation is not None
+    letters = house.letters()
+    for one in letters:
         assert (one.kind, one.recipient) == ("unsubscribed", str(letter.message["To"]))
         assert way_out(one) == ("", ""), "nobody is to press that again"
-    return told
+    return letters
 
 
 def to(letters: list[Posted], recipient: str) -> Posted:
-    (found,) = (letter for letter in letters if letter.recipient == recipient)
-    return found
+    (chosen,) = (letter for letter in letters if letter.recipient == recipient)
+    return chosen
 
 
 def prefs(house: Indoors, userid: str = "alice") -> str:
@@ -78,8 +78,8 @@ def test_news_of_a_board_come_once_a_day_instead(house: Indoors) -> None:
     pressed(house, letter)
     assert "digest: daily@07:00" in prefs(house).lower() or "digest=daily" in prefs(house)
     pressed(house, letter)  # twice is no error
-    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")
-    assert way_out(to(told, BOB))[0]
+    letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")
+    assert way_out(to(letters, BOB))[0]
     assert not house.send(BOB, f"chat 1 bob {PASSWORD}", "Hello!")[1:], (
         "alice's waits for the digest"
     )
@@ -96,13 +96,13 @@ def test_the_digest_ends_and_single_letters_come_again(house: Indoors) -> None:
 
 def test_broadcasts_end(house: Indoors) -> None:
     def all_told() -> list[Posted]:
-        (asked,) = house.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
-        return [one for one in house.reply(asked, "yes") if one.kind == "broadcast"]
+        (letter,) = house.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
+        return [one for one in house.reply(letter, "yes") if one.kind == "broadcast"]
 
     for userid in ("alice", "carol"):
         house.send(address_of(userid), f"prefs {userid} {PASSWORD} broadcast=on")
-    told = all_told()
-    pressed(house, to(told, ALICE))
+    recipients = all_told()
+    pressed(house, to(recipients, ALICE))
     assert {one.recipient for one in all_told()} == {CAROL}
 
 
@@ -118,16 +118,18 @@ def test_challenges_end_and_games_go_on(house: Indoors) -> None:
 def test_a_click_is_confirmed_with_the_way_back_once_a_day(house: Indoors) -> None:
     """Who pressed a button beside one challenge may not know that it ends them all."""
     letter = challenged(house)
-    (told,) = pressed(house, letter)
-    assert "Nobody can challenge you any more. Your games go on." in " ".join(told.text.split())
-    assert "prefs accept=ask" in told.text
+    (confirmation,) = pressed(house, letter)
+    assert "Nobody can challenge you any more. Your games go on." in " ".join(
+        confirmation.text.split()
+    )
+    assert "prefs accept=ask" in confirmation.text
     assert pressed(house, letter) == []  # nothing has changed
-    house.reply(told, "prefs accept=ask")
+    house.reply(confirmation, "prefs accept=ask")
     assert challenged(house)
     assert pressed(house, letter) == []  # a program that presses all day writes one letter
     assert "accept: none" in prefs(house)
     house.live(days=1)
-    house.reply(told, "prefs accept=ask")
+    house.reply(confirmation, "prefs accept=ask")
     assert len(pressed(house, letter)) == 1
 
 
@@ -153,13 +155,13 @@ def test_following_ends_for_that_board_alone(house: Indoors) -> None:
     moved(house)
     house.send(BOB, "blackbox challenge bob carol")
     house.send(CAROL, f"subscribe 1 carol {PASSWORD}")
-    told = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")
-    followed = to(told, CAROL)
+    letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")
+    followed = to(letters, CAROL)
     assert followed.kind == "followed"
     pressed(house, followed)
     pressed(house, followed)
-    told = house.send(BOB, f"blackbox move 1 bob {PASSWORD} g")
-    assert CAROL not in {one.recipient for one in told}
+    letters = house.send(BOB, f"blackbox move 1 bob {PASSWORD} g")
+    assert CAROL not in {one.recipient for one in letters}
 
 
 def test_the_box_of_the_day_ends(house: Indoors) -> None:
@@ -174,10 +176,10 @@ def test_the_box_of_the_day_ends(house: Indoors) -> None:
 def test_a_mail_to_the_link_does_the_same_whatever_it_says(house: Indoors, subject: str) -> None:
     letter = moved(house)
     _, address = way_out(letter)
-    (told,) = house.send(ALICE, subject, "resign\nresign 1\n", to=address)
-    assert told.kind == "unsubscribed"
-    assert "one mail a day" in told.text
-    assert house.server.mail_domain.address in str(told.message["From"])
+    (confirmation,) = house.send(ALICE, subject, "resign\nresign 1\n", to=address)
+    assert confirmation.kind == "unsubscribed"
+    assert "one mail a day" in confirmation.text
+    assert house.server.mail_domain.address in str(confirmation.message["From"])
     (shown,) = house.send(ALICE, f"showas alice {PASSWORD} 1")
     assert "resign" not in shown.text.lower().partition("reply")[0]
 
@@ -251,7 +253,7 @@ def test_the_link_works_on_a_real_page(database_url: str, tmp_path: Path) -> Non
 
 
 def _page(server: Running, method: str, path: str) -> str:
-    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     form = "List-Unsubscribe=One-Click" if method == "POST" else None
     connection.request(
         method, path, form, {"Content-Type": "application/x-www-form-urlencoded"} if form else {}

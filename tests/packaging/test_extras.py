@@ -15,7 +15,7 @@ from pbmserv.extras import LIBRARIES, install_command, why_missing
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-OPTIONAL = ("postgresql", "tools", "pictures", "house")
+OPTIONAL = ("postgresql", "tools", "pictures", "house", "events")
 """Extras for people who run a server; the others are for tests and measurements."""
 
 BLOCKED = [library.module for library in LIBRARIES]
@@ -65,11 +65,11 @@ def test_the_extras_list_the_same_libraries_as_the_code() -> None:
         extra: {re.split(r"[<>=]", requirement)[0] for requirement in EXTRAS[extra]}
         for extra in OPTIONAL
     }
-    known = {
+    by_extra = {
         extra: {library.package for library in LIBRARIES if library.extra == extra}
         for extra in OPTIONAL
     }
-    assert listed == known
+    assert listed == by_extra
     assert {library.extra for library in LIBRARIES} == set(OPTIONAL)
 
 

@@ -29,7 +29,7 @@ SHIPPED = {
     path.relative_to(ROOT)
     for folder in ("templates", "migrations", "deploy")
     for path in (ROOT / folder).rglob("*")
-    if path.is_file() and not {"__pycache__", "docker"} & {*path.parts}
+    if path.is_file() and not {"__pycache__", "docker", "tests"} & {*path.parts}
 }
 TREES = tuple((ROOT / "pbmserv" / "games" / "blackbox" / "bots" / "trees").iterdir())
 
@@ -83,9 +83,9 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def constraints(built: Built, folder: Path) -> Path:
     """The versions that this wheel was tested with, as it brings them along."""
     with zipfile.ZipFile(built.wheel) as wheel:
-        found = wheel.read("pbmserv/_constraints.txt")
-    assert found == (ROOT / "constraints.txt").read_bytes()
-    (folder / "constraints.txt").write_bytes(found)
+        octets = wheel.read("pbmserv/_constraints.txt")
+    assert octets == (ROOT / "constraints.txt").read_bytes()
+    (folder / "constraints.txt").write_bytes(octets)
     return folder / "constraints.txt"
 
 
@@ -135,12 +135,12 @@ def started(*command: str | Path, folder: Path, **settings: str) -> Iterator[sub
 def lines_until(process: subprocess.Popen[str], last: str) -> str:
     """What it prints, up to a line that begins with *last*."""
     assert process.stdout is not None
-    told = []
+    lines = []
     for line in process.stdout:
-        told.append(line)
+        lines.append(line)
         if line.startswith(last):
-            return "".join(told)
-    pytest.fail(f"no line {last!r} in {told}")
+            return "".join(lines)
+    pytest.fail(f"no line {last!r} in {lines}")
 
 
 def test_the_wheel_has_every_template_and_migration(built: Built) -> None:
@@ -163,10 +163,10 @@ def test_the_constraints_pin_all_that_the_wheel_wants(built: Built, tmp_path: Pa
         if line and not line.startswith("#")
     }
     with zipfile.ZipFile(built.wheel) as wheel:
-        told = wheel.read(f"pbmserv-{__version__}.dist-info/METADATA").decode()
+        metadata = wheel.read(f"pbmserv-{__version__}.dist-info/METADATA").decode()
     wanted = {
         canonical(re.split(r"[^A-Za-z0-9._-]", name)[0])
-        for name in re.findall(r"^Requires-Dist: (.*)$", told, re.MULTILINE)
+        for name in re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE)
     }
     assert {canonical(library.package.partition("[")[0]) for library in LIBRARIES} < wanted
     assert wanted <= pinned
@@ -195,10 +195,10 @@ def test_both_ways_to_start_it_tell_the_version(installed: Path, tmp_path: Path)
     expected = f"pbmserv {__version__}\n"
     assert run(installed / "pbmserv", "--version", folder=tmp_path) == expected
     assert run(installed / "python", "-m", "pbmserv", "--version", folder=tmp_path) == expected
-    found = run(
+    result = run(
         installed / "python", "-c", "import pbmserv; print(*pbmserv.__path__)", folder=tmp_path
     )
-    assert found.startswith(str(installed.parent))
+    assert result.startswith(str(installed.parent))
 
 
 def test_alembic_finds_the_migrations_and_the_databases_of_an_installed_server(
@@ -215,8 +215,8 @@ def test_alembic_finds_the_migrations_and_the_databases_of_an_installed_server(
     assert alembic("current").count("(head)") == 2
     alembic("downgrade", "-1")
     assert "(head)" not in alembic("current")
-    said = run(installed / "pbmserv", "db", "upgrade", folder=tmp_path)
-    assert said.count("is at revision") == 2
+    result = run(installed / "pbmserv", "db", "upgrade", folder=tmp_path)
+    assert result.count("is at revision") == 2
     assert alembic("current").count("(head)") == 2
 
 
@@ -233,7 +233,7 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         mail["From"] = "alice@localhost"
         mail["To"] = address[1]
         mail["Subject"] = "help blackbox"
-        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=20) as client:
+        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=60) as client:
             client.send_message(mail)
         with started(
             installed / "pbmserv", "read", "--follow", "alice@localhost", folder=tmp_path
@@ -242,11 +242,11 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         assert "Subject: Help: blackbox" in answer
         assert "YOUR FIRST MOVE" in answer
         server.send_signal(signal.SIGTERM)
-        _, logged = server.communicate(timeout=20)
+        _, logged = server.communicate(timeout=60)
         assert server.returncode == 0
-        said = [line.split()[1:3] for line in logged.splitlines()]
+        levels = [line.split()[1:3] for line in logged.splitlines()]
         parts = ("receive", "receive", "send")
-        assert said == [["info", part] for part in parts], logged
+        assert levels == [["info", part] for part in parts], logged
 
 
 def test_templates_of_the_operator_are_used_and_broken_ones_reported(
@@ -266,13 +266,13 @@ def test_templates_of_the_operator_are_used_and_broken_ones_reported(
         mail = EmailMessage()
         mail["From"], mail["To"] = "alice@localhost", "pbmserv@localhost"
         mail["Subject"] = "help"
-        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=20) as client:
+        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=60) as client:
             client.send_message(mail)
         with started(
             installed / "pbmserv", "read", "--follow", "alice@localhost", folder=tmp_path
         ) as reader:
             assert "chess club of Upper Downing" in lines_until(reader, "=" * 76)
         server.send_signal(signal.SIGTERM)
-        _, errors = server.communicate(timeout=20)
-    said = f"pbmserv: {own}/help/digest.txt.j2, line 1: Expected an expression"
-    assert errors.startswith(said), errors
+        _, errors = server.communicate(timeout=60)
+    sentence = f"pbmserv: {own}/help/digest.txt.j2, line 1: Expected an expression"
+    assert errors.startswith(sentence), errors

@@ -37,16 +37,18 @@ def search() -> Path:
 
 
 def test_the_search_tells_of_each_what_is_here(search: Path) -> None:
-    told = subprocess.run([search], capture_output=True, text=True, check=True).stdout
-    lines = [line.split() for line in told.splitlines()]
+    output = subprocess.run([search], capture_output=True, text=True, check=True).stdout
+    lines = [line.split() for line in output.splitlines()]
     assert [line[0] for line in lines] == SUPPORTED
-    for version, *found in lines:
-        if found:
-            full, python = found
+    for version, *columns in lines:
+        if columns:
+            full, python = columns
             assert full.startswith(f"{version}.")
-            asked = "import platform; print(platform.python_version())"
-            said = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
-            assert said.stdout.strip() == full
+            program = "import platform; print(platform.python_version())"
+            result = subprocess.run(
+                [python, "-c", program], capture_output=True, text=True, check=True
+            )
+            assert result.stdout.strip() == full
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -138,8 +138,8 @@ class Player:
         )
         _in_a_terminal([program("mutt"), "-n", "-F", str(rc), "-e", keys], self.folder)
         parse = BytesParser(policy=policy.default)
-        found = [*copied.glob("new/*"), *copied.glob("cur/*")]
-        return sorted(str(parse.parsebytes(path.read_bytes())["Subject"]) for path in found)
+        files = [*copied.glob("new/*"), *copied.glob("cur/*")]
+        return sorted(str(parse.parsebytes(path.read_bytes())["Subject"]) for path in files)
 
     def _rc(self, editor: Path, more: str = "") -> Path:
         """Write the settings of mutt, and return their path."""

@@ -80,8 +80,8 @@ def _known(database: Database, address: str) -> Row | None:
 
 def _letters(database: Database, address: str) -> list[Row]:
     with database.reading.connect() as connection:
-        found = select(outbox).where(outbox.c.recipient == address).order_by(outbox.c.id)
-        return list(connection.execute(found))
+        query = select(outbox).where(outbox.c.recipient == address).order_by(outbox.c.id)
+        return list(connection.execute(query))
 
 
 def _a_day_ago(database: Database) -> None:

@@ -35,11 +35,11 @@ def test_nobody_gets_a_report_about_a_mail_that_was_forged(tmp_path: Path) -> No
 
             alice = Player("alice", mta, tmp_path / "alice")
             alice.writes("signup alice wonder-land")
-            asked = alice.wait_for(1)
+            letters = alice.wait_for(1)
             with smtplib.SMTP("127.0.0.1", mta.port) as client:
                 client.ehlo()
                 client.mail("alice@players.example")
-                assert client.rcpt(str(asked["Reply-To"]))[0] == 250
+                assert client.rcpt(str(letters["Reply-To"]))[0] == 250
         assert not (mta.maildir("victim") / "new").exists()
         assert "non-delivery notification" not in mta.log
         assert mta.queue().strip() == "Mail queue is empty"

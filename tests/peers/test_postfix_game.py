@@ -54,9 +54,9 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
             assert "All atoms are hidden" in text_of(bob.wait_for(5))
             alice.wait_for(5)
             bob.writes("blackbox move 1 bob tool-belt 1")
-            told = text_of(alice.wait_for(6))
-            assert "bob fired port 1" in told
-            assert "Your move on board 1" in told
+            text = text_of(alice.wait_for(6))
+            assert "bob fired port 1" in text
+            assert "Your move on board 1" in text
             bob.wait_for(6)
             alice.replies_in_mutt("+a1,?\n\nThat was quick!")
             assert "You found all the atoms and won board 1" in text_of(alice.wait_for(7))

@@ -46,16 +46,16 @@ def door(tmp_path: Path) -> Iterator[Running]:
     ("words", "data"), [one[1:] for one in TAKEN], ids=[one[0] for one in TAKEN]
 )
 def test_accepted_mails_are_answered(door: Running, words: tuple[str, ...], data: str) -> None:
-    said = swaks(door.port, *ALICE, *words, data=data)
-    assert said.returncode == 0, said.stdout
+    transcript = swaks(door.port, *ALICE, *words, data=data)
+    assert transcript.returncode == 0, transcript.stdout
     assert len(door.letters("alice@players.example")) == 1
 
 
 def test_mail_to_other_addresses_is_refused_at_once(door: Running) -> None:
     for to in ("nobody@games.example", "alice@players.example", "pbmserv@games.example.org"):
-        said = swaks(door.port, "--from", "alice@players.example", "--to", to)
-        assert said.returncode == NO_RECIPIENT, said.stdout
-        assert "<** 550" in said.stdout
+        transcript = swaks(door.port, "--from", "alice@players.example", "--to", to)
+        assert transcript.returncode == NO_RECIPIENT, transcript.stdout
+        assert "<** 550" in transcript.stdout
     assert not door.letters()
 
 
@@ -70,7 +70,7 @@ def test_a_session_that_breaks_off_leaves_nothing(door: Running) -> None:
 
 def test_two_senders_in_the_letterhead_are_refused(door: Running) -> None:
     forged = "From: alice@players.example\nFrom: bob@players.example\nSubject: help\n\n"
-    said = swaks(door.port, *ALICE, data=forged)
-    assert said.returncode == NOT_TAKEN, said.stdout
-    assert "<** 554" in said.stdout
+    transcript = swaks(door.port, *ALICE, data=forged)
+    assert transcript.returncode == NOT_TAKEN, transcript.stdout
+    assert "<** 554" in transcript.stdout
     assert not door.letters()

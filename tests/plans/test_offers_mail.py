@@ -44,8 +44,8 @@ def test_heaps_by_mail(heaps: Running) -> None:
 
     heaps.send(bela, "heaps move 1 bela secret propose")
     heaps.letters(bela)
-    asked = heaps.letter(anna)
-    assert 'A draw is proposed: reply "accept" or "reject".' in asked.text
+    challenge = heaps.letter(anna)
+    assert 'A draw is proposed: reply "accept" or "reject".' in challenge.text
     heaps.send(anna, "heaps move 1 anna secret reject")
     assert "You played reject." in heaps.letter(anna).text
     heaps.letters(bela)
@@ -169,8 +169,8 @@ def test_a_draw_is_accepted_by_reply(heaps: Running) -> None:
     for player in ("anna", "bela"):
         heaps.send(f"{player}@players.example", f"heaps move 1 {player} secret 1")
     heaps.send(anna, "heaps move 1 anna secret propose")
-    asked = heaps.letters(bela)[-1]
-    heaps.reply(asked, "accept")
+    letter = heaps.letters(bela)[-1]
+    heaps.reply(letter, "accept")
     assert "Board 1 is a draw" in heaps.letter(bela).text
     assert "Board 1 is a draw" in heaps.letters(anna)[-1].text
 

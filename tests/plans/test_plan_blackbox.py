@@ -108,14 +108,14 @@ def test_check_lists_what_the_markers_explain_and_what_they_do_not() -> None:
         ("check-nothing", {"ports": (), "results": 0}),
         ("check-count", {"have": 0, "wanted": "4"}),
     ]
-    found = notes(played(*HIDDEN, "3,+c3", "a", "1"), ALICE)
-    assert found == [
+    lines = notes(played(*HIDDEN, "3,+c3", "a", "1"), ALICE)
+    assert lines == [
         ("check-all", {"ports": ("8-1", "3"), "results": 2}),
         ("check-count", {"have": 1, "wanted": "4"}),
     ]
-    found = notes(played(*HIDDEN, "3,+c3", "a", "1", "b", "14", "c", "7"), ALICE)
-    assert found[0] == ("check-some", {"ports": ("8-1", "3"), "results": 4})
-    assert found[1:3] == [
+    lines = notes(played(*HIDDEN, "3,+c3", "a", "1", "b", "14", "c", "7"), ALICE)
+    assert lines[0] == ("check-some", {"ports": ("8-1", "3"), "results": 4})
+    assert lines[1:3] == [
         (
             "check-wrong",
             {
@@ -139,8 +139,8 @@ def test_check_lists_what_the_markers_explain_and_what_they_do_not() -> None:
             },
         ),
     ]
-    found = notes(played(*HIDDEN, "3", "a", "14,+g7"), ALICE)
-    assert found[0] == ("check-none", {"ports": (), "results": 2})
+    lines = notes(played(*HIDDEN, "3", "a", "14,+g7"), ALICE)
+    assert lines[0] == ("check-none", {"ports": (), "results": 2})
 
 
 def test_check_is_for_players() -> None:

@@ -36,15 +36,15 @@ def test_a_conditional_plan_is_played_when_its_turns_come(game: Game) -> None:
     assert "You fired port 3: hit (#)." in own.text
     assert "Your move on board 1" in news.text
     assert f"{NAMES[1]} fired port 1: hit (#)." in flat(news)
-    (told,) = game.read(1)  # one letter for both moves, words and all
-    assert f"{NAMES[0]} fired port 3: hit (#)." in flat(told)
-    assert "You fired port 1: hit (#)." in told.text
-    assert "Played from your plan: 1,+B2" in told.text
-    assert "Have fun!" in told.text
-    assert "if #: G else 5; 6" in told.text
+    (letter,) = game.read(1)  # one letter for both moves, words and all
+    assert f"{NAMES[0]} fired port 3: hit (#)." in flat(letter)
+    assert "You fired port 1: hit (#)." in letter.text
+    assert "Played from your plan: 1,+B2" in letter.text
+    assert "Have fun!" in letter.text
+    assert "if #: G else 5; 6" in letter.text
     assert "else" not in own.text + news.text + own.html + news.html
 
-    game.server.reply(told, "show")
+    game.server.reply(letter, "show")
     (shown_again,) = game.read(1)
     assert "Your plan for your next turn" in shown_again.text
     assert "if #: G else 5; 6" in shown_again.text
@@ -93,14 +93,14 @@ def test_a_queued_move_that_became_impossible_is_reported_with_the_board_and_use
     game.server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret 14")
     (own,) = game.read(0)
     assert "t0b to move" in own.text
-    (told,) = game.read(1)
-    assert "Your move on board 1" in told.text
-    assert f"{NAMES[0]} fired port 14: reflection (%)." in flat(told)
-    words = flat(told)
+    (letter,) = game.read(1)
+    assert "Your move on board 1" in letter.text
+    assert f"{NAMES[0]} fired port 14: reflection (%)." in flat(letter)
+    words = flat(letter)
     assert 'Your queued move "G" could not be played, so we dropped your plan.' in words
     assert "Port G already shows a" in words
     assert "You lost no turn." in words
-    assert "Player t0b's board on left." in told.text
+    assert "Player t0b's board on left." in letter.text
     assert kept(game) == []
     assert game.plies()[2:] == [(0, "3"), (1, "8"), (0, "14")]
     game.move(1, "5")
@@ -109,9 +109,9 @@ def test_a_queued_move_that_became_impossible_is_reported_with_the_board_and_use
     game.write(1, "queue", "1; if %: 6")  # but 1 is a hit
     game.move(0, "5")
     game.server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret c")
-    (told,) = game.read(1)
-    assert "Nothing in your plan fits what has happened" in told.text
-    assert "  if %: 6" in told.text
+    (letter,) = game.read(1)
+    assert "Nothing in your plan fits what has happened" in letter.text
+    assert "  if %: 6" in letter.text
     assert kept(game) == []
     assert game.plies()[-3:] == [(0, "5"), (1, "1"), (0, "C")]
 
@@ -125,11 +125,11 @@ def test_two_plans_play_on_up_to_a_bound_in_one_letter_each(game: Game) -> None:
     assert "t0b fired port 3: hit (#)." in answer.text
     assert "20 queued moves were played in one go" in flat(answer)
     assert "queue 14; 1" in answer.text
-    (told,) = game.read(1)
-    assert "You fired port A: hit (#)." in told.text
-    assert "Your plan for your next turn" in told.text
-    assert "  B; C" in told.text
-    assert "14; 1" not in told.text
+    (letter,) = game.read(1)
+    assert "You fired port A: hit (#)." in letter.text
+    assert "Your plan for your next turn" in letter.text
+    assert "  B; C" in letter.text
+    assert "14; 1" not in letter.text
     assert kept(game) == [(0, "14; 1"), (1, "B; C")]
     game.server.reply(answer, "queue 14; 1")
     game.server.letters()

@@ -165,12 +165,12 @@ def test_a_running_box_keeps_its_seed_secret(house: Indoors) -> None:
 
 def test_the_id_of_a_result_is_the_one_that_was_given(house: Indoors) -> None:
     """The order of its atoms is that of the drawing in Simon Tatham's program, not ours."""
-    given = descriptive_id(5, 5, 3, 3, [23, 1, 12])
-    assert given != descriptive_id(5, 5, 3, 3, {23, 1, 12})
-    house.begin(ALICE, f"blackbox solo alice -id={given}")
+    game_id = descriptive_id(5, 5, 3, 3, [23, 1, 12])
+    assert game_id != descriptive_id(5, 5, 3, 3, {23, 1, 12})
+    house.begin(ALICE, f"blackbox solo alice -id={game_id}")
     (over,) = line(house, f"solve 1 alice {PASSWORD}")
-    assert f"The ID of the box is {given}." in flat(over)
-    (refused,) = line(house, f"solo alice -id={given} -seed=monday")
+    assert f"The ID of the box is {game_id}." in flat(over)
+    (refused,) = line(house, f"solo alice -id={game_id} -seed=monday")
     assert '"-seed=monday" contradicts it' in flat(refused)
     (refused,) = line(house, "solo alice -id=w2h2m4M4:021f21fe6cc601bf2b29")
     assert "fills all 4 cells" in flat(refused)
@@ -189,9 +189,9 @@ def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
     house.begin(ALICE, f"blackbox solo alice {SEED}")
     line(house, f"move 1 alice {PASSWORD} 1,+b2,?")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
-    found = read_transcript(file_of(letter))
-    assert found.game.cells is not None
-    assert found.moves == ("1,+B2,?",)
+    transcript = read_transcript(file_of(letter))
+    assert transcript.game.cells is not None
+    assert transcript.moves == ("1,+B2,?",)
     (loaded,) = mailed(house, BOB, f"blackbox load bob {PASSWORD}", file_of(letter))
     assert loaded.recipient == BOB
 

@@ -186,6 +186,6 @@ def _said(letters: tuple[Posted, ...]) -> str:
 
 def _has_talk(body: str, letters: tuple[Posted, ...]) -> bool:
     """Return whether some sentence of a reply is in a letter to Bob."""
-    said = _said(letters)
+    words = _said(letters)
     sentences = [" ".join(one.split()) for one in re.split(r"[.!?\n]+", body)]
-    return any(len(one.split()) >= 2 and one in said for one in sentences)
+    return any(len(one.split()) >= 2 and one in words for one in sentences)

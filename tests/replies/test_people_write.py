@@ -11,6 +11,7 @@ from indoors import indoors
 
 SMALL_TALK = FILE.parent / "small_talk.txt"
 UNSEEN = FILE.parent / "people_write_unseen.txt"
+TALK = FILE.parent / "people_write_talk.txt"
 _NEAR_MISSES = 10
 """Small talk that is tried at a server; `test_blackbox_spoken` reads all of it."""
 
@@ -21,9 +22,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield Stage(server)
 
 
-@pytest.mark.parametrize(("file", "least"), [(FILE, 237), (UNSEEN, 57)], ids=["tuned", "unseen"])
+@pytest.mark.parametrize(
+    ("file", "least"), [(FILE, 241), (UNSEEN, 60), (TALK, 25)], ids=["tuned", "unseen", "talk"]
+)
 def test_a_good_host_understands_them(stage: Stage, file: Path, least: int) -> None:
-    wrong = [f"{case} -> {found}" for case in cases(file) if (found := _mistake(stage, case))]
+    wrong = [f"{case} -> {mistake}" for case in cases(file) if (mistake := _mistake(stage, case))]
     right = sum(1 for _ in cases(file)) - len(wrong)
     assert right >= least, "\n".join(wrong)
 

@@ -63,8 +63,8 @@ def challenge(house: Indoors) -> Posted:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_yes_to_both_addresses_counts_once(house, order):
-    asked = challenge(house)
-    addresses = {"reply": asked.reply_to, "plain": house.server.mail_domain.address}
+    question = challenge(house)
+    addresses = {"reply": question.reply_to, "plain": house.server.mail_domain.address}
     raw = mail("To: {plain}, {reply}", "bob@players.example", 1, "accept", **addresses)
     letters = [
         letter for name in order
@@ -91,8 +91,8 @@ def test_words_to_a_player_and_the_plain_address_are_passed_on_once(house):
 
 
 def test_a_command_with_a_password_beside_an_answer_is_carried_out(house):
-    asked = challenge(house)
-    addresses = {"reply": asked.reply_to, "plain": house.server.mail_domain.address}
+    question = challenge(house)
+    addresses = {"reply": question.reply_to, "plain": house.server.mail_domain.address}
     raw = mail("To: {plain}\nCc: {reply}", "bob@players.example", 1, "whoami bob wonder-land",
                **addresses)  # fmt: skip
     letters = house.send_raw("bob@players.example", raw, addresses["plain"])

@@ -179,8 +179,8 @@ def test_a_signature_with_a_phone_number_is_dropped(block):
     assert new_text(f"g\n\nGood luck!\n\n{block}\n\n{ATTRIBUTIONS['english']}\n{QUOTE}") == (
         "g\n\nGood luck!"
     )
-    found = read_new_text(f"g\n\n{block}\n")
-    assert found.left_out
+    kept_text = read_new_text(f"g\n\n{block}\n")
+    assert kept_text.left_out
 
 
 @rows("move", ["g", "G", "Resign", "3", "b2 -c3", "Yes", "Accept", "No", "?", "Show 12"])

@@ -61,14 +61,14 @@ def test_help_that_nobody_asked_for(server: Indoors) -> None:
     for n in range(30):
         forged(server, "help", f"different words {n}")
     assert kinds(server.letters()) == {"help": 20, "no-more-answers": 1}
-    found: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     for _ in range(4):
-        found += kinds(server.live(hours=5))
+        counted += kinds(server.live(hours=5))
         for n in range(21):
             forged(server, "list", f"still other words {n}")
-        found += kinds(server.letters())
-    assert found["list"] == 40  # 60 a day
-    assert found.total() <= 43
+        counted += kinds(server.letters())
+    assert counted["list"] == 40  # 60 a day
+    assert counted.total() <= 43
 
 
 def test_refusals_and_answers_have_one_budget(server: Indoors) -> None:
@@ -82,18 +82,18 @@ def test_refusals_and_answers_have_one_budget(server: Indoors) -> None:
 def test_signups_in_somebody_s_name(server: Indoors, *, same: bool) -> None:
     for n in range(30):
         forged(server, f"signup {'carol' if same else f'u{n}'} secret-word{n}")
-    found = kinds(server.letters())
-    assert found["confirm"] == 5
-    assert sum(found.values()) <= 5 + 21
+    counted = kinds(server.letters())
+    assert counted["confirm"] == 5
+    assert sum(counted.values()) <= 5 + 21
     # In one mail, and with the victim among other addresses.
     forged(server, "multiple", lines("signup w{} secret-word", 50))
     forged(server, "multiple", lines("signup v{} secret-word " + VICTIM, 50), said=MALLORY)
     assert kinds(server.letters())["confirm"] == 0
     server.live(days=1)
     forged(server, "multiple", lines("signup x{} secret-word", 50))
-    (report, *asked) = sorted(server.letters(), key=lambda letter: letter.kind != "summary")
-    assert set(kinds(asked)) == {"confirm"}
-    assert kinds(asked)["confirm"] <= 5
+    (report, *questions) = sorted(server.letters(), key=lambda letter: letter.kind != "summary")
+    assert set(kinds(questions)) == {"confirm"}
+    assert kinds(questions)["confirm"] <= 5
     assert len(report.raw) < 60_000
 
 
@@ -127,12 +127,12 @@ def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
 
 
 def test_known_and_unknown_userids_are_silenced_alike(server: Indoors) -> None:
-    found = {}
+    by_name = {}
     for userid in ("alice", "lewis"):
         for n in range(30):
             forged(server, f"forgot {userid}", f"{n}", said=f"{userid}@third.example")
-        found[userid] = kinds(server.letters(), f"{userid}@third.example")
-    assert found["alice"] == found["lewis"] == {"reset-sent": 20, "no-more-answers": 1}
+        by_name[userid] = kinds(server.letters(), f"{userid}@third.example")
+    assert by_name["alice"] == by_name["lewis"] == {"reset-sent": 20, "no-more-answers": 1}
 
 
 def test_a_report_is_never_long(server: Indoors) -> None:

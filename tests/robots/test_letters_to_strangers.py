@@ -23,9 +23,9 @@ DEFAULTS = {"rate_confirmations": "5/day", "rate_resets": "3/day"}
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, signup="confirm", **DEFAULTS) as found:
-        found.sign_up("alice", "bob")
-        yield found
+    with indoors(tmp_path, signup="confirm", **DEFAULTS) as inside:
+        inside.sign_up("alice", "bob")
+        yield inside
 
 
 def write(
@@ -85,8 +85,8 @@ def test_one_domain_gets_few_letters_from_all_networks_together(server: Indoors)
     for number in range(260):
         line = f"signup m{number}x horseshoe v{number}@far.example"
         peer = f"198.51.{number % 250}.{1 + number // 250}"
-        found = write(server, f"m{number}@e{number}.example", line, peer=peer)
-        sent += [one for one in found if one.recipient.endswith("@far.example")]
+        letters = write(server, f"m{number}@e{number}.example", line, peer=peer)
+        sent += [one for one in letters if one.recipient.endswith("@far.example")]
     assert len(sent) == 200
 
 
@@ -100,9 +100,9 @@ def test_a_class_of_pupils_signs_up_within_the_hour(server: Indoors) -> None:
 def test_further_addresses_are_asked_when_the_first_has_answered(server: Indoors) -> None:
     writer = "dave@players.example"
     line = f"signup dave horseshoe a@far.example {writer} b@far.example"
-    (question, told) = sorted(server.send(writer, line), key=lambda one: one.kind)
-    assert (question.recipient, told.recipient) == (writer, writer)  # one's own comes first
-    assert "Then we ask the other addresses, too." in " ".join(told.text.split())
+    (question, notice) = sorted(server.send(writer, line), key=lambda one: one.kind)
+    assert (question.recipient, notice.recipient) == (writer, writer)  # one's own comes first
+    assert "Then we ask the other addresses, too." in " ".join(notice.text.split())
     letters = server.reply(question, "yes")
     assert sorted((one.kind, one.recipient) for one in letters) == [
         ("confirm", "a@far.example"),

@@ -66,18 +66,18 @@ def kinds(letters: list[Posted]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_marked_reply_plays(server: Indoors, mark: str) -> None:
-    asked = asked_alice(server)
+    question = asked_alice(server)
     nothing = [
-        marked(server, asked.reply_to, MARKS[mark], "z99,q1,b3,d3"),
-        marked(server, asked.reply_to, MARKS[mark], "balls please, whatever you like"),
-        marked(server, asked.reply_to, MARKS[mark], ""),
-        marked(server, asked.reply_to, MARKS[mark], "b3,d3,e5,g2", envelope=""),
-        marked(server, asked.reply_to, MARKS[mark], "b3,d3,e5,g2", subject="Out of office: x"),
+        marked(server, question.reply_to, MARKS[mark], "z99,q1,b3,d3"),
+        marked(server, question.reply_to, MARKS[mark], "balls please, whatever you like"),
+        marked(server, question.reply_to, MARKS[mark], ""),
+        marked(server, question.reply_to, MARKS[mark], "b3,d3,e5,g2", envelope=""),
+        marked(server, question.reply_to, MARKS[mark], "b3,d3,e5,g2", subject="Out of office: x"),
     ]
     assert not [kind for letters in nothing for kind in kinds(letters) if kind[1] != "away-asked"]
-    played = marked(server, asked.reply_to, MARKS[mark], "b3,d3,e5,g2")
+    played = marked(server, question.reply_to, MARKS[mark], "b3,d3,e5,g2")
     assert kinds(played) == [(BOB, "board")]
-    again = marked(server, asked.reply_to, MARKS[mark], "b3,d3,e5,g2")
+    again = marked(server, question.reply_to, MARKS[mark], "b3,d3,e5,g2")
     assert ALICE not in {letter.recipient for letter in again}
 
 
@@ -94,24 +94,24 @@ def test_a_marked_mail_with_a_password_plays(server: Indoors, mark: str) -> None
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_marked_words_reach_the_opponent(server: Indoors, mark: str) -> None:
-    asked = asked_alice(server)
-    talked = marked(server, asked.reply_to, MARKS[mark], "chat\n\nGood luck, bob!")
+    question = asked_alice(server)
+    talked = marked(server, question.reply_to, MARKS[mark], "chat\n\nGood luck, bob!")
     assert [recipient for recipient, _ in kinds(talked)] == [BOB]
     assert "Good luck, bob!" in talked[0].text
 
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_typed_yes_counts_and_an_empty_reply_does_not(server: Indoors, mark: str) -> None:
-    (asked,) = server.send(ALICE, f"signoff alice {PASSWORD}")
-    assert marked(server, asked.reply_to, MARKS[mark], "") == []
-    marked(server, asked.reply_to, MARKS[mark], "yes")
+    (question,) = server.send(ALICE, f"signoff alice {PASSWORD}")
+    assert marked(server, question.reply_to, MARKS[mark], "") == []
+    marked(server, question.reply_to, MARKS[mark], "yes")
     (letter,) = server.send(ALICE, f"show alice {PASSWORD}")
     assert letter.kind == "refusal"
 
 
 def test_the_mail_of_an_exchange_user_plays(server: Indoors) -> None:
-    asked = asked_alice(server)
-    server.reply(asked, "b3,d3,e5,g2")
+    question = asked_alice(server)
+    server.reply(question, "b3,d3,e5,g2")
     server.send(BOB, f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
     letters = server.send(BOB, f"blackbox move 1 bob {PASSWORD} 1")
     board = next(letter for letter in letters if letter.recipient == ALICE)

@@ -132,11 +132,11 @@ def test_a_note_leads_to_a_question(
     subject: str,
     body: str,
 ) -> None:
-    (asked,) = note(server, board.reply_to, subject, body, headers)
-    assert (asked.recipient, asked.kind) == (ALICE, "away-asked"), language
-    assert asked.subject == "Are you away, alice?"
-    assert "away until 20" in asked.text
-    assert asked.message["Auto-Submitted"] == "auto-generated"
+    (question,) = note(server, board.reply_to, subject, body, headers)
+    assert (question.recipient, question.kind) == (ALICE, "away-asked"), language
+    assert question.subject == "Are you away, alice?"
+    assert "away until 20" in question.text
+    assert question.message["Auto-Submitted"] == "auto-generated"
     again = note(server, board.reply_to, subject, f"{body} (again)", headers)
     assert again == []  # at most once a week
 
@@ -161,42 +161,44 @@ def test_a_week_is_a_week_and_the_database_remembers(server: Indoors, board: Pos
 def test_a_reply_says_it_without_a_password(server: Indoors, board: Posted, reply: str) -> None:
     last = server.server.clock.now() + timedelta(days=5)
     day = f"{last:%Y-%m-%d}"
-    (asked,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
-    (done,) = server.reply(asked, reply.format(day=day))
+    (question,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
+    (done,) = server.reply(question, reply.format(day=day))
     assert done.kind == "away", done.text
     assert f"You are away until {last.day} " in done.text
     assert note(server, board.reply_to, "Out of office", "y", EXCHANGE) == []
-    (back,) = server.reply(asked, "back")
+    (back,) = server.reply(question, "back")
     assert back.kind == "back"
 
 
 @pytest.mark.parametrize("reply", ["", "yes", "no", "Thank you, I am here all the time."])
 def test_a_reply_that_is_no_date_is_asked_back(server: Indoors, board: Posted, reply: str) -> None:
-    (asked,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
-    (answer,) = server.reply(asked, reply)
+    (question,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
+    (answer,) = server.reply(question, reply)
     assert answer.kind == "refusal"
     assert "your last day away" in " ".join(answer.text.split())
 
 
 def test_the_note_that_answers_the_question_is_left_alone(server: Indoors, board: Posted) -> None:
-    (asked,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
-    assert note(server, asked.reply_to, f"Out of office: {asked.subject}", "x 2", SIEVE) == []
+    (question,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
+    assert note(server, question.reply_to, f"Out of office: {question.subject}", "x 2", SIEVE) == []
 
 
 def test_a_programs_move_is_played_and_asks_nothing(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         letters = server.send(BOB, "blackbox challenge bob alice")
-        asked = next(letter for letter in letters if letter.recipient == ALICE)
+        question = next(letter for letter in letters if letter.recipient == ALICE)
         replied = {"Auto-Submitted": "auto-replied"}
         # A person's empty reply to a challenge accepts it; a machine's does not.
-        found = note(server, asked.reply_to, "Re: you", "", replied, envelope=None)
-        assert [letter.kind for letter in found] == ["away-asked"]
+        answers = note(server, question.reply_to, "Re: you", "", replied, envelope=None)
+        assert [letter.kind for letter in answers] == ["away-asked"]
         server.live(days=8)
-        played = note(server, asked.reply_to, "Re: you", "b3,d3,e5,g2", replied, envelope=None)
+        played = note(server, question.reply_to, "Re: you", "b3,d3,e5,g2", replied, envelope=None)
         assert [(one.recipient, one.kind) for one in played] == [(BOB, "board")]
-        (asked,) = note(server, asked.reply_to, "Re: you", "Till Monday.", replied, envelope=None)
-        assert asked.kind == "away-asked"
+        (question,) = note(
+            server, question.reply_to, "Re: you", "Till Monday.", replied, envelope=None
+        )
+        assert question.kind == "away-asked"
 
 
 @pytest.mark.parametrize(
@@ -226,8 +228,8 @@ def test_a_forwarded_letter_says_itself_whose_it_is(
         else server.server.mail_domain.address_of(ReplyAddress(Purpose.BOUNCE, about=board.id))
     )
     corp = "alice.smith@corp.example"
-    (asked,) = note(server, to, "Out of office", kind, SIEVE, sender=corp, envelope=envelope)
-    assert (asked.recipient, asked.kind) == (ALICE, "away-asked")
+    (question,) = note(server, to, "Out of office", kind, SIEVE, sender=corp, envelope=envelope)
+    assert (question.recipient, question.kind) == (ALICE, "away-asked")
     assert (
         note(server, to, "Out of office", f"{kind} 2", SIEVE, sender=BOB, envelope=envelope) == []
     )
@@ -238,8 +240,8 @@ def test_a_command_counts_whatever_stands_above_it(tmp_path: Path, subject: str)
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         letters = server.send(BOB, "blackbox challenge bob alice")
-        asked = next(letter for letter in letters if letter.recipient == ALICE)
-        played = note(server, asked.reply_to, subject, "b3,d3,e5,g2", PLAIN, envelope=None)
+        question = next(letter for letter in letters if letter.recipient == ALICE)
+        played = note(server, question.reply_to, subject, "b3,d3,e5,g2", PLAIN, envelope=None)
         assert (BOB, "board") in [(one.recipient, one.kind) for one in played]
         line = f"away alice {PASSWORD} until tomorrow"
         assert (
@@ -256,9 +258,9 @@ def test_a_note_never_says_yes(tmp_path: Path, subject: str, body: str) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         letters = server.send(BOB, "blackbox challenge bob alice")
-        asked = next(letter for letter in letters if letter.recipient == ALICE)
-        found = note(server, asked.reply_to, subject, body, PLAIN, envelope=None)
-        assert [letter.kind for letter in found] == ["away-asked"]
+        question = next(letter for letter in letters if letter.recipient == ALICE)
+        answers = note(server, question.reply_to, subject, body, PLAIN, envelope=None)
+        assert [letter.kind for letter in answers] == ["away-asked"]
 
 
 def test_no_letter_of_ours_has_a_subject_that_a_note_could_have(server: Indoors) -> None:
@@ -281,10 +283,10 @@ def test_no_letter_of_ours_has_a_subject_that_a_note_could_have(server: Indoors)
         subjects |= {f"Blackbox 12: {name}", f"Not done: message {name}: I am on vacation"}
     for subject in subjects:
         for shown in (subject, f"Re: {subject}", f"[club] AW: {subject}"):
-            found = automatic(
+            verdict = automatic(
                 {}, envelope_sender=ALICE, sender=ALICE, subject=shown, host="", is_ours=_nobody
             )
-            assert not found.reason, shown
+            assert not verdict.reason, shown
 
 
 def _nobody(address: str) -> bool:
@@ -316,7 +318,7 @@ def test_nobody_else_is_asked(server: Indoors, board: Posted) -> None:
 def test_who_has_left_is_not_asked(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("carol")
-        (asked,) = server.send(address_of("carol"), f"signoff carol {PASSWORD}")
-        server.reply(asked, "yes")
+        (letter,) = server.send(address_of("carol"), f"signoff carol {PASSWORD}")
+        server.reply(letter, "yes")
         carol = address_of("carol")
-        assert note(server, asked.reply_to, "Out of office", "x", GMAIL, sender=carol) == []
+        assert note(server, letter.reply_to, "Out of office", "x", GMAIL, sender=carol) == []

@@ -73,10 +73,10 @@ def test_addresses_networks_and_players(busy: Running) -> None:
     before = taken(busy)
     for n in range(3):
         assert busy.send(stranger, f"list {n}").startswith(OVER)
-    (told,) = busy.letters(stranger)  # once a day
-    assert told.subject == "Too many mails at once"
-    assert "More than 6 mails in an hour have come from you" in told.text
-    assert "from 2026-03-01 16:00 UTC on mails are taken again" in told.text
+    (letter,) = busy.letters(stranger)  # once a day
+    assert letter.subject == "Too many mails at once"
+    assert "More than 6 mails in an hour have come from you" in letter.text
+    assert "from 2026-03-01 16:00 UTC on mails are taken again" in letter.text
     # After three tries nothing is even read any more, and nothing was kept.
     assert busy.send(stranger, "list").startswith(OVER)
     assert taken(busy) == before
@@ -111,14 +111,16 @@ def test_addresses_networks_and_players(busy: Running) -> None:
 
 def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
     busy.send(ALICE, f"message alice {PASSWORD} bob", "Good morning!")
-    asked = next(one for one in busy.letters() if str(one.message["To"]) == BOB)
+    question = next(one for one in busy.letters() if str(one.message["To"]) == BOB)
     home = "bob-at-home@players.example"  # nobody knows it: the reply address says who it is
     for n in range(3):
-        assert busy.reply(asked, f"Good day, the {n}th!", sender=home).startswith("250")
-    assert busy.reply(asked, "And one more!", sender="bob-at-work@players.example").startswith(OVER)
-    told = [one for one in busy.letters(BOB) if one.subject == "Too many mails at once"]
-    assert len(told) == 1
-    assert "More than 3 mails in an hour" in told[0].text
+        assert busy.reply(question, f"Good day, the {n}th!", sender=home).startswith("250")
+    assert busy.reply(question, "And one more!", sender="bob-at-work@players.example").startswith(
+        OVER
+    )
+    notices = [one for one in busy.letters(BOB) if one.subject == "Too many mails at once"]
+    assert len(notices) == 1
+    assert "More than 3 mails in an hour" in notices[0].text
     busy.letters()
 
     # Alice has written once; by a password two more are taken, however many commands they have.
@@ -261,8 +263,8 @@ def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
 
 def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -> None:
     traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
-    found = [traffic.count_idle_mail("a", "help", "answered", "", NOWHERE) for _ in range(22)]
-    assert found == [Reply.SEND] * 19 + [Reply.LAST] + [Reply.NONE] * 2
+    counts = [traffic.count_idle_mail("a", "help", "answered", "", NOWHERE) for _ in range(22)]
+    assert counts == [Reply.SEND] * 19 + [Reply.LAST] + [Reply.NONE] * 2
     assert traffic.count_idle_mail("b", "help", "answered", "", NOWHERE) is Reply.SEND
     clock.moment += timedelta(days=7)
     assert traffic.count_idle_mail("a", "help", "answered", "", NOWHERE) is Reply.SEND

@@ -16,9 +16,9 @@ OTHERS = [f"friend{n}" for n in range(20)]
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, rate_refusals="20/hour; 40/day") as found:
-        found.sign_up("alice", "bob", *OTHERS)
-        yield found
+    with indoors(tmp_path, rate_refusals="20/hour; 40/day") as inside:
+        inside.sign_up("alice", "bob", *OTHERS)
+        yield inside
 
 
 def reached(letters: list[Posted]) -> int:
@@ -30,9 +30,9 @@ EIGHT = " ".join(OTHERS[:8])
 
 def test_one_mail_to_eight_counts_as_eight(server: Indoors) -> None:
     line = f"message alice {PASSWORD} {EIGHT}"
-    found = [server.send(ALICE, line, f"Hello number {n}!") for n in range(9)]
-    assert [reached(letters) for letters in found] == [8] * 7 + [0, 0]
-    (refused,) = found[-1]
+    answers = [server.send(ALICE, line, f"Hello number {n}!") for n in range(9)]
+    assert [reached(letters) for letters in answers] == [8] * 7 + [0, 0]
+    (refused,) = answers[-1]
     assert "This would go to 8 more players" in " ".join(refused.text.split())
     # Whoever is written to by somebody else notices nothing, and an hour later it goes on.
     assert reached(server.send(BOB, f"message bob {PASSWORD} alice", "Hi!")) == 1

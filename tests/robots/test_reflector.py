@@ -30,10 +30,10 @@ ALICE = address_of("alice")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
-    with indoors(tmp_path_factory.mktemp("reflector"), signup="confirm") as found:
-        found.sign_up("alice", "bob")
-        found.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
-        yield found
+    with indoors(tmp_path_factory.mktemp("reflector"), signup="confirm") as inside:
+        inside.sign_up("alice", "bob")
+        inside.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
+        yield inside
 
 
 def everything(letter: Posted) -> str:
@@ -48,10 +48,10 @@ def everything(letter: Posted) -> str:
 def check(letters: list[Posted], what: object) -> None:
     """Hold letters against the promise."""
     for letter in letters:
-        said = everything(letter).lower()
-        assert "evil" not in said, (what, letter.kind, said)
-        words = {word for word in PHRASE if word in said}
-        assert len(words) < 2, (what, letter.kind, said)
+        text = everything(letter).lower()
+        assert "evil" not in text, (what, letter.kind, text)
+        words = {word for word in PHRASE if word in text}
+        assert len(words) < 2, (what, letter.kind, text)
 
 
 def lines(row: Row) -> Iterator[str]:
@@ -148,16 +148,16 @@ def test_no_reply_repeats_words_to_somebody_else(server: Indoors) -> None:
         for letter in (question, *other):
             for text in (marker, f"yes {marker}", f"{marker} yes", f"password {marker} {marker}"):
                 server.send_unread(VICTIM, f"Re: {marker}", text, letter.reply_to)
-                found = [one for one in server.letters() if one.recipient == VICTIM]
-                check(found, (letter.kind, text))
+                letters = [one for one in server.letters() if one.recipient == VICTIM]
+                check(letters, (letter.kind, text))
 
 
 def test_who_has_proved_to_write_still_reads_the_own_words(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
-        (told,) = server.send(ALICE, f"blackbox move 1 alice {PASSWORD} evil.example")
-        assert "evil.example" in told.text
+        (letter,) = server.send(ALICE, f"blackbox move 1 alice {PASSWORD} evil.example")
+        assert "evil.example" in letter.text
 
 
 def test_a_slip_is_still_named_to_anybody(tmp_path: Path) -> None:
@@ -167,5 +167,5 @@ def test_a_slip_is_still_named_to_anybody(tmp_path: Path) -> None:
             ("signup a!b horseshoe", "cannot be a userid"),
             ("blackbox challenge alice bob -size=90x9", "You wrote: blackbox challenge alice bob"),
         ):
-            (told,) = server.send(ALICE, line)
-            assert shown in " ".join(told.text.split()), told.text
+            (letter,) = server.send(ALICE, line)
+            assert shown in " ".join(letter.text.split()), letter.text

@@ -27,8 +27,8 @@ HERE, THERE = "192.0.2.7", "198.51.100.7"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as found:
-        yield found
+    with indoors(tmp_path) as inside:
+        yield inside
 
 
 def hand_in(server: Indoors, sender: str, body: str = "help", to: str = "", peer: str = "") -> str:
@@ -92,8 +92,8 @@ def test_who_comes_meanwhile_waits_for_one_mail_and_not_for_all_that_are_there(
     server.server.play_stage.play.run_until_idle()
     assert late == ["comes", "250"]
     with server.server.database.reading.connect() as connection:
-        asked = connection.execute(select(inbox.c.sender).order_by(inbox.c.id))
-        assert list(asked.scalars()) == [FLOOD, CAROL, *[FLOOD] * 4]
+        query = connection.execute(select(inbox.c.sender).order_by(inbox.c.id))
+        assert list(query.scalars()) == [FLOOD, CAROL, *[FLOOD] * 4]
 
 
 def test_forms_of_pages_are_never_put_off(server: Indoors) -> None:

@@ -30,8 +30,8 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
 
 def count(server: Indoors, table: type) -> int:
     with server.server.database.reading.connect() as connection:
-        found: int = connection.execute(select(func.count()).select_from(table)).scalar_one()
-    return found
+        number: int = connection.execute(select(func.count()).select_from(table)).scalar_one()
+    return number
 
 
 def written(server: Indoors, subject: str, peer: str, said: str = ALICE) -> list[Posted]:
@@ -42,9 +42,9 @@ def written(server: Indoors, subject: str, peer: str, said: str = ALICE) -> list
 def test_forged_solos_make_no_board_and_block_none(server: Indoors) -> None:
     for n in range(30):
         forged(server, f"blackbox solo alice -size=4x4 -atoms={1 + n % 9}", said=ALICE)
-    found = kinds(server.letters(), ALICE)
-    assert found["begin-asked"] == 5
-    assert sum(found.values()) <= 21
+    counted = kinds(server.letters(), ALICE)
+    assert counted["begin-asked"] == 5
+    assert sum(counted.values()) <= 21
     assert count(server, boards) == 0
     # Her own way in is as open as ever: without any proof, by a password, by a reply.
     (question,) = written(server, "blackbox solo alice", AT_HOME)
@@ -76,8 +76,8 @@ def test_a_yes_of_somebody_else_is_none(server: Indoors) -> None:
     server.letters()
     assert count(server, boards) == 0
     server.send(ALICE, f"change password alice {PASSWORD} better-one")
-    (asked,) = server.send(ALICE, "forgot alice")
-    server.reply(asked, "password best-one")
+    (letter,) = server.send(ALICE, "forgot alice")
+    server.reply(letter, "password best-one")
     (refused,) = server.reply(question, "yes")
     assert refused.kind == "refusal"
     assert count(server, boards) == 0
@@ -87,8 +87,8 @@ def test_forged_challenges_do_not_use_up_her_own(server: Indoors) -> None:
     for n in range(30):
         other = ("bob", "carol", "dave", "erin")[n % 4]
         forged(server, f"blackbox challenge alice {other} -size=4x4 -atoms={1 + n % 9}", said=ALICE)
-    asked = [one for one in server.letters() if one.kind == "challenge"]
-    assert len(asked) == 10
+    challenges = [one for one in server.letters() if one.kind == "challenge"]
+    assert len(challenges) == 10
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
     for n in range(3):
         own = server.reply(letter, f"blackbox challenge bob -size=5x5 -atoms={n + 1}")

@@ -42,9 +42,9 @@ def other_secrets(
         other = GAME.parse(opening, _moved(placed.text, view.options, dice)).text
         if set(other.split(",")) == set(placed.text.split(",")):
             continue
-        told = _told_by(record, plies, placed, other)
+        facts = _told_by(record, plies, placed, other)
         same = sum(
-            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(real, told, strict=False))
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(real, facts, strict=False))
         )
         if same > best:
             best, atoms = same, other

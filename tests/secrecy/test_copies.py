@@ -78,9 +78,9 @@ def begin(house: Indoors, who: str, subject: str) -> list[Posted]:
 
 def daily_of(house: Indoors, who: str) -> Posted:
     letters = house.send(address_of(who), f"blackbox daily {who} {PASSWORD} 07:30")
-    (found,) = [one for one in letters if one.kind == "daily"]
-    assert found.board is not None
-    return found
+    (letter,) = [one for one in letters if one.kind == "daily"]
+    assert letter.board is not None
+    return letter
 
 
 def tells(letter: Posted, box: str) -> bool:

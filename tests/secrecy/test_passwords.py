@@ -184,8 +184,10 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     for mail in kept:
         shown = kept_mails.show(mail.id)
         assert shown is not None
-        told = "\n".join((mail.subject, mail.error, shown, kept_mails.retry(mail.id, SIGNED)))
-        assert not spoken_in(told), told
+        shown_words = "\n".join(
+            (mail.subject, mail.error, shown, kept_mails.retry(mail.id, SIGNED))
+        )
+        assert not spoken_in(shown_words), shown_words
     assert not spoken_in(log_lines(caplog))
 
 
@@ -212,7 +214,7 @@ def test_no_page_shows_a_password(tmp_path: Path) -> None:
         server.send(ALICE, f"signup alice {RIGHT}")
         (link,) = (w for w in server.letter(ALICE).text.split() if "/confirm/" in w)
         path = "/confirm/" + link.rpartition("/")[2]
-        client = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+        client = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
         for method, at in (("GET", "/"), ("GET", path), ("POST", path), ("GET", path)):
             client.request(method, at)
             page = client.getresponse().read().decode()

@@ -48,15 +48,15 @@ LOOKS = ("", "?check=all", "?move=a,%2Bb2", "?tap=%3F", "?check=a")
 def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
     """Return the pages of others than the hider after every fifth mail and after the last."""
     site = site_of(world.server)
-    found = []
+    bodies = []
     for number, mail in enumerate(mails, 1):
         tell(world, mail)
         if number % 5 == 0 or number == len(mails):
             answers = all_asked(site, *PATHS, *own_pages(world))
             token = token_of(world, SOLVER, Purpose.BOARD)
             answers[SEAT] = asyncio.run(asked(site, SEAT, authorization=f"Bearer {token}"))
-            found.append(answers)
-    return found
+            bodies.append(answers)
+    return bodies
 
 
 def token_of(world: World, userid: str, purpose: Purpose) -> str:
@@ -65,10 +65,10 @@ def token_of(world: World, userid: str, purpose: Purpose) -> str:
         player = players.by_userid(connection, userid)
     assert player is not None
     if purpose is Purpose.PAGE:
-        told = page_link(player, world.server.clock.now())
+        address = page_link(player, world.server.clock.now())
     else:
-        told = ReplyAddress(purpose, player.id, 1, 1, player.reply_epoch)
-    return world.server.mail_domain.ring.token(told)
+        address = ReplyAddress(purpose, player.id, 1, 1, player.reply_epoch)
+    return world.server.mail_domain.ring.token(address)
 
 
 def own_pages(world: World) -> list[str]:
@@ -87,20 +87,20 @@ def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path:
     assert len(mails) > 6
     assert mails != others
     with quiet_world(tmp_path / "one") as world:
-        here = read_all_along(world, mails)
+        octets = read_all_along(world, mails)
         assert board_of(world).status == "active"
     with quiet_world(tmp_path / "other") as world:
         there = read_all_along(world, others)
-    for number, (one, other) in enumerate(zip(here, there, strict=True)):
+    for number, (one, other) in enumerate(zip(octets, there, strict=True)):
         assert one.keys() == other.keys()
         for path in one:
             assert one[path] == other[path], (number, path)
-    assert here[-1]["/game/1.png"].body.startswith(b"\x89PNG")
+    assert octets[-1]["/game/1.png"].body.startswith(b"\x89PNG")
     for path in ("/game/1", "/api/boards/1", SEAT):
-        assert len({one[path].header("etag") for one in here}) > 1
-    own = {path for path in here[-1] if path.startswith((SEAT, "/b/", "/mine/"))}
+        assert len({one[path].header("etag") for one in octets}) > 1
+    own = {path for path in octets[-1] if path.startswith((SEAT, "/b/", "/mine/"))}
     assert len(own) == 8
-    assert all(one[path].status == 200 for one in here for path in own)
+    assert all(one[path].status == 200 for one in octets for path in own)
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
     for name in ("one", "other"):
         monkeypatch.setattr(daily_box, "Rng", lambda _seed, day, name=name: Rng(name.encode(), day))
         with quiet_world(tmp_path / name) as world:
-            site, found = site_of(world.server), []
+            site, bodies = site_of(world.server), []
             solver, hider = address_of(SOLVER), address_of(HIDER)
             for sender, subject in (
                 (solver, f"blackbox daily {SOLVER} {PASSWORD}"),
@@ -126,11 +126,11 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
                 numbers = re.findall(rb"/daily/(\d+)", all_asked(site, "/daily")["/daily"].body)
                 days = [f"/daily/{int(one)}" for one in numbers]
                 assert len(days) == 1
-                found.append(all_asked(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
+                bodies.append(all_asked(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
             day = solo.day_of_number(int(numbers[0]))
             with world.server.database.reading.connect() as connection:
                 boxes.append(solo.box_of(connection, "blackbox", day))
-        seen.append(found)
+        seen.append(bodies)
     assert boxes[0] != boxes[1]
     for number, (one, other) in enumerate(zip(*seen, strict=True)):
         assert one.keys() == other.keys()

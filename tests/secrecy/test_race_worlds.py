@@ -10,12 +10,13 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from headers import read
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from worlds import draw_from_a_counter
+from worlds import draw_from_a_counter, with_numbered_hashes
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 BEGIN = f"blackbox challenge alice {PASSWORD} bob -race -size=5x5 -atoms=3 -guesses=9 -hints -clue"
@@ -121,7 +122,7 @@ def attached(letter: Posted) -> str:
 def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
     """Return all letters to alice and a follower; with *dice* bob plays, too."""
     folder.mkdir()
-    found = []
+    sent: list[tuple[str, list[Posted]]] = []
     with pytest.MonkeyPatch.context() as patch, indoors_drawing(patch, folder) as world:
         begun(world)
         for command in HERS:
@@ -132,8 +133,12 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
             line = command.format(p=PASSWORD)
             letters = world.send(ALICE, line)
             assert letters, command
-            found.append((command, [without_nonces(one) for one in letters]))
-    return found
+            sent.append((command, letters))
+    numbered = iter(with_numbered_hashes(one.raw for _, letters in sent for one in letters))
+    return [
+        (command, [without_nonces(replace(one, raw=next(numbered))) for one in letters])
+        for command, letters in sent
+    ]
 
 
 @pytest.mark.parametrize("seed", range(4))

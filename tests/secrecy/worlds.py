@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -78,15 +79,36 @@ def draw_from_a_counter(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(secrets, "token_hex", lambda count: token_bytes(count).hex())
 
 
+_SHORT = rb"(?:=\r\n)?".join([rb"-" if at in {4, 9} else rb"[0-9a-f]" for at in range(14)])
+"""The hash in the line below a letter, perhaps with a soft line break of quoted-printable."""
+
+_HASH = re.compile(rb"\b[0-9a-f]{64}\b|\b" + _SHORT + rb"\b")
+
+
+def with_numbered_hashes(letters: Iterable[bytes]) -> list[bytes]:
+    """Return letters with a number for each different hash of a record, in their order.
+
+    Hashes of hidden moves differ in two worlds, and are salted. But they must change at the same
+    letters, else they would count moves that nobody may know of.
+    """
+    numbers: dict[bytes, int] = {}
+
+    def numbered(match: re.Match[bytes]) -> bytes:
+        digits = re.sub(rb"[^0-9a-f]", b"", match[0])[:12]
+        return b"HASH%d" % numbers.setdefault(digits, len(numbers))
+
+    return [_HASH.sub(numbered, letter) for letter in letters]
+
+
 def letters_to(world: World, userid: str) -> list[bytes]:
-    """Return the octets of all letters to a player so far."""
+    """Return the octets of all letters to a player so far, with numbers for hashes."""
     rows = (
         select(letter_bytes.c.raw)
         .join(outbox, outbox.c.id == letter_bytes.c.letter_id)
         .where(outbox.c.recipient == address_of(userid))
     )
     with world.server.database.reading.connect() as connection:
-        return list(connection.execute(rows.order_by(outbox.c.id)).scalars())
+        return with_numbered_hashes(connection.execute(rows.order_by(outbox.c.id)).scalars())
 
 
 def begin(world: World) -> None:

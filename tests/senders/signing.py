@@ -32,8 +32,8 @@ class Key:
 
 @cache
 def ed25519_key(number: int = 0) -> Key:
-    made = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([number + 1]) * 32)
-    public = made.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    key = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([number + 1]) * 32)
+    public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     return Key(
         b"ed25519-sha256",
         base64.b64encode(bytes([number + 1]) * 32),
@@ -43,11 +43,11 @@ def ed25519_key(number: int = 0) -> Key:
 
 @cache
 def rsa_key(bits: int = 1024) -> Key:
-    made = rsa.generate_private_key(65537, bits)
-    public = made.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    key = rsa.generate_private_key(65537, bits)
+    public = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return Key(
         b"rsa-sha256",
-        made.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()),
+        key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()),
         f"v=DKIM1; k=rsa; p={base64.b64encode(public).decode()}",
     )
 

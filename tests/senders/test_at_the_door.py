@@ -18,9 +18,9 @@ HOUSE = "pbmserv@games.example"
 
 @pytest.fixture
 def zone() -> Zone:
-    made = Zone()
-    publish(made, DOMAIN, rsa_key())
-    return made
+    names = Zone()
+    publish(names, DOMAIN, rsa_key())
+    return names
 
 
 @pytest.fixture
@@ -48,17 +48,17 @@ def mail(number: int, sender: str = ALICE, more: str = "") -> bytes:
 
 def obeyed(server: Running) -> set[int]:
     """Return the numbers of mails with proven senders."""
-    found = set()
+    userids = set()
     for letter in server.letters():
         number = str(letter.message["In-Reply-To"] or "").partition("@")[0].strip("<")
         if "preferences" in letter.subject.lower():
-            found.add(int(number))
-    return found
+            userids.add(int(number))
+    return userids
 
 
 @pytest.mark.slow
 def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
-    said = (
+    field = (
         'Authentication-Results: mx.games.example; spf=pass smtp.mailfrom="alice@players.example"'
     )
     received = "Received: from mail.players.example by mx.games.example\r\n"
@@ -67,7 +67,7 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
         assert wire.mail(ALICE, HOUSE, signed(mail(1), DOMAIN, rsa_key())).startswith("250")
         # Not signed; and a field that only our own mail server may write.
         assert wire.mail(ALICE, HOUSE, mail(2)).startswith("250")
-        assert wire.mail(ALICE, HOUSE, mail(3, more=f"{said}\r\n")).startswith("250")
+        assert wire.mail(ALICE, HOUSE, mail(3, more=f"{field}\r\n")).startswith("250")
         # The domain says that this very machine sends its mails.
         zone.add_txt(DOMAIN, "v=spf1 ip4:127.0.0.1 -all")
         assert wire.mail(ALICE, HOUSE, mail(4)).startswith("250")
@@ -103,9 +103,9 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
         assert wire.mail("m@evil.example", HOUSE, forged).startswith("550 5.6.0")
     with Wire(server.lmtp_port, hello="LHLO mx.games.example") as wire:
         assert wire.mail(ALICE, HOUSE, mail(6)).startswith("250")
-        assert wire.mail(ALICE, HOUSE, mail(7, more=f"{said}\r\n{received}")).startswith("250")
+        assert wire.mail(ALICE, HOUSE, mail(7, more=f"{field}\r\n{received}")).startswith("250")
         # Our server did not write it, but passed it on.
-        assert wire.mail(ALICE, HOUSE, mail(8, more=f"{received}{said}\r\n")).startswith("250")
+        assert wire.mail(ALICE, HOUSE, mail(8, more=f"{received}{field}\r\n")).startswith("250")
     assert obeyed(server) == {1, 4, 7}
 
 
@@ -114,12 +114,12 @@ def test_an_address_with_odd_dots_is_one_address_everywhere(server: Running, zon
     """Envelope, From field, proof, account and answer agree."""
     domain = "docomo.players.example"
     publish(zone, domain, rsa_key())
-    given = (Path(__file__).parent / "from_dots.eml").read_bytes().replace(b"\n", b"\r\n")
+    octets = (Path(__file__).parent / "from_dots.eml").read_bytes().replace(b"\n", b"\r\n")
     field = b'From: "taro..y"@docomo.players.example'
     for local in ("taro..y", "taro.", ".taro"):
         address = f"{local}@{domain}"
         for number, form in enumerate((f'"{local}"@{domain}', address, f'T <"{local}"@{domain}>')):
-            raw = given.replace(field, f"From: {form}".encode())
+            raw = octets.replace(field, f"From: {form}".encode())
             raw = raw.replace(b"dots-1", f"{number}.{local.encode().hex()}".encode())
             raw = raw.replace(b"@games.example.org", b"@games.example")
             sender = address if number else form

@@ -85,12 +85,12 @@ def test_a_proven_sender_need_not_say_who_writes(house: Indoors) -> None:
 
 
 def test_a_reply_need_not_say_who_writes(house: Indoors) -> None:
-    (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
+    (letter,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
     wrong = {}
     for line, kind in LINES.items():
         if line.split()[1:2] == ["1"]:  # which is the next test's
             continue
-        letters = house.reply(asked, line)
+        letters = house.reply(letter, line)
         if line.startswith("change address"):  # a letter that was passed on is not enough for it
             assert "write your userid and password, too" in flat(letters[0])
         elif kind not in kinds(letters):
@@ -103,14 +103,16 @@ def test_a_forged_sender_gains_nothing(house: Indoors) -> None:
     wrong = {}
     for line in LINES:
         letters = writes(house, "alice", line, sign=False)
-        asked = {"challenge", "challenged", "begin-asked"}
-        allowed = asked if asked & kinds(letters) else {"refusal", "games", "preview", "show"}
+        questions = {"challenge", "challenged", "begin-asked"}
+        allowed = (
+            questions if questions & kinds(letters) else {"refusal", "games", "preview", "show"}
+        )
         reached = {one.recipient for one in letters if one.kind != "challenge"}
         if not kinds(letters) <= allowed or reached != {address_of("alice")}:
             wrong[line] = [one.text.splitlines()[2:6] for one in letters]
     assert wrong == {}
-    (found,) = writes(house, "alice", "games all")
-    begun = [line for line in found.text.splitlines() if " - " in line and "accept" not in line]
+    (letter,) = writes(house, "alice", "games all")
+    begun = [line for line in letter.text.splitlines() if " - " in line and "accept" not in line]
     assert len(begun) == 1
     assert "alice - bob" in begun[0]
 
@@ -196,16 +198,16 @@ def test_a_players_own_record_comes_to_the_proven_player(house: Indoors) -> None
 
 
 def test_whatever_a_known_reader_gets_can_be_answered(house: Indoors) -> None:
-    (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
+    (question,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
     for line in ("list", "help", "blackbox standings", "scores", "week", "show 1", "games bob"):
-        for letters in (house.reply(asked, line), writes(house, "alice", line)):
+        for letters in (house.reply(question, line), writes(house, "alice", line)):
             (letter,) = letters
             assert letter.reply_to.startswith("pbmserv+"), line
             assert kinds(house.reply(letter, "prefs")) == {"prefs"}, line
         (letter,) = writes(house, "alice", line, sign=False)
         assert letter.reply_to == house.server.mail_domain.address, line
     # Such an address goes to its player alone, whoever has got hold of the letter before.
-    letters = house.send("mallory@elsewhere.example", "", "list", to=asked.reply_to)
+    letters = house.send("mallory@elsewhere.example", "", "list", to=question.reply_to)
     assert {one.recipient for one in letters} == {address_of("alice")}
 
 
@@ -218,8 +220,8 @@ def test_a_number_in_a_reply_names_the_letters_board_or_any_board(
         (letter,) = house.reply(of_two, line)
         assert letter.kind in {"refusal", "summary"}, line
         assert letter.board != 1 or letter.kind == "refusal", line
-    (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
-    assert "board" in kinds(house.reply(asked, "board 1 +d4"))
+    (question,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
+    assert "board" in kinds(house.reply(question, "board 1 +d4"))
     assert "declined" in kinds(house.reply(of_two, "resign 2"))
-    assert "result" in kinds(house.reply(asked, "resign 1"))
-    assert "challenged" in kinds(house.reply(asked, "rematch 1"))
+    assert "result" in kinds(house.reply(question, "resign 1"))
+    assert "challenged" in kinds(house.reply(question, "rematch 1"))

@@ -20,13 +20,13 @@ HIDING = "a1,b2,c3,d4"
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    made: list[Prepared] = []
+    servers: list[Prepared] = []
     zone = Zone()
     publish(zone, DOMAIN)
-    with prepare(tmp_path_factory.mktemp("prepared"), made, names=zone) as house:
+    with prepare(tmp_path_factory.mktemp("prepared"), servers, names=zone) as house:
         house.sign_up("alice", "bob", "carol")
         house.send(address_of("alice"), "blackbox challenge alice bob")
-    return made[0]
+    return servers[0]
 
 
 @pytest.fixture
@@ -122,19 +122,19 @@ def test_an_unknown_userid_is_answered_like_somebody_elses(
 
 @pytest.mark.parametrize("subject", ["prefs alice -", f"blackbox move 1 alice - {HIDING}"])
 def test_without_proof_a_dash_is_nothing(house: Indoors, subject: str) -> None:
-    said = refusal(writes(house, "alice", subject, sign=False))
-    assert 'The "-" stands for the password' in said
-    assert "Write the password in its place, or reply to a letter from here" in said
+    sentence = refusal(writes(house, "alice", subject, sign=False))
+    assert 'The "-" stands for the password' in sentence
+    assert "Write the password in its place, or reply to a letter from here" in sentence
 
 
 def test_without_proof_a_password_is_missing_as_always(house: Indoors) -> None:
-    said = refusal(writes(house, "alice", f"blackbox move 1 alice {HIDING}", sign=False))
-    assert "The password seems to be missing" in said
+    sentence = refusal(writes(house, "alice", f"blackbox move 1 alice {HIDING}", sign=False))
+    assert "The password seems to be missing" in sentence
 
 
 def test_a_new_password_needs_its_dash(house: Indoors) -> None:
-    said = refusal(writes(house, "alice", "change password alice rabbit-hole"))
-    assert "rabbit-hole" not in said
+    sentence = refusal(writes(house, "alice", "change password alice rabbit-hole"))
+    assert "rabbit-hole" not in sentence
     (done,) = writes(house, "alice", "change password alice - rabbit-hole")
     assert done.kind == "password-changed"
     assert kinds(writes(house, "alice", "prefs alice rabbit-hole", sign=False)) == ["prefs"]
@@ -166,8 +166,8 @@ def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors, subject: 
 
 def test_a_word_in_place_of_a_userid_is_not_repeated(house: Indoors) -> None:
     """ "hello" may be a wrong password, and the next word a reader."""
-    said = refusal(writes(house, "alice", "message alice hello rabbit-hole"))
-    assert "rabbit-hole" not in said
+    sentence = refusal(writes(house, "alice", "message alice hello rabbit-hole"))
+    assert "rabbit-hole" not in sentence
 
 
 def test_a_too_long_absence_is_refused_as_such(house: Indoors) -> None:
@@ -175,14 +175,14 @@ def test_a_too_long_absence_is_refused_as_such(house: Indoors) -> None:
 
 
 def test_an_illegal_move_is_refused_as_such(house: Indoors) -> None:
-    said = refusal(writes(house, "alice", "blackbox move 1 alice a1,b2"))
-    assert "password" not in said.partition("Your board")[0]
-    assert "atoms" in said
+    sentence = refusal(writes(house, "alice", "blackbox move 1 alice a1,b2"))
+    assert "password" not in sentence.partition("Your board")[0]
+    assert "atoms" in sentence
 
 
 def test_a_player_who_left_comes_back_by_the_address(house: Indoors) -> None:
-    (asked,) = writes(house, "carol", "signoff carol")
-    house.reply(asked, "yes")
+    (question,) = writes(house, "carol", "signoff carol")
+    house.reply(question, "yes")
     assert "signed off" in refusal(writes(house, "carol", "prefs carol -"))
     assert "refusal" not in kinds(writes(house, "carol", "back carol -"))
     assert kinds(writes(house, "carol", "prefs carol -")) == ["prefs"]
@@ -237,11 +237,11 @@ def test_a_signed_mail_that_is_sent_again_has_no_second_effect(
     again = raw.replace(what, into, 1)
     assert again != raw or not what
     # With two Message-IDs it may be another mail, but nothing is proven by it.
-    said = kinds(house.send_raw("mallory@evil.example", again))
-    assert said == (["refusal"] if b"9@evil" in into else [])
+    counted = kinds(house.send_raw("mallory@evil.example", again))
+    assert counted == (["refusal"] if b"9@evil" in into else [])
     # What counted is known for good; what was refused is refused once more when its row has ended.
     house.live(days=400)
-    assert kinds(house.send_raw("mallory@evil.example", again)) == said
+    assert kinds(house.send_raw("mallory@evil.example", again)) == counted
 
 
 @pytest.mark.parametrize(
@@ -298,8 +298,8 @@ def test_a_signed_mail_does_not_work_at_another_of_our_addresses(house: Indoors)
         f"Subject: x\r\nMessage-ID: <x@{DOMAIN}>\r\n\r\nprefs alice - tz=Asia/Tokyo\r\n".encode(),
         DOMAIN,
     )
-    said = house.send_raw("mallory@evil.example", raw, letter.reply_to)
-    assert "refusal" in kinds(said)
+    letters = house.send_raw("mallory@evil.example", raw, letter.reply_to)
+    assert "refusal" in kinds(letters)
 
 
 # -- what is kept of it ----------------------------------------------------------------------

@@ -34,16 +34,16 @@ def mail(
 
 
 def examined(zone: Zone, raw: bytes, trusted: Trusted | None = None, **envelope: Any) -> Verdict:
-    found = Envelope(ALICE, HOUSE, raw, PEER, "mail.example.org")
-    return examine(replace(found, **envelope), trusted or Trusted(), zone)
+    envelope_read = Envelope(ALICE, HOUSE, raw, PEER, "mail.example.org")
+    return examine(replace(envelope_read, **envelope), trusted or Trusted(), zone)
 
 
 @pytest.fixture
 def zone() -> Zone:
     """Yield a zone in which home.example.org signs its mails and names no mail servers."""
-    made = Zone()
-    publish(made, "home.example.org")
-    return made
+    names = Zone()
+    publish(names, "home.example.org")
+    return names
 
 
 # -- signatures ------------------------------------------------------------------------------
@@ -490,8 +490,8 @@ def test_a_signature_that_our_server_found_right_must_still_cover_what_decides()
     other = passed_on(right + "zzzzzzzz", whole)
     assert examined(Zone(), other, RELAY, handed_on=True).result == "fail"
     replayed = signed(mail(to="mallory@evil.example"), "home.example.org")
-    said = passed_on("mx.games.example; dkim=pass header.d=home.example.org", replayed)
-    assert examined(Zone(), said, RELAY, handed_on=True).result == "fail"
+    verdict_of_copy = passed_on("mx.games.example; dkim=pass header.d=home.example.org", replayed)
+    assert examined(Zone(), verdict_of_copy, RELAY, handed_on=True).result == "fail"
 
 
 PASSED = "mx.games.example; spf=pass smtp.mailfrom=alice@home.example.org"
@@ -588,8 +588,8 @@ def test_a_signature_beside_the_right_one_lends_it_nothing(weak, said) -> None:
 
 def test_a_parents_signature_may_be_the_one_meant() -> None:
     weak = signed(mail(), "example.org", names=("from", "subject", "date", "message-id"))
-    said = f"mx.games.example; dkim=pass header.i=@home.example.org header.b={mark_of(weak)}"
-    verdict = examined(Zone(), passed_on(said, beside(weak)), RELAY, handed_on=True)
+    field = f"mx.games.example; dkim=pass header.i=@home.example.org header.b={mark_of(weak)}"
+    verdict = examined(Zone(), passed_on(field, beside(weak)), RELAY, handed_on=True)
     assert verdict.result == "fail"
     assert "another domain may be meant" in verdict.found
 
@@ -616,10 +616,10 @@ SAID = "spf=pass smtp.mailfrom=alice@home.example.org; dkim=none"
 
 @pytest.fixture
 def forwarder() -> Zone:
-    made = Zone()
-    publish(made, "forward.example", rsa_key(), "arc")
-    publish(made, "evil.example", rsa_key(), "arc")
-    return made
+    names = Zone()
+    publish(names, "forward.example", rsa_key(), "arc")
+    publish(names, "evil.example", rsa_key(), "arc")
+    return names
 
 
 def test_what_a_trusted_forwarder_saw_counts(forwarder) -> None:
@@ -646,8 +646,8 @@ def test_what_a_forwarder_says_of_a_signature_is_said_of_one_that_it_sealed(forw
     names = (*USUAL, "dkim-signature")
 
     def verdict(raw: bytes, seen: tuple[str, ...] = names, top: bytes = b"") -> Verdict:
-        said = f"dkim=pass header.d=home.example.org header.s=s1 header.b={mark_of(raw)}"
-        return examined(forwarder, top + sealed(raw, "forward.example", said, names=seen), SEALED)
+        field = f"dkim=pass header.d=home.example.org header.s=s1 header.b={mark_of(raw)}"
+        return examined(forwarder, top + sealed(raw, "forward.example", field, names=seen), SEALED)
 
     assert verdict(whole).result == "pass"
     assert verdict(whole, USUAL).result == "fail"  # it may have been another one

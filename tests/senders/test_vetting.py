@@ -41,20 +41,20 @@ class Runs:
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
-    found = Runs()
+    counter = Runs()
     verify, prepare = Passwords._verify, Passwords.prepare
 
     def verified(self: Passwords, password_hash: str, password: str) -> bool:
-        found.threads.append(threading.current_thread().name)
+        counter.threads.append(threading.current_thread().name)
         return verify(self, password_hash, password)
 
     def prepared(self: Passwords, userid: str, password: str) -> None:
-        found.threads.append(threading.current_thread().name)
+        counter.threads.append(threading.current_thread().name)
         prepare(self, userid, password)
 
     monkeypatch.setattr(Passwords, "_verify", verified)
     monkeypatch.setattr(Passwords, "prepare", prepared)
-    return found
+    return counter
 
 
 @pytest.fixture
@@ -74,15 +74,15 @@ def flat(text: str) -> str:
 
 def said(report: Posted) -> list[str]:
     """Return the refusal of each line, of the two that are possible."""
-    top, *told = report.text.split("=" * 76)
+    top, *parts = report.text.split("=" * 76)
     lines = [line for line in top.splitlines() if re.match(r"\d+\. ", line)]
-    refusals = [next((r for r in (REFUSED, UNLOOKED) if r in flat(part)), "") for part in told]
-    found: list[str] = []
+    refusals = [next((r for r in (REFUSED, UNLOOKED) if r in flat(part)), "") for part in parts]
+    answers: list[str] = []
     for line in lines:
         see = re.search(r"\(see (\d+)\)", line)
         is_told = see is not None or ". done" in line
-        found.append((found[int(see[1]) - 1] if see else "") if is_told else refusals.pop(0))
-    return found
+        answers.append((answers[int(see[1]) - 1] if see else "") if is_told else refusals.pop(0))
+    return answers
 
 
 def proven(server: Indoors, subject: str, body: str = "") -> str:
@@ -250,8 +250,8 @@ def test_strangers_lock_nobody_out_behind_a_mail_server(
     home = "192.0.2.1" if client else ""
     for n in range(guesses):
         userid = "alice" if n < 10 else f"u{n}"
-        found = behind(server, "evil@evil.example", f"prefs {userid} wrong{n}", client, said=ALICE)
-        assert REFUSED in found
+        answer = behind(server, "evil@evil.example", f"prefs {userid} wrong{n}", client, said=ALICE)
+        assert REFUSED in answer
     assert REFUSED in behind(server, "evil@evil.example", f"prefs alice {PASSWORD}", client)
     assert "format" in behind(server, ALICE, f"prefs alice {PASSWORD}", home)
 
@@ -266,7 +266,7 @@ def test_mails_of_one_neighbour_wait_for_each_other(
     def slow(self: Passwords, password_hash: str, password: str) -> bool:
         if password.startswith("wrong"):
             inside.release()
-            assert gate.wait(20)
+            assert gate.wait(60)
         return before(self, password_hash, password)
 
     monkeypatch.setattr(Passwords, "_verify", slow)
@@ -279,9 +279,9 @@ def test_mails_of_one_neighbour_wait_for_each_other(
     thieves = [
         looked(f"t{n}@evil.example", f"prefs u{n} wrong{n}xxxx", "198.51.100.9") for n in range(6)
     ]
-    assert inside.acquire(timeout=20)
-    assert looked(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1").result(20)
+    assert inside.acquire(timeout=60)
+    assert looked(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1").result(60)
     assert not any(thief.done() for thief in thieves)
     assert not inside.acquire(blocking=False)
     gate.set()
-    assert all(thief.result(20) for thief in thieves)
+    assert all(thief.result(60) for thief in thieves)

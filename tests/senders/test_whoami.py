@@ -40,19 +40,19 @@ def words(letter: Posted) -> str:
 
 
 def test_a_proven_sender_gets_the_players_of_the_address(house: Indoors) -> None:
-    told = words(writes(house, "alice", "whoami"))
-    assert "so it proves who wrote it" in told
-    assert "Players with the address of this mail: alice." in told
-    assert "leave the password of these players out" in told
-    assert "bob" not in told
-    told = words(writes(house, "lewis", "whoami"))
-    assert "No player has the address of this mail." in told
+    text = words(writes(house, "alice", "whoami"))
+    assert "so it proves who wrote it" in text
+    assert "Players with the address of this mail: alice." in text
+    assert "leave the password of these players out" in text
+    assert "bob" not in text
+    text = words(writes(house, "lewis", "whoami"))
+    assert "No player has the address of this mail." in text
 
 
 def test_a_proven_sender_needs_no_password(house: Indoors) -> None:
     for subject in ("whoami alice", "whoami alice -"):
-        told = words(writes(house, "alice", subject))
-        assert "You speak as alice: the mail proves to come from an address of theirs." in told
+        text = words(writes(house, "alice", subject))
+        assert "You speak as alice: the mail proves to come from an address of theirs." in text
     assert writes(house, "alice", "whoami bob").kind == "refusal"
 
 
@@ -71,9 +71,9 @@ def test_an_answer_to_somebody_else_names_no_players_of_the_sender(house: Indoor
 
 
 def test_a_letter_from_before_a_reset_proves_nothing(house: Indoors) -> None:
-    told = house.send(address_of("alice"), f"prefs alice {PASSWORD}")
+    letters = house.send(address_of("alice"), f"prefs alice {PASSWORD}")
     (reset,) = house.send(address_of("alice"), "forgot alice")
     house.reply(reset, "password another-word")
-    (letter,) = house.reply(told[0], "whoami")
+    (letter,) = house.reply(letters[0], "whoami")
     assert letter.kind == "refusal"
     assert "You speak as" not in letter.text

@@ -51,8 +51,8 @@ class Ways:
 
 
 def confirmed(house: Indoors, userid: str) -> None:
-    (asked,) = house.send(address_of(userid), f"signup {userid} {PASSWORD}")
-    house.reply(asked, "yes")
+    (letter,) = house.send(address_of(userid), f"signup {userid} {PASSWORD}")
+    house.reply(letter, "yes")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
     with indoors(tmp_path_factory.mktemp("house"), signup="confirm") as house:
         for userid in ("alice", "bob", "carol"):
             confirmed(house, userid)
-        (asked,) = house.send(address_of("dora"), f"signup dora {PASSWORD}")
+        (question,) = house.send(address_of("dora"), f"signup dora {PASSWORD}")
         board, _ = house.send(address_of("alice"), "blackbox challenge alice bob")
         lines = f"blackbox showas bob {PASSWORD} 1\nblackbox games bob"
         (report,) = house.send(address_of("bob"), "multiple", lines)
@@ -69,7 +69,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
             house.send(address_of("bob"), "blackbox challenge bob carol")
         (digest,) = (x for hours in (1, 1) for x in house.live(hours=hours) if x.kind == "tray")
         ours = house.server.mail_domain.address
-        letters = {"board": board, "report": report, "digest": digest, "signup": asked}
+        letters = {"board": board, "report": report, "digest": digest, "signup": question}
         yield Ways(
             house,
             {

@@ -51,8 +51,8 @@ def test_a_stranger_is_told_how_to_begin(house, subject: str, body: str) -> None
     assert "signup nina PASSWORD" in letter.text
     assert "subject=signup nina PASSWORD" in unquote(letter.html)
     assert "Join as nina" in letter.html
-    (known,) = house.send(ALICE, subject, body)  # a player gets the reason
-    assert known.kind != "stranger"
+    (answer,) = house.send(ALICE, subject, body)  # a player gets the reason
+    assert answer.kind != "stranger"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_programs_are_told_nothing(house) -> None:
 
 
 def test_whoever_has_left_is_no_stranger(house) -> None:
-    (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
-    house.reply(asked, "yes")
+    (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
+    house.reply(question, "yes")
     (letter,) = house.send(ALICE, "hello there")
     assert letter.kind == "refusal"

@@ -21,7 +21,7 @@ from sqlalchemy.engine import make_url
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import shares_sessions
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 Pooled = Callable[[str], str]
 

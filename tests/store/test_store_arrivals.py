@@ -15,6 +15,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
+from pbmserv.store.delivery.shares import SHARES
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 UNTIL = NOW + timedelta(seconds=30)
@@ -54,6 +55,23 @@ def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> No
     with store.writing.begin() as two:
         later = arrivals.claim(two, "two", NOW, UNTIL, 9, 9, in_hand=[other])
         assert [arrival.id for arrival in later] == [second]
+
+
+def test_each_share_is_claimed_for_itself(store: Database) -> None:
+    """A distributed PostgreSQL has each share on one node; mails of a lane stay in order."""
+    numbers = _stored(store, [f"player {n % 40}" for n in range(80)])
+    claimed = []
+    for share in range(SHARES):
+        with store.writing.begin() as connection:
+            of_share = arrivals.claim(connection, "one", NOW, UNTIL, 100, 100, share=share)
+            assert {arrival.id % SHARES for arrival in of_share} <= {share}
+            assert not arrivals.claim(connection, "two", NOW, UNTIL, 100, 100, share=share)
+            claimed += of_share
+    assert sorted(arrival.id for arrival in claimed) == numbers
+    for lane in {arrival.lane for arrival in claimed}:
+        of_lane = [arrival.id for arrival in claimed if arrival.lane == lane]
+        assert of_lane == sorted(of_lane)
+        assert len(of_lane) == 2
 
 
 def test_a_long_lane_of_another_play_does_not_hide_other_lanes(store: Database) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.outbound.claims import LEASE, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Outbox
+from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.outbound.sender import BATCH
 from pbmserv.stages.current_work import CurrentWork
@@ -32,7 +33,7 @@ from pbmserv.store.delivery.outbox import SHARE, NewLetter, QueuedLetter, keep_b
 from pbmserv.store.tables.columns import pack
 from pbmserv.store.tables.mail import outbox as rows
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 class Hands(Outbox):
@@ -84,6 +85,20 @@ class Post:
 
         self.writer.submit(job).result(PATIENCE_S)
 
+    def numbers(self) -> list[int]:
+        """Return the numbers of all letters, in the order in which they were added."""
+        with self.database.reading.connect() as connection:
+            return list(connection.execute(select(rows.c.id).order_by(rows.c.id)).scalars())
+
+    def number(self, place: int) -> int:
+        """Return the number of the first, second … letter."""
+        return self.numbers()[place - 1]
+
+    def places(self, letters: Iterable[QueuedLetter | OutgoingLetter]) -> list[int]:
+        """Return which letters these are: 1 for the first that was added."""
+        numbers = self.numbers()
+        return [numbers.index(letter.id) + 1 for letter in letters]
+
     def states(self) -> Counter[str]:
         with self.database.reading.connect() as connection:
             return Counter(connection.execute(select(rows.c.state)).scalars())
@@ -97,12 +112,12 @@ def letter_to(
     userid: str, kind: str = "welcome", words: Mapping[str, object] | None = None
 ) -> NewLetter:
     """Return a new letter."""
-    told = {"userid": userid, "has_password": True, **(words or {})}
-    return NewLetter(kind, f"{userid}@players.example", told, f"<{userid}@games.example>")
+    values = {"userid": userid, "has_password": True, **(words or {})}
+    return NewLetter(kind, f"{userid}@players.example", values, f"<{userid}@games.example>")
 
 
 def claimed(post: Post) -> list[int]:
-    return [row.id for row in post.queue.claim(BATCH)]
+    return post.places(post.queue.claim(BATCH))
 
 
 @pytest.fixture
@@ -112,9 +127,9 @@ def clock() -> MovableClock:
 
 @pytest.fixture
 def post(database_url: str, clock: MovableClock) -> Iterator[Post]:
-    made = Post(database_url, clock)
-    yield made
-    made.close()
+    opened = Post(database_url, clock)
+    yield opened
+    opened.close()
 
 
 def test_a_claimed_letter_is_due_again_when_its_worker_died(
@@ -122,27 +137,27 @@ def test_a_claimed_letter_is_due_again_when_its_worker_died(
 ) -> None:
     post.post(3, clock)
     first = post.queue.claim(2)
-    assert [row.id for row in first] == [1, 2]
-    assert [row.id for row in post.queue.claim(2)] == [3]
+    assert post.places(first) == [1, 2]
+    assert post.places(post.queue.claim(2)) == [3]
     assert post.queue.claim(2) == []
-    made = post.queue.make(first[:1])
+    letters = post.queue.make(first[:1])
     assert post.queue.next_due() == clock.now() + LEASE
 
     clock.move(seconds=LEASE.total_seconds())
     again = post.queue.claim(9)
-    assert [row.id for row in again] == [1, 2, 3]
-    assert again[0].raw == made[0].raw  # the very mail that may have gone out already
+    assert post.places(again) == [1, 2, 3]
+    assert again[0].raw == letters[0].raw  # the very mail that may have gone out already
     assert again[1].raw is None
-    assert post.queue.make(again[:1]) == made
+    assert post.queue.make(again[:1]) == letters
     assert [row.attempts for row in again] == [0, 0, 0]
 
 
 def test_a_letter_does_not_wait_for_many_letters_to_another_reader(
     post: Post, clock: MovableClock
 ) -> None:
-    asked = [letter_to("alice", "export") for _ in range(5)]
+    new_letters = [letter_to("alice", "export") for _ in range(5)]
     several = {"lines": [{"parts": [{}] * 30}]}
-    post.add([*asked, letter_to("carol", "summary", several), letter_to("bob")], clock)
+    post.add([*new_letters, letter_to("carol", "summary", several), letter_to("bob")], clock)
     assert claimed(post) == [7, 6, 1]  # who has asked for least first
     clock.move(seconds=1)
     post.add([letter_to("bob"), letter_to("alice")], clock)
@@ -162,8 +177,8 @@ def test_the_share_of_a_reader_is_one_batch_of_plain_letters(
 def test_a_letter_with_stored_octets_has_little_effort(post: Post, clock: MovableClock) -> None:
     post.add([letter_to("alice", "export")], clock)
     assert [row.effort for row in post.queue.claim(9)] == [SHARE]
-    made = {1: pack(b"made")}
-    post.writer.submit(lambda c: keep_bytes(c, made, clock.now())).result(PATIENCE_S)
+    packed = {post.number(1): pack(b"made")}
+    post.writer.submit(lambda c: keep_bytes(c, packed, clock.now())).result(PATIENCE_S)
     clock.move(seconds=LEASE.total_seconds())
     assert [row.effort for row in post.queue.claim(9)] == [1]
 
@@ -173,19 +188,26 @@ def test_every_result_of_a_letter(post: Post, clock: MovableClock) -> None:
     post.queue.make(post.queue.claim(9))
     soon = clock.now() + timedelta(minutes=1)
     post.queue.settle(
-        [Sent(1), Later(2, soon, "451 greylisted"), Failed(3, "550 no"), Untried(4, soon)]
+        [
+            Sent(post.number(1)),
+            Later(post.number(2), soon, "451 greylisted"),
+            Failed(post.number(3), "550 no"),
+            Untried(post.number(4), soon),
+        ]
     )
     post.queue.settle([])
     post.queue.settle([Sent(77)])  # a letter that nobody knows is no error
     assert post.states() == {"sent": 1, "queued": 2, "failed": 1}
     assert post.queue.next_due() == soon
     clock.move(minutes=1)
-    assert [(row.id, row.attempts) for row in post.queue.claim(9)] == [(2, 1), (4, 0)]
-    post.queue.settle([Sent(2), Sent(4)])
+    again = post.queue.claim(9)
+    assert post.places(again) == [2, 4]
+    assert [row.attempts for row in again] == [1, 0]
+    post.queue.settle([Sent(post.number(2)), Sent(post.number(4))])
     assert post.queue.next_due() is None
     with post.database.reading.connect() as connection:
-        found = connection.execute(select(rows.c.id, rows.c.error).order_by(rows.c.id)).all()
-    assert [tuple(row) for row in found] == [(1, ""), (2, ""), (3, "550 no"), (4, "")]
+        errors = connection.execute(select(rows.c.error).order_by(rows.c.id)).scalars().all()
+    assert errors == ["", "", "550 no", ""]
 
 
 def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
@@ -193,20 +215,20 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
 ) -> None:
     post.post(2, clock)
     claimed = post.queue.claim(9)
-    post.watch.stuck.note(1)
+    post.watch.stuck.note(post.number(1))
     with pytest.raises(SetAside):
         post.queue.make(claimed)
-    assert [letter.id for letter in post.queue.make(claimed[1:])] == [2]
-    post.queue.settle([Later(1, clock.now(), "set aside"), Sent(2)])
+    assert post.places(post.queue.make(claimed[1:])) == [2]
+    post.queue.settle([Later(post.number(1), clock.now(), "set aside"), Sent(post.number(2))])
     (again,) = post.queue.claim(9)
     assert again.attempts == 1
-    assert [letter.id for letter in post.queue.make([again])] == [1]  # it has waited
-    post.queue.settle([Later(1, clock.now(), "451")])
+    assert post.places(post.queue.make([again])) == [1]  # it has waited
+    post.queue.settle([Later(post.number(1), clock.now(), "451")])
 
     post.post(1, clock)
-    claimed = [row for row in post.queue.claim(9) if row.id == 3]
-    post.watch.stuck.note(3)
-    post.watch.stuck.note(3)
+    claimed = [row for row in post.queue.claim(9) if row.id == post.number(3)]
+    post.watch.stuck.note(post.number(3))
+    post.watch.stuck.note(post.number(3))
     with pytest.raises(ServerFault, match="stopped 2 times"):
         post.queue.make(claimed)
 
@@ -231,7 +253,7 @@ def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
         thread.start()
     for thread in threads:
         thread.join(PATIENCE_S)
-    assert sorted(sent) == list(range(1, 121))
+    assert sorted(sent) == servers[1].numbers()
     assert servers[1].states() == {"sent": 120}
     for server in servers:
         server.close()
@@ -247,8 +269,8 @@ def test_a_worker_skips_letters_that_another_one_is_claiming(
     with server.database.writing.begin() as first, server.database.writing.begin() as second:
         one = outbox.claim(first, "one", clock.now(), until, 2)
         two = outbox.claim(second, "two", clock.now(), until, 9)
-        assert [row.id for row in one] == [1, 2]
-        assert [row.id for row in two] == [3, 4]
+        assert server.places(one) == [1, 2]
+        assert server.places(two) == [3, 4]
     assert server.queue.claim(9) == []
     server.close()
 
@@ -264,7 +286,7 @@ def test_letters_to_a_closed_domain_are_skipped(post: Post, clock: MovableClock)
     assert post.queue.claim(9, None, closed, clock.now() + timedelta(seconds=1)) == []
     claimed = post.queue.claim(9, None, closed, clock.now())
     assert [row.recipient for row in claimed] == ["otto@other.example"]
-    assert [row.id for row in post.queue.claim(9)] == [1, 2, 3]
+    assert post.places(post.queue.claim(9)) == [1, 2, 3]
 
 
 def test_a_process_gives_back_its_lost_letters_and_no_others(
@@ -272,10 +294,11 @@ def test_a_process_gives_back_its_lost_letters_and_no_others(
 ) -> None:
     one, two = (Post(database_url, clock, by) for by in ("post1", "post2"))
     one.post(5, clock)
-    assert [row.id for row in one.queue.claim(3)] == [1, 2, 3]
-    assert [row.id for row in two.queue.claim(1)] == [4]
-    again = one.queue.claim(9, in_hand=[2])  # 2 is in hand; the answer with 1 and 3 never came
-    assert [row.id for row in again] == [1, 3, 5]
+    assert one.places(one.queue.claim(3)) == [1, 2, 3]
+    assert two.places(two.queue.claim(1)) == [4]
+    # The second is in hand; the answer with the first and the third never came.
+    again = one.queue.claim(9, in_hand=[one.number(2)])
+    assert one.places(again) == [1, 3, 5]
     one.close()
     two.close()
 
@@ -287,17 +310,17 @@ def test_a_restart_sends_claimed_letters_and_no_postponed_ones(
     post.post(4, clock)
     post.queue.make(post.queue.claim(3))
     soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
-    post.queue.settle([Later(2, soon, "451 greylisted"), Sent(3)])
+    post.queue.settle([Later(post.number(2), soon, "451 greylisted"), Sent(post.number(3))])
     with post.database.writing.begin() as connection:
-        letter = bounces.letter(connection, 3)
+        letter = bounces.letter(connection, post.number(3))
         assert letter is not None
         bounces.send_later(connection, letter, tomorrow, clock.now())
 
     for _ in range(2):
-        assert [row.id for row in post.queue.claim(9, in_hand=())] == [1, 4]
-    post.queue.settle([Sent(1), Sent(4)])
+        assert post.places(post.queue.claim(9, in_hand=())) == [1, 4]
+    post.queue.settle([Sent(post.number(1)), Sent(post.number(4))])
     assert post.queue.next_due() == soon
-    post.queue.settle([Sent(2)])
+    post.queue.settle([Sent(post.number(2))])
     assert post.queue.next_due() == tomorrow
 
 
@@ -309,16 +332,18 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
     post.queue.make(post.queue.claim(9))
     tomorrow = clock.now() + timedelta(days=1)
     with post.database.writing.begin() as connection:
-        found = [bounces.letter(connection, number) for number in range(1, 5)]
-        for letter in found:
+        letters = [bounces.letter(connection, number) for number in post.numbers()[:4]]
+        for place, letter in enumerate(letters, 1):
             assert letter is not None
-            bounces.note_reason(connection, letter, f"came back: {letter.id}", clock.now())
-        returned, again, _, late = filter(None, found)
+            bounces.note_reason(connection, letter, f"came back: {place}", clock.now())
+        returned, again, _, late = filter(None, letters)
         bounces.set_aside(connection, returned)
         bounces.send_later(connection, again, tomorrow, clock.now())
         bounces.set_aside(connection, late)
 
-    post.queue.settle([Sent(1), Sent(2), Sent(3), Later(4, clock.now(), "421"), Sent(5)])
+    first, second, third, fourth, fifth = post.numbers()[:5]
+    results = [Sent(first), Sent(second), Sent(third), Sent(fifth)]
+    post.queue.settle([*results, Later(fourth, clock.now(), "421")])
     assert post.queue.claim(9) == []
     assert post.queue.next_due() == tomorrow  # the copy of the second one
     with post.database.reading.connect() as connection:
@@ -336,11 +361,11 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
 def test_a_lease_is_renewed_while_its_letter_is_in_hand(post: Post, clock: MovableClock) -> None:
     post.post(2, clock)
     post.queue.make(post.queue.claim(9))
-    post.queue.settle([Sent(2)])
+    post.queue.settle([Sent(post.number(2))])
     for _ in range(3):
         clock.move(seconds=LEASE.total_seconds() - 1)
-        post.queue.renew([1, 2])
+        post.queue.renew(post.numbers())
         assert post.queue.claim(9) == []
-    post.queue.settle([Later(1, clock.now(), "421")])
-    post.queue.renew([1])  # too late: it is somebody else's to take
-    assert [row.id for row in post.queue.claim(9)] == [1]
+    post.queue.settle([Later(post.number(1), clock.now(), "421")])
+    post.queue.renew(post.numbers()[:1])  # too late: it is somebody else's to take
+    assert post.places(post.queue.claim(9)) == [1]

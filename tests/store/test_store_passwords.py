@@ -52,15 +52,15 @@ def right(passwords: Passwords, known: str | None, password: str, userid: str = 
 def test_a_verdict_is_remembered_right_or_wrong(
     passwords: Passwords, hasher: CountingHasher
 ) -> None:
-    known = hasher.hash("secret")
-    assert passwords.memo.right("alice", known, "secret") is None  # nobody has looked
+    right_hash = hasher.hash("secret")
+    assert passwords.memo.right("alice", right_hash, "secret") is None  # nobody has looked
     for _ in range(3):
-        assert right(passwords, known, "secret")
-        assert not right(passwords, known, "Secret")
-        assert not right(passwords, known, "")
+        assert right(passwords, right_hash, "secret")
+        assert not right(passwords, right_hash, "Secret")
+        assert not right(passwords, right_hash, "")
     assert hasher.verified == 3
-    assert passwords.memo.right("alice", known, "secret") is True
-    assert passwords.memo.right("alice", known, "Secret") is False
+    assert passwords.memo.right("alice", right_hash, "secret") is True
+    assert passwords.memo.right("alice", right_hash, "Secret") is False
     assert hasher.verified == 3
 
 
@@ -68,9 +68,9 @@ def test_every_first_check_costs_the_same_and_every_second_one_nothing(
     passwords: Passwords, hasher: CountingHasher
 ) -> None:
     """This holds for any earlier checks of the same word, so timing does not reveal who exists."""
-    known = hasher.hash("secret")
+    right_hash = hasher.hash("secret")
     for done, (userid, one) in enumerate(
-        [("nobody", None), ("alice", known), ("nobody-else", None), ("bob", hasher.hash("b"))]
+        [("nobody", None), ("alice", right_hash), ("nobody-else", None), ("bob", hasher.hash("b"))]
     ):
         assert hasher.verified == done
         for _ in range(2):
@@ -89,20 +89,20 @@ def test_a_hash_that_was_prepared_is_used_once(
     passwords.prepare("alice", "secret")
     passwords.prepare("bob", "secret")  # two players must not share a salt
     assert hasher.hashed == 2
-    made = {memo.new_hash("secret"), memo.new_hash("secret")}
-    assert len(made) == 2
+    hashes = {memo.new_hash("secret"), memo.new_hash("secret")}
+    assert len(hashes) == 2
     assert memo.new_hash("secret") is None  # nothing is hashed where somebody waits for it
     assert hasher.hashed == 2
-    for one in made:
+    for one in hashes:
         assert one is not None
         assert memo.verdict("alice", one, "secret") or memo.verdict("bob", one, "secret")
         assert right(passwords, one, "secret")
 
 
 def test_a_recently_right_password_needs_no_check(passwords: Passwords) -> None:
-    known, memo = passwords.hash("secret"), passwords.memo
+    right_hash, memo = passwords.hash("secret"), passwords.memo
     assert not memo.recent("alice", "secret")
-    assert right(passwords, known, "secret")
+    assert right(passwords, right_hash, "secret")
     assert memo.recent("alice", "secret")
     assert not memo.recent("alice", "other")
     assert not memo.recent("bob", "secret")
@@ -120,12 +120,14 @@ def test_the_memo_holds_no_password_and_has_an_end(
 ) -> None:
     monkeypatch.setattr(passwords_module, "MEMO", 3)
     monkeypatch.setattr(passwords_module, "PREPARED", 3)
-    known = hasher.hash("secret")
+    right_hash = hasher.hash("secret")
     for n in range(10):
-        right(passwords, known, f"guess-{n}")
+        right(passwords, right_hash, f"guess-{n}")
         passwords.prepare("", f"guess-{n}")
     kept = [
-        n for n in range(10) if passwords.memo.verdict("alice", known, f"guess-{n}") is not None
+        n
+        for n in range(10)
+        if passwords.memo.verdict("alice", right_hash, f"guess-{n}") is not None
     ]
     assert kept == [7, 8, 9]
     assert [n for n in range(10) if passwords.memo.new_hash(f"guess-{n}")] == [7, 8, 9]
@@ -140,7 +142,7 @@ ONE = Passwords(CountingHasher())
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_only_the_same_text_is_the_password(right: str, given_: str) -> None:
     try:
-        known = ONE.hash(right)
+        right_hash = ONE.hash(right)
     except (UnicodeEncodeError, VerifyMismatchError):
         return
-    assert ONE.check("alice", known, given_)[0] == (right == given_)
+    assert ONE.check("alice", right_hash, given_)[0] == (right == given_)

@@ -59,9 +59,9 @@ def test_nobody_else_on_the_machine_reads_the_database(tmp_path: Path) -> None:
 def test_nobody_else_on_the_machine_reads_the_letters(tmp_path: Path) -> None:
     relay = MaildirRelay(tmp_path / "mail")
     relay.deliver(OutgoingLetter(1, "<1@x>", "b@x", "ada@x", b"Subject: x\r\n\r\n"))
-    found = list(tmp_path.rglob("*"))
-    assert {mode(path) for path in found if path.is_dir()} == {0o700}
-    assert {mode(path) for path in found if path.is_file()} == {0o600}
+    files = list(tmp_path.rglob("*"))
+    assert {mode(path) for path in files if path.is_dir()} == {0o700}
+    assert {mode(path) for path in files if path.is_file()} == {0o600}
 
 
 @pytest.mark.parametrize(

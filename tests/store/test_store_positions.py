@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import Running, start
@@ -10,18 +11,23 @@ from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.looking import ListGames
-from pbmserv.engine.position import Position
-from pbmserv.engine.types import Seat
+from pbmserv.engine.position import Position, opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import ServerFault
+from pbmserv.game import Game
+from pbmserv.service.boards.plies import must_fit
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.boards.moves import Positions
+from pbmserv.store.boards.moves import LEAST_OCTETS, Positions
 
 
 def row(connection: Connection, board: int) -> BoardRow:
-    found = boards.load(connection, board)
-    assert found is not None
-    return found
+    board_row = boards.load(connection, board)
+    assert board_row is not None
+    return board_row
 
 
 def shown(position: Position) -> list[object]:
@@ -103,7 +109,7 @@ def test_old_boards_are_forgotten_when_memory_is_full(tmp_path: Path) -> None:
         tables = seat_pairs(server.server, 5)
         for table in tables:
             play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]))
-        positions = Positions(server.server.registry, most=9)  # three boards of 2 plies
+        positions = Positions(server.server.registry, most=9 * LEAST_OCTETS)  # three boards
         with server.server.database.reading.connect() as connection:
             for table in tables:
                 position = positions.newest(connection, row(connection, table.board))
@@ -111,14 +117,55 @@ def test_old_boards_are_forgotten_when_memory_is_full(tmp_path: Path) -> None:
                 positions.remember({table.board: position})  # twice counts once
                 positions.remember({table.board: position.at(1)})  # an older one replaces nothing
             assert list(positions._kept) == [table.board for table in tables[2:]]
-            assert positions._plies == 9
+            assert positions._octets == 9 * LEAST_OCTETS
             # Looking at one keeps it longer than those that nobody looks at.
             positions.newest(connection, row(connection, tables[2].board))
             first = positions.newest(connection, row(connection, tables[0].board))
             positions.remember({tables[0].board: first})
             assert list(positions._kept) == [tables[n].board for n in (4, 2, 0)]
-            # A board larger than the memory is kept alone rather than not at all.
-            small = Positions(server.server.registry, most=1)
+            # A board larger than the memory is replayed each time.
+            small = Positions(server.server.registry, most=LEAST_OCTETS)
             small.remember({tables[0].board: first})
-            small.remember({tables[1].board: first})
-            assert list(small._kept) == [tables[1].board]
+            assert not small._kept
+
+
+class Hoard(Game[tuple[int, bytes]]):
+    """Each state holds many octets that no other state has."""
+
+    key, title = "hoard", "Hoard"
+    octets = 30_000
+
+    def start(self, seats: int, options: Any, rng: Any) -> tuple[int, bytes]:
+        return 0, b""
+
+    def moves(self, state: tuple[int, bytes], seat: int) -> list[str]:
+        return ["1"]
+
+    def play(self, state: tuple[int, bytes], seat: int, move: str, rng: Any) -> tuple[int, bytes]:
+        return state[0] + 1, bytes([state[0]]) * self.octets
+
+    def over(self, state: tuple[int, bytes]) -> None:
+        return None
+
+
+def test_large_states_count_by_their_octets() -> None:
+    registry = Registry([Hoard()])
+    positions = Positions(registry, most=1_000_000)
+    record = GameRecord("hoard", 1, 2, (), b"seed" * 8)
+    for board in range(20):
+        position = opening(registry.newest("hoard"), record)
+        for number in range(4):
+            position = position.move(Seat(number % 2), Move("1"))
+            positions.remember({board: position})
+    assert len(positions._kept) == 8
+    assert list(positions._kept) == list(range(12, 20))
+
+
+def test_a_state_that_would_fill_the_memory_is_not_stored() -> None:
+    hoard = Hoard()
+    game = Registry([hoard]).newest("hoard")
+    position = opening(game, GameRecord("hoard", 1, 2, (), b"seed" * 8))
+    must_fit(position.move(Seat(0), Move("1")))
+    hoard.octets = 2_000_000
+    with pytest.raises(ServerFault, match="a state of hoard has 2000 kB"):
+        must_fit(position.move(Seat(0), Move("1")))

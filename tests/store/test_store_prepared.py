@@ -18,7 +18,7 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import keys
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 BOARD = {
     "game": "blackbox",
@@ -48,10 +48,10 @@ def test_values_arrive_as_they_do_by_core(database: Database) -> None:
     with database.writing.begin() as connection:
         ADD.run(connection, BOARD)
         connection.execute(insert(boards).values(BOARD))
-        found = [tuple(row) for row in Prepared(SEEN).run(connection, {"least": 0})]
-        assert found == [tuple(row) for row in connection.execute(SEEN, {"least": 0})]
-    assert found[0] == found[1]
-    assert found[0] == (BOARD["options"], BOARD["seed"], True, None, NOW.astimezone(UTC), None)
+        rows = [tuple(row) for row in Prepared(SEEN).run(connection, {"least": 0})]
+        assert rows == [tuple(row) for row in connection.execute(SEEN, {"least": 0})]
+    assert rows[0] == rows[1]
+    assert rows[0] == (BOARD["options"], BOARD["seed"], True, None, NOW.astimezone(UTC), None)
 
 
 def test_errors_are_those_of_core_and_quote_no_values(database: Database) -> None:

@@ -41,26 +41,26 @@ def test_the_migrations_build_the_tables_and_differences_are_reported(
 
     with empty.writing.begin() as connection:
         connection.execute(text("ALTER TABLE players ADD COLUMN shoe_size INTEGER"))
-    (found,) = schema.check(empty)
-    assert "shoe_size" in found
+    (difference,) = schema.check(empty)
+    assert "shoe_size" in difference
 
 
 def store_of(name: str) -> str:
-    found: str = metadata.tables[name].info.get("store", "game")
-    return found
+    store: str = metadata.tables[name].info.get("store", "game")
+    return store
 
 
 def test_each_store_may_have_a_file_of_its_own(tmp_path: Path) -> None:
-    found = {}
+    by_file = {}
     for store in schema.ALL:
         database = Database(f"sqlite:///{tmp_path}/{store}.sqlite3")
         schema.prepare(database, (store,))
         schema.require(database)
         assert schema.check(database, (store,)) == []
         assert schema.check(database) != []
-        found[store] = tables(database)
+        by_file[store] = tables(database)
         database.close()
-    assert found == {
+    assert by_file == {
         store: {name for name in metadata.tables if store_of(name) == store} for store in schema.ALL
     }
 
@@ -90,7 +90,7 @@ def test_sqlite_never_gives_a_number_twice(tmp_path: Path) -> None:
         counted = connection.execute(
             text("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%' ORDER BY name")
         ).scalars()
-        assert list(counted) == ["arrivals", "boards", "inbox", "outbox"]
+        assert list(counted) == ["arrivals", "boards", "events", "inbox", "outbox"]
     database.close()
 
 
@@ -99,7 +99,9 @@ def test_preparing_a_current_database_is_cheap(
 ) -> None:
     schema.prepare(empty)
     with empty.writing.begin() as connection:
-        connection.execute(text("INSERT INTO keys VALUES (1, :secret, :now)"), KEY)
+        connection.execute(
+            text("INSERT INTO keys (id, secret, created_at) VALUES (1, :secret, :now)"), KEY
+        )
     monkeypatch.setattr(schema, "upgrade", lambda *_: pytest.fail("nothing is to be done"))
     schema.prepare(empty)
     with empty.reading.connect() as connection:
@@ -120,8 +122,8 @@ def test_alembic_is_not_imported_for_a_current_database(tmp_path: Path) -> None:
         f"schema.prepare(Database({database.url!r}))\n"
         "sys.exit('alembic' in sys.modules)\n"
     )
-    found = subprocess.run([sys.executable, "-c", look], timeout=PATIENCE_S, check=False)
-    assert found.returncode == 0
+    result = subprocess.run([sys.executable, "-c", look], timeout=PATIENCE_S, check=False)
+    assert result.returncode == 0
 
 
 def test_a_database_of_another_version_is_refused_with_advice_and_not_changed(
@@ -136,9 +138,9 @@ def test_a_database_of_another_version_is_refused_with_advice_and_not_changed(
             connection.execute(
                 text("UPDATE alembic_version SET version_num = :found"), {"found": revision}
             )
-        for asked in (schema.require, schema.check):
+        for check in (schema.require, schema.check):
             with pytest.raises(ServerFault, match=advice):
-                asked(empty)
+                check(empty)
     with pytest.raises(ServerFault, match=r"revision 9999.*install the newer version again"):
         schema.prepare(empty)
 

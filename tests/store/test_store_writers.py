@@ -32,7 +32,7 @@ from pbmserv.store.core.writer import (
 from pbmserv.store.tables.accounts import players as players_table
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 @pytest.fixture
@@ -291,8 +291,8 @@ def test_two_jobs_that_deadlock_are_both_done(postgres: Database) -> None:
     assert [future.result(PATIENCE_S) for future in futures] == ["done", "done"]
     assert len(tries) == 3  # PostgreSQL gave one of them up, and that one was run again
     with postgres.reading.connect() as connection:
-        found = connection.execute(select(players_table.c.password_hash)).scalars().all()
-    assert len(set(found)) == 1  # both rows by the same job, the one that came last
+        hashes = connection.execute(select(players_table.c.password_hash)).scalars().all()
+    assert len(set(hashes)) == 1  # both rows by the same job, the one that came last
     writer.close()
 
 
@@ -316,13 +316,13 @@ def test_a_connection_that_was_cut_is_replaced_and_the_job_done_once(postgres: D
 
     def cut(connection: Connection) -> int:
         tries.append(1)
-        made = joins("one")(connection)
+        result = joins("one")(connection)
         if len(tries) == 1:
             with postgres.reading.connect() as other:
                 pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
                 other.exec_driver_sql(f"SELECT pg_terminate_backend({pid}, 5000)")
             joins("two")(connection)
-        return made
+        return result
 
     writer = PoolWriter(postgres, threads=1)
     assert writer.submit(cut).result(PATIENCE_S)

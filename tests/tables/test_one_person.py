@@ -94,9 +94,9 @@ def test_persons_are_the_connected_parts(owned: list[tuple[int, str]], asked: se
         for player, address in sorted(pairs):
             row = {"player_id": player, "address": address, "confirmed_at": NOW}
             connection.execute(insert(addresses).values(row))
-        found = persons.persons_of(connection, asked)
+        connected = persons.persons_of(connection, asked)
         for player in asked:
-            assert found.names(player) == expected[player]
+            assert connected.names(player) == expected[player]
     engine.dispose()
 
 
@@ -108,10 +108,10 @@ def begun(house: Indoors, one: str, other: str, options: str = "") -> int:
     letters = house.send(
         HOMES[one], f"blackbox challenge {one} {PASSWORD} {other} {options}".strip()
     )
-    asked = next(one for one in letters if one.kind == "challenge")
-    assert asked.board is not None
-    house.send(HOMES[other], f"blackbox accept {asked.board} {other} {PASSWORD}")
-    return asked.board
+    challenge = next(one for one in letters if one.kind == "challenge")
+    assert challenge.board is not None
+    house.send(HOMES[other], f"blackbox accept {challenge.board} {other} {PASSWORD}")
+    return challenge.board
 
 
 def is_rated(house: Indoors, board: int) -> bool:
@@ -136,8 +136,8 @@ def test_names_that_become_one_person_while_they_play_are_not_rated(house: Indoo
     move_in(house, "bob", "alice+third@players.example")
     house.send(ALICE, f"blackbox resign {board} alice {PASSWORD}")
     assert not is_rated(house, board)
-    (told,) = house.send(BOB, "blackbox standings")
-    assert "bob" not in told.text
+    (letter,) = house.send(BOB, "blackbox standings")
+    assert "bob" not in letter.text
 
 
 def move_in(house: Indoors, userid: str, address: str) -> None:
@@ -158,20 +158,20 @@ def solution(house: Indoors, board: int) -> str:
 
 def scored(house: Indoors) -> dict[int, set[str]]:
     """Userids with scores, by board."""
-    found: dict[int, set[str]] = {}
+    by_board: dict[int, set[str]] = {}
     with house.server.database.reading.connect() as connection:
         for row in connection.execute(select(scores.c.board_id, scores.c.player_id)):
             name = players.by_id(connection, row.player_id)
             assert name is not None
-            found.setdefault(row.board_id, set()).add(name.userid)
-    return found
+            by_board.setdefault(row.board_id, set()).add(name.userid)
+    return by_board
 
 
 def test_a_race_of_two_names_brings_scores_to_others_only(house: Indoors) -> None:
     for names in (("alice", "second"), ("alice", "second", "bob"), ("alice", "bob")):
         line = f"blackbox challenge alice {PASSWORD} {' '.join(names[1:])} -race"
-        asked = next(one for one in house.send(ALICE, line) if one.kind == "challenge")
-        board = asked.board
+        challenge = next(one for one in house.send(ALICE, line) if one.kind == "challenge")
+        board = challenge.board
         assert board is not None
         for userid in names[1:]:
             house.send(HOMES[userid], f"blackbox accept {board} {userid} {PASSWORD}")
@@ -184,8 +184,8 @@ def test_a_race_of_two_names_brings_scores_to_others_only(house: Indoors) -> Non
 
 def test_seeks_never_pair_two_names(house: Indoors) -> None:
     for userid in ("alice", "second"):
-        (told,) = house.send(HOMES[userid], f"blackbox seek {userid} {PASSWORD}")
-        assert told.kind == "seek"
+        (letter,) = house.send(HOMES[userid], f"blackbox seek {userid} {PASSWORD}")
+        assert letter.kind == "seek"
     with house.server.database.reading.connect() as connection:
         ids = id_of(house, "alice"), id_of(house, "second")
         assert shared_boards(connection, *ids) == []
@@ -195,8 +195,8 @@ def test_seeks_never_pair_two_names(house: Indoors) -> None:
 
 @pytest.mark.both_databases
 def test_an_invitation_of_another_spelling_of_ones_own_address(house: Indoors) -> None:
-    (told,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} Alice+me@players.example")
-    assert told.kind == "refusal"
+    (letter,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} Alice+me@players.example")
+    assert letter.kind == "refusal"
 
 
 def test_a_list_names_a_person_once(house: Indoors) -> None:
@@ -207,10 +207,10 @@ def test_a_list_names_a_person_once(house: Indoors) -> None:
                 house.send(HOMES[name], f"blackbox move {board} {name} {PASSWORD} {cells}")
             house.open_up(board, userid, "bob")
             house.send(BOB, f"blackbox resign {board} bob {PASSWORD}")
-    (told,) = house.send(BOB, "blackbox standings")
-    named = [name for name in ("alice", "second") if f" {name} " in told.text]
+    (letter,) = house.send(BOB, "blackbox standings")
+    named = [name for name in ("alice", "second") if f" {name} " in letter.text]
     assert len(named) == 1
-    assert " bob " in told.text
+    assert " bob " in letter.text
 
 
 # -- the box of the day ----------------------------------------------------------------------
@@ -228,9 +228,9 @@ def test_the_second_name_gets_no_box_of_that_day(house: Indoors, end: str) -> No
     assert first.board is not None
     if end:
         house.reply(first, solution(house, first.board) if end == "solved" else end)
-    told, none = daily(house, "alice")
+    refusal, none = daily(house, "alice")
     assert none == []
-    assert "Another name at your address" in " ".join(told.text.split())
+    assert "Another name at your address" in " ".join(refusal.text.split())
     assert len(daily(house, "bob")[1]) == 1
     # The next day it is whichever asks first, and again only one of them.
     letters = [one for _ in range(24) for one in house.live(hours=1)]
@@ -242,8 +242,8 @@ def test_the_second_name_gets_no_box_of_that_day(house: Indoors, end: str) -> No
 def test_neither_a_deleted_name_nor_a_changed_address_has_another_try(house: Indoors) -> None:
     _, (first,) = daily(house, "second")
     house.reply(first, "solve")
-    (asked,) = house.send(OTHER, f"delete second {PASSWORD}")
-    house.reply(asked, "yes")
+    (question,) = house.send(OTHER, f"delete second {PASSWORD}")
+    house.reply(question, "yes")
     assert daily(house, "alice")[1] == []
     add_player(house.server, "again", PASSWORD, "alice+again@players.example")
     assert daily(house, "again", "alice+again@players.example")[1] == []

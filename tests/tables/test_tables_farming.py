@@ -82,8 +82,8 @@ def test_a_board_counts_for_each_seat_what_its_pairs_count_on_the_mean(
         for pair in combinations(range(seats), 2)
         if data.draw(st.booleans())
     }
-    found = weights(pasts, seats)
-    for seat, weight in enumerate(found):
+    shares = weights(pasts, seats)
+    for seat, weight in enumerate(shares):
         others = [(min(seat, one), max(seat, one)) for one in range(seats) if one != seat]
         assert weight == pytest.approx(
             sum(pair_weight(pasts.get(pair, NEW)) for pair in others) / (seats - 1)

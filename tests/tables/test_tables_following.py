@@ -111,8 +111,9 @@ def test_hidden_facts_change_no_letter_to_followers(server: Correspondence) -> N
 
 
 def _neutral(letter: Letter, turn: int, board: int) -> str:
-    """A letter without its board's number and the numbers in its players' names."""
+    """A letter without hashes, its board's number and the numbers in its players' names."""
     text = f"{letter.subject}\n{letter.text}\n{letter.html}"
     for name in ("alice", "bob", "carol"):
         text = text.replace(f"{name}{turn}", name)
+    text = re.sub(r"[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}", "HASH", text)
     return re.sub(rf"\b([Bb]oard|Blackbox) {board}\b", r"\1 N", text)

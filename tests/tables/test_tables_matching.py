@@ -80,14 +80,14 @@ def test_two_seeks_at_the_same_moment_make_one_board(server: Correspondence) -> 
     together = threading.Barrier(len(players))
 
     def ask(player: Guest) -> None:
-        together.wait(20)
+        together.wait(60)
         player.asks(seek())
 
     threads = [threading.Thread(target=ask, args=(player,)) for player in players]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert statuses(server) == ["active"] * 5
     assert count(server, seeks) == 0
     with server.server.database.reading.connect() as connection:
@@ -165,10 +165,10 @@ def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
 
     alice.replies(lost, Rematch(None, None, None))
     assert "We have invited bob" in alice.letter().text
-    asked = bob.letter()
-    assert "alice wants a rematch of board 1." in asked.text
-    assert asked.subject == "A rematch with alice: Blackbox 2"
-    assert "Options: -fair." in asked.text
+    challenge = bob.letter()
+    assert "alice wants a rematch of board 1." in challenge.text
+    assert challenge.subject == "A rematch with alice: Blackbox 2"
+    assert "Options: -fair." in challenge.text
 
     # Who asks for the same says yes.
     bob.replies(won, Rematch(None, None, None))

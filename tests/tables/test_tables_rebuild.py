@@ -52,8 +52,8 @@ def join(writer: Writer, count: int, tag: str = "p") -> list[int]:
     """New players; their ids."""
 
     def job(connection: Connection) -> list[int]:
-        made = [players.create(connection, f"{tag}{n}", "", f"{n}@x", NOW) for n in range(count)]
-        return [player.id for player in made if player is not None]
+        numbers = [players.create(connection, f"{tag}{n}", "", f"{n}@x", NOW) for n in range(count)]
+        return [player.id for player in numbers if player is not None]
 
     return writer.submit(job).result()
 
@@ -157,12 +157,12 @@ def test_boards_of_the_same_players_that_end_at_once_are_all_right(
         writer.submit(lambda c, n=n: ended(c, n, (1, 2) if n % 3 else (1, 1), NOW)) for n in numbers
     ]
     for one in waiting:
-        one.result(30)
+        one.result(60)
     with database.reading.connect() as connection:
         for player in ids:
-            found = ratings.of_player(connection, "blackbox", player)
-            assert found is not None
-            assert found.standing.games == 12
+            rated = ratings.of_player(connection, "blackbox", player)
+            assert rated is not None
+            assert rated.standing.games == 12
             assert histories.count(connection, player, ("finished",), "blackbox") == 12
             assert histories.count(connection, player, ("playing",), None) == 0
             changes = ratings.last_changes(connection, "blackbox", player, 50)[::-1]
@@ -186,8 +186,8 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     thread.start()
     waiting += [writer.submit(lambda c, n=n: ended(c, n, (1, 2), NOW)) for n in numbers[10:]]
     for one in waiting:
-        one.result(30)
-    thread.join(30)
+        one.result(60)
+    thread.join(60)
     assert done
     # Whatever came after the rebuild was added to what it made, and nothing was lost.
     compared = rebuilding.check(database)
@@ -261,10 +261,10 @@ def test_tables_are_read_off_an_index_in_its_order(
     with opened.reading.connect() as connection:
         compiled = statement.compile(opened.reading)
         filled = compiled.construct_params(values)
-        asked = connection.exec_driver_sql(
+        steps = connection.exec_driver_sql(
             f"EXPLAIN QUERY PLAN {compiled}", tuple(filled[name] for name in compiled.positiontup)
         )
-        plan = [row[3] for row in asked]
+        plan = [row[3] for row in steps]
     opened.close()
     assert any(index in step for step in plan), plan
     assert not any(step.startswith("SCAN") for step in plan), plan

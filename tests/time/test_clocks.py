@@ -95,12 +95,12 @@ def test_a_digest_is_the_reminder_of_its_reader() -> None:
     person = Person(digest=True)
     clock = SeatClock(NOON)
     assert decide(clock, Terms(), person, UP, at(7)) == Wait(at(21))
-    told = remind(clock, Terms(), person, UP, at(6.5), DAY)
-    assert told is not None
-    assert decide(told, Terms(), person, UP, at(7)) == Wait(at(21))
-    assert decide(told, Terms(), person, UP, at(21)) == Forfeit(total=False)
-    assert remind(told, Terms(), person, UP, at(18.5), DAY) is None
-    assert remind(told, Terms(), person, UP, at(19.5), DAY) is not None
+    reminder = remind(clock, Terms(), person, UP, at(6.5), DAY)
+    assert reminder is not None
+    assert decide(reminder, Terms(), person, UP, at(7)) == Wait(at(21))
+    assert decide(reminder, Terms(), person, UP, at(21)) == Forfeit(total=False)
+    assert remind(reminder, Terms(), person, UP, at(18.5), DAY) is None
+    assert remind(reminder, Terms(), person, UP, at(19.5), DAY) is not None
     # Without a digest that says it, nothing is lost; and a look is always ahead of the clock.
     assert decide(clock, Terms(), person, UP, at(21)) == Wait(at(22))
     assert decide(clock, Terms(7, 0), person, UP, at(21)) == Wait(None)
@@ -172,14 +172,14 @@ def test_reminders_wait_for_the_morning_but_forfeits_do_not() -> None:
     assert decide(clock, Terms(), person, UP, began + 7 * DAY) == Wait(morning)
     assert decide(clock, Terms(), owl, UP, began + 7 * DAY) == Remind()
     assert decide(clock, Terms(), person, UP, morning) == Remind()
-    told = remind(clock, Terms(), person, UP, morning)
-    assert told is not None
+    reminder = remind(clock, Terms(), person, UP, morning)
+    assert reminder is not None
     last = datetime(2026, 3, 22, 6, tzinfo=UTC)
-    assert decide(told, Terms(), person, UP, morning) == Wait(last)
-    told = remind(told, Terms(), person, UP, last)
-    assert told is not None
-    assert decide(told, Terms(), person, UP, last) == Wait(began + 21 * DAY)
-    assert decide(told, Terms(), person, UP, began + 21 * DAY) == Forfeit(total=False)
+    assert decide(reminder, Terms(), person, UP, morning) == Wait(last)
+    reminder = remind(reminder, Terms(), person, UP, last)
+    assert reminder is not None
+    assert decide(reminder, Terms(), person, UP, last) == Wait(began + 21 * DAY)
+    assert decide(reminder, Terms(), person, UP, began + 21 * DAY) == Forfeit(total=False)
 
 
 @pytest.mark.parametrize(
@@ -226,15 +226,15 @@ def test_total_time_is_lost_by_the_same_safe_rules() -> None:
     clock = SeatClock(NOON, (), 6 * DAY)
     assert decide(clock, terms, Person(), UP, at(1)) == Wait(at(3))
     assert decide(clock, terms, Person(), UP, at(3)) == Remind()
-    told = remind(clock, terms, Person(), UP, at(3))
-    assert told is not None
-    assert decide(told, terms, Person(), UP, at(3)) == Wait(at(4))
-    assert decide(told, terms, Person(), UP, at(4)) == Forfeit(total=True)
+    reminder = remind(clock, terms, Person(), UP, at(3))
+    assert reminder is not None
+    assert decide(reminder, terms, Person(), UP, at(3)) == Wait(at(4))
+    assert decide(reminder, terms, Person(), UP, at(4)) == Forfeit(total=True)
     spent = SeatClock(NOON, (), 11 * DAY)
     assert decide(spent, terms, Person(), UP, at(0)) == Remind()
-    told = remind(spent, terms, Person(), UP, at(0))
-    assert told is not None
-    assert decide(told, terms, Person(), UP, at(0.9)) == Wait(at(1))
+    reminder = remind(spent, terms, Person(), UP, at(0))
+    assert reminder is not None
+    assert decide(reminder, terms, Person(), UP, at(0.9)) == Wait(at(1))
     assert Terms(7, 21, 10).for_answer() == Terms(7, 21)
 
 

@@ -63,23 +63,23 @@ def answer(house: Indoors, letter: Posted) -> str:
 
 def days(house: Indoors, hours: int, step: int = 1) -> list[Posted]:
     """The boxes that come while time passes hour by hour."""
-    found = []
+    letters = []
     for _ in range(0, hours, step):
-        found += [one for one in house.live(hours=step) if one.kind == "daily"]
-    return found
+        letters += [one for one in house.live(hours=step) if one.kind == "daily"]
+    return letters
 
 
 def test_everybody_gets_the_same_box_at_their_hour(house: Indoors) -> None:
     house.send(BOB, f"prefs bob {PASSWORD} tz=Asia/Tokyo")
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 18:00")
     house.send(BOB, f"blackbox daily bob {PASSWORD} 23:30")  # 14:30 UTC
-    found = days(house, 24)
-    assert [one.recipient for one in found] == [BOB, ALICE]
-    assert box_of(house, found[0]) == box_of(house, found[1])
-    assert len({one.board for one in found}) == 2
+    letters = days(house, 24)
+    assert [one.recipient for one in letters] == [BOB, ALICE]
+    assert box_of(house, letters[0]) == box_of(house, letters[1])
+    assert len({one.board for one in letters}) == 2
     number = number_of(day_of(house.server.clock.now() - timedelta(days=1)))
-    assert all(f"Daily Box {number}" in one.text for one in found)
-    for one in found:
+    assert all(f"Daily Box {number}" in one.text for one in letters)
+    for one in letters:
         assert box_of(house, one).partition(":")[2] not in one.raw.decode()
 
 
@@ -135,15 +135,15 @@ def test_nothing_comes_while_away(one_house: Indoors) -> None:
 def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     house.send(BOB, f"blackbox daily bob {PASSWORD} 13:00")
-    told: list[Posted] = []
+    results: list[Posted] = []
     for day in range(4):
         for one in days(house, 24):
             move = answer(house, one)
             if one.recipient == BOB and day == 2:
                 house.send(BOB, f"blackbox solve {one.board} bob {PASSWORD}")
             else:
-                told += [x for x in house.reply(one, move) if x.kind == "result"]
-    last = [one for one in told if one.recipient == ALICE][-1]
+                results += [x for x in house.reply(one, move) if x.kind == "result"]
+    last = [one for one in results if one.recipient == ALICE][-1]
     assert "That makes 4 boxes solved in a row." in flat(last)
     assert "| 1 probe |" in flat(last)
     for name in answer(house, last).replace("+", "").split(",")[1:-1]:
@@ -178,7 +178,7 @@ def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
 def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
-    told = []
+    grades = []
     for one in days(house, 7 * 24, 6):
         game = read_id(box_of(house, one))
         options = Options(game.width, game.height, game.least, game.most)
@@ -190,10 +190,10 @@ def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: In
         assert f"This box is {true}: " in one.html
         (result,) = [x for x in house.reply(one, answer(house, one)) if x.kind == "result"]
         assert re.search(rf"Daily Box \d+ \({true}\) \| 1 probe \|", result.text)
-        told.append(true)
-    assert told[0] is Grade.FIENDISH, "the server begins on a Sunday"
-    assert told[1:] == sorted(told[1:], key=list(Grade).index)
-    assert set(told) == set(Grade)
+        grades.append(true)
+    assert grades[0] is Grade.FIENDISH, "the server begins on a Sunday"
+    assert grades[1:] == sorted(grades[1:], key=list(Grade).index)
+    assert set(grades) == set(Grade)
 
 
 @pytest.mark.usefixtures("trees_anew")
@@ -228,6 +228,6 @@ def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> No
 
 def test_a_player_who_left_gets_no_more_daily_boxes(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
-    (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
-    house.reply(asked, "yes")
+    (letter,) = house.send(ALICE, f"signoff alice {PASSWORD}")
+    house.reply(letter, "yes")
     assert days(house, 48, 4) == []

@@ -33,21 +33,21 @@ MANY = 15
 
 def letters(server: Server, kind: str) -> Counter[tuple[int, int]]:
     with server.database.reading.connect() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             select(outbox.c.board_id, outbox.c.player_id).where(outbox.c.letter == kind)
         )
-        return Counter((row.board_id, row.player_id) for row in found)
+        return Counter((row.board_id, row.player_id) for row in rows)
 
 
 def reminded_in_digests(server: Server) -> Counter[tuple[int, int]]:
     """Return how often digests have reminded of a board, by board and player."""
     with server.database.reading.connect() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "tray")
         )
         return Counter(
             (one["board"], row.player_id)
-            for row in found
+            for row in rows
             for one in row.words["waiting"]
             if one["words"]["due"]
         )
@@ -215,8 +215,8 @@ def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
     server.live(days=7)
     server.live(days=14)
     with server.server.database.reading.connect() as connection:
-        told = select(plies.c.seat, plies.c.text, plies.c.mail_id).order_by(plies.c.number)
-        log = connection.execute(told).all()
+        query = select(plies.c.seat, plies.c.text, plies.c.mail_id).order_by(plies.c.number)
+        log = connection.execute(query).all()
         board = boards.load(connection, table.board)
         position = server.server.positions.newest(connection, board)
     assert log[-1] == (0, "forfeit", None)

@@ -31,11 +31,11 @@ def test_a_late_racer_is_out_and_the_others_go_on(house: Indoors) -> None:
     for userid in ("bob", "carol"):
         house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")
     house.send(BOB, f"blackbox move 1 bob {PASSWORD} 1,+a4,?")
-    found = wait(house, 15)
+    new_letters = wait(house, 15)
     house.send(ALICE, f"blackbox move 1 alice {PASSWORD} 1")
-    found += wait(house, 12)
-    assert not [one for one in found if one.kind == "result"], "alice is still at it"
-    assert all("A4" not in one.text for one in found if one.recipient != BOB)
+    new_letters += wait(house, 12)
+    assert not [one for one in new_letters if one.kind == "result"], "alice is still at it"
+    assert all("A4" not in one.text for one in new_letters if one.recipient != BOB)
     letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +d1,?")
     results = {one.recipient: " ".join(one.text.split()) for one in letters if one.kind == "result"}
     assert "You won the race on board 1" in results[BOB]
@@ -46,8 +46,8 @@ def test_when_the_time_is_over_for_all_the_race_is_decided(house: Indoors) -> No
     for userid in ("bob", "carol"):
         house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")
     house.send(BOB, f"blackbox move 1 bob {PASSWORD} 1,+a4,?")
-    found = wait(house, 25)
-    results = [one for one in found if one.kind == "result"]
+    letters = wait(house, 25)
+    results = [one for one in letters if one.kind == "result"]
     assert {one.recipient for one in results} == {ALICE, BOB, CAROL}
 
 
@@ -66,10 +66,10 @@ def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) ->
         assert one.subject.startswith("Not solved: Blackbox 1")
         assert "Nobody solved board 1" in text
         assert " won" not in text
-    told = " ".join(results[BOB].text.split())
-    assert "Player Result" in told  # and no place
-    assert "bob gave up 0 0 1 - -" in told
-    assert "alice took too long 0 0 1 - -" in told
+    words = " ".join(results[BOB].text.split())
+    assert "Player Result" in words  # and no place
+    assert "bob gave up 0 0 1 - -" in words
+    assert "alice took too long 0 0 1 - -" in words
     read = " ".join(results[CAROL].text.split())
     assert "bob gave up." in read
     assert "alice took too long." in read
@@ -81,11 +81,11 @@ def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) ->
 
 
 def test_nobody_loses_a_race_in_which_nobody_has_moved(house: Indoors) -> None:
-    found = wait(house, 25)
-    assert {one.kind for one in found} <= {"reminder", "unanswered"}
-    told = next(one for one in found if one.kind == "unanswered")
+    letters = wait(house, 25)
+    assert {one.kind for one in letters} <= {"reminder", "unanswered"}
+    notice = next(one for one in letters if one.kind == "unanswered")
     line = "blackbox challenge alice bob carol -race -size=4x4 -atoms=1"
-    assert f'write "{line}"' in " ".join(told.text.split())
-    assert f"subject={quote(line)}" in told.html  # the same by a tap
+    assert f'write "{line}"' in " ".join(notice.text.split())
+    assert f"subject={quote(line)}" in notice.html  # the same by a tap
     (games,) = house.send(ALICE, "blackbox games alice")
     assert "No Blackbox games" in games.text or "no" in games.text.lower()

@@ -123,8 +123,8 @@ def test_other_players_learn_nothing_of_the_box_before_the_day_is_over(
     ended = end(house, moved, how)
     assert [one.kind for one in ended] == ["result"]
     assert "stays shut" in " ".join(ended[0].text.split())
-    for told in (*ended, *looks(house, letter)):
-        assert not opens(told, box, cells), (told.kind, told.text)
+    for text in (*ended, *looks(house, letter)):
+        assert not opens(text, box, cells), (text.kind, text.text)
     house.live(hours=13)
     (shown,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {letter.board}")
     assert opens(shown, box, cells), shown.text

@@ -69,9 +69,9 @@ def test_a_player_who_does_not_move_is_reminded_and_loses_in_the_end(
     to_alice, to_bob = server.letters()
     assert "You took too long: bob won board 1" in to_alice.text
     assert "Your reminder" not in to_alice.text
-    said = " ".join(to_alice.text.split())
-    assert "a reminder went out on 8 March 2026" in said
-    assert 'When you cannot play for a while, reply "away until DATE"' in said
+    text = " ".join(to_alice.text.split())
+    assert "a reminder went out on 8 March 2026" in text
+    assert 'When you cannot play for a while, reply "away until DATE"' in text
     assert "alice took too long: you won board 1" in to_bob.text
     assert "* alice took too long." in to_bob.text
     assert "resigned" not in to_bob.text + to_alice.text
@@ -134,8 +134,8 @@ def test_a_board_without_a_waiting_opponent_ends_quietly(server: Correspondence)
         "after 21 days without a move the board ends."
     )
     server.send(alice, "blackbox show 1")
-    told = server.letters(alice)
-    assert words in " ".join(told[-1].text.split())
+    letters = server.letters(alice)
+    assert words in " ".join(letters[-1].text.split())
     server.send(alice, "blackbox daily alice secret off")
     server.send(alice, "prefs alice secret digest=daily@07:30")
     server.letters()

@@ -18,10 +18,10 @@ def server(handed_in: Correspondence) -> Correspondence:
 
 def states(server: Correspondence, letter: str) -> list[str]:
     with server.server.database.reading.connect() as connection:
-        found = connection.execute(
+        states_stored = connection.execute(
             select(outbox.c.state).where(outbox.c.letter == letter).order_by(outbox.c.id)
         )
-        return list(found.scalars())
+        return list(states_stored.scalars())
 
 
 def three_boards(server: Correspondence) -> tuple[str, str]:
@@ -87,8 +87,8 @@ def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Corresponden
 
     server.reply(tray, "3: 2\n1: chat Good morning\n1: 2")
     assert "Done: 3 of 3" in server.letter(bob).subject
-    said = [one_line(letter.text) for letter in server.letters(alice)]
-    assert sum("A message from bob (another player): Good morning" in text for text in said) == 1
+    texts = [one_line(letter.text) for letter in server.letters(alice)]
+    assert sum("A message from bob (another player): Good morning" in text for text in texts) == 1
     server.reply(tray, "3: 4\n1: 4")  # the same letter once more: those turns are over
     report = server.letter(bob)
     assert report.subject.startswith("Not done")
@@ -125,10 +125,10 @@ def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Correspondenc
     server.send(alice, "message alice secret bob", "How are you?")
     server.letters(alice)
     server.live(hours=23)
-    asked = server.letter(bob)
-    assert "Board 1 has waited for your answer since 4 March 2026." in one_line(asked.text)
-    assert "the challenge is withdrawn on Friday 6 March 2026, 12:00" in one_line(asked.text)
-    server.reply(asked, "1: b2")
+    challenge = server.letter(bob)
+    assert "Board 1 has waited for your answer since 4 March 2026." in one_line(challenge.text)
+    assert "the challenge is withdrawn on Friday 6 March 2026, 12:00" in one_line(challenge.text)
+    server.reply(challenge, "1: b2")
     assert "Waiting for alice: Blackbox 1" in server.letter(bob).subject
     server.send(alice, "blackbox move 1 alice secret a1")
     server.letters(alice)

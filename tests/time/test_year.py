@@ -80,11 +80,11 @@ class ClockHouse:
         return self.due[0][0] if self.due else None
 
     def look(self) -> list[Event]:
-        found: list[Event] = []
+        events: list[Event] = []
         while self.due and self.due[0][0] <= self.now:
             _, number = heapq.heappop(self.due)
-            found += self._look(number)
-        return found
+            events += self._look(number)
+        return events
 
     def _look(self, number: int) -> list[Event]:
         board = self.boards[number]
@@ -98,18 +98,18 @@ class ClockHouse:
                 people = tuple(board.sitting[seat].number for seat in late)
                 return [Event("withdrawn", number, late[0], people)]
             return [Event("forfeit", number, late[0])]
-        found = []
+        events = []
         for seat, decision in decisions.items():
             if isinstance(decision, Remind):
                 assert self._remind(number, seat)
-                found.append(Event("remind", number, seat))
-                found += self._others(number, board.sitting[seat])
+                events.append(Event("remind", number, seat))
+                events += self._others(number, board.sitting[seat])
         self._look_later(number)
-        return found
+        return events
 
     def _others(self, but: int, human: Human) -> list[Event]:
         """Return the boards that the same letter reminds of."""
-        found = []
+        events = []
         for number, board in self.boards.items():
             if number == but or board.over or human not in board.sitting:
                 continue
@@ -117,9 +117,9 @@ class ClockHouse:
                 continue
             seat = board.sitting.index(human)
             if self._remind(number, seat):
-                found.append(Event("remind", number, seat))
+                events.append(Event("remind", number, seat))
                 self._look_later(number)
-        return found
+        return events
 
     def _remind(self, number: int, seat: int) -> bool:
         board = self.boards[number]

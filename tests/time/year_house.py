@@ -201,8 +201,8 @@ class ServiceHouse:
 
     def next_due(self) -> datetime | None:
         with self.server.database.reading.connect() as connection:
-            found = connection.execute(_NEXT_DUE).one()
-        return min((at for at in found if at is not None), default=None)
+            moments = connection.execute(_NEXT_DUE).one()
+        return min((at for at in moments if at is not None), default=None)
 
     def look(self) -> list[Event]:
         if self._up:
@@ -213,26 +213,26 @@ class ServiceHouse:
         with self.server.database.reading.connect() as connection:
             rows = connection.execute(_NEW, {"seen": self._seen}).all()
         self._seen = rows[-1].id if rows else self._seen
-        found: list[Event] = []
-        told: Counter[tuple[int, int, str]] = Counter()
+        events: list[Event] = []
+        counted: Counter[tuple[int, int, str]] = Counter()
         for row in rows:
-            told[row.player_id, row.board_id or 0, row.letter] += 1
+            counted[row.player_id, row.board_id or 0, row.letter] += 1
             if row.letter in {"tray", "reminders"}:
                 due = [one for one in row.words["waiting"] if one["words"]["due"]]
-                found += [Event("remind", one["board"], one["seat"]) for one in due]
+                events += [Event("remind", one["board"], one["seat"]) for one in due]
                 assert row.letter == "tray" or len(due) == len(row.words["waiting"]) > 1
             if row.letter == "tray":
-                found.append(Event("tray", 0, self._numbers[row.recipient]))
+                events.append(Event("tray", 0, self._numbers[row.recipient]))
             elif row.letter == "reminder":
-                told[row.player_id, 0, "reminders"] += 1  # several at once are one letter
-                found.append(Event("remind", row.board_id, row.seat))
+                counted[row.player_id, 0, "reminders"] += 1  # several at once are one letter
+                events.append(Event("remind", row.board_id, row.seat))
             elif row.letter == "unanswered" and row.seat == 0:
                 late = tuple(int(userid[1:]) for userid in row.words["late"])
-                found.append(Event("withdrawn", row.board_id, 0, late))
+                events.append(Event("withdrawn", row.board_id, 0, late))
             elif row.letter == "result" and _is_loser(row, self._numbers[row.recipient]):
-                found.append(Event("forfeit", row.board_id, row.seat))
-        assert all(count == 1 for count in told.values()), "nothing comes twice"
-        return found
+                events.append(Event("forfeit", row.board_id, row.seat))
+        assert all(count == 1 for count in counted.values()), "nothing comes twice"
+        return events
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -138,7 +138,7 @@ def expected(
     """
     limit, goals = thresholds(wait, used)
     edges = changes(wait, outages)
-    found: list[tuple[datetime, str]] = []
+    events: list[tuple[datetime, str]] = []
     at, waited = wait.began, timedelta(0)
     first = last = None
     letters = [moment for moment in letters if moment >= wait.began]
@@ -153,10 +153,10 @@ def expected(
         owed = any(goal <= soon for goal in left)
         reached = limit is not None and waited >= limit
         if reached and first is not None and waited >= first + DAY and counting and not fresh:
-            return [*found, (at, "forfeit")]
+            return [*events, (at, "forfeit")]
         awake = digest or wait.human.night or not is_night(at, wait.human.zone)
         if owed and counting and not fresh and awake:
-            found.append((at, "remind"))
+            events.append((at, "remind"))
             in_time |= {at} if any(goal <= waited for goal in left) else set()
             last = waited + spoken_of(wait.human, at, [at])
             first = first if first is not None else waited
@@ -170,9 +170,9 @@ def expected(
             marks += [first + DAY] if first is not None else []
             nexts += [at + (mark - waited) for mark in marks if mark > waited]
         if not nexts:
-            return found
+            return events
         step = min(nexts)
         if counting:
             waited += step - at
         at = step
-    return found
+    return events

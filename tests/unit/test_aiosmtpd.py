@@ -23,11 +23,11 @@ def test_the_version_is_one_that_was_looked_at() -> None:
 
 def test_aiosmtpd_still_makes_the_reader_that_we_replace() -> None:
     """aiosmtpd passes one reader to asyncio's protocol in its constructor."""
-    made: list[asyncio.StreamReader] = []
+    readers: list[asyncio.StreamReader] = []
 
     class Below(asyncio.StreamReaderProtocol):
         def __init__(self, reader: asyncio.StreamReader, *others: Any, **named: Any) -> None:
-            made.append(reader)
+            readers.append(reader)
             super().__init__(reader, *others, **named)
 
     class Session(SMTP, Below):
@@ -37,20 +37,20 @@ def test_aiosmtpd_still_makes_the_reader_that_we_replace() -> None:
         Session(Kept(), loop=asyncio.get_running_loop())
 
     asyncio.run(story())
-    assert [type(reader) for reader in made] == [asyncio.StreamReader]
+    assert [type(reader) for reader in readers] == [asyncio.StreamReader]
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_aiosmtpd_reads_every_command_from_our_reader(size: int) -> None:
     """aiosmtpd itself would answer 250 to NOOP with a NUL behind it."""
-    said = b"EHLO x\r\nNOOP\r\nNOOP \x00\r\nNOOP\r\nQUIT\r\n"
+    lines = b"EHLO x\r\nNOOP\r\nNOOP \x00\r\nNOOP\r\nQUIT\r\n"
     wire = Wire()
 
     async def story() -> None:
         session = StrictSmtp(Kept(), hostname="games.example", loop=asyncio.get_running_loop())
         session.connection_made(wire)
-        for at in range(0, len(said), size):
-            session.data_received(said[at : at + size])
+        for at in range(0, len(lines), size):
+            session.data_received(lines[at : at + size])
             for _ in range(8):
                 await asyncio.sleep(0)
         session.connection_lost(None)

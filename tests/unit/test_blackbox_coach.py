@@ -220,9 +220,9 @@ def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
 def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knowledge, "RAYS", 2_000)
     effort = Effort(left=100_000)
-    known = beginning(Options(26, 26, 20, 20))
+    state = beginning(Options(26, 26, 20, 20))
     for port in range(12):
-        known.ports(effort)
-        known = known.after_ray(port, -1, effort)
+        state.ports(effort)
+        state = state.after_ray(port, -1, effort)
     assert effort.left < 0
-    assert known.ports(effort) == {}
+    assert state.ports(effort) == {}

@@ -52,9 +52,13 @@ def his_ports(board: Geometry) -> list[int]:
 
 def his_results(board: Geometry, atoms: frozenset[int]) -> list[str | int]:
     order = his_ports(board)
-    found = trace_all(board, atoms)
+    results = trace_all(board, atoms)
     return [
-        "H" if found[port] == HIT else "R" if found[port] == port else order.index(found[port])
+        "H"
+        if results[port] == HIT
+        else "R"
+        if results[port] == port
+        else order.index(results[port])
         for port in order
     ]
 
@@ -75,8 +79,8 @@ def test_his_ids_give_his_boxes_and_his_rays(vector: dict[str, Any]) -> None:
 def test_his_boxes_give_his_ids(vector: dict[str, Any]) -> None:
     game = read_id(vector["id"])
     cells = [row * game.width + column for column, row in vector["balls"]]
-    made = descriptive_id(game.width, game.height, game.least, game.most, cells)
-    assert made == game.text == described(game) == vector["id"]
+    game_id = descriptive_id(game.width, game.height, game.least, game.most, cells)
+    assert game_id == game.text == described(game) == vector["id"]
 
 
 @rows("vector", SEEDS, ids=lambda vector: vector["id"])

@@ -86,28 +86,28 @@ def test_a_hint_is_true_of_every_layout_that_fits(
     view = GAME.view(begun(words, seed, turns, aids), ME)
     own, board = view.own, view.options.board
     assert own is not None
-    found, layouts = make_hint(view), fitting(view)
+    advice, layouts = make_hint(view), fitting(view)
     agree = [one for one in layouts if own.markers <= one]
     unsealed = [one for one in agree if not one & own.sealed]
-    assert (found.kind == "contradicted") == (not unsealed)
-    if found.kind == "contradicted":
-        assert found.have > view.options.most or found.seals == bool(agree)
-    elif found.kind == "cell":
-        (cell,) = cells_of(found.cells, board)
-        assert all((cell in one) == found.atom for one in layouts)
-    elif found.kind == "port":
-        port = board.port(found.ports[0])
+    assert (advice.kind == "contradicted") == (not unsealed)
+    if advice.kind == "contradicted":
+        assert advice.have > view.options.most or advice.seals == bool(agree)
+    elif advice.kind == "cell":
+        (cell,) = cells_of(advice.cells, board)
+        assert all((cell in one) == advice.atom for one in layouts)
+    elif advice.kind == "port":
+        port = board.port(advice.ports[0])
         assert port is not None
         assert not own.marks[port]
-        told = {one: bits_of(one, layouts, view) for one, mark in enumerate(own.marks) if not mark}
-        assert found.bits == pytest.approx(told[port])
-        assert found.bits == pytest.approx(max(told.values()))
-        assert found.left == len(layouts)
-    elif found.kind == "apart":
-        assert found.left == len(layouts)
+        bits = {one: bits_of(one, layouts, view) for one, mark in enumerate(own.marks) if not mark}
+        assert advice.bits == pytest.approx(bits[port])
+        assert advice.bits == pytest.approx(max(bits.values()))
+        assert advice.left == len(layouts)
+    elif advice.kind == "apart":
+        assert advice.left == len(layouts)
         assert len(set(map(tuple, layouts.values()))) == 1
     else:
-        assert found.kind == "ready"
+        assert advice.kind == "ready"
         assert own.markers in layouts
         assert len(set(map(tuple, layouts.values()))) == 1
 
@@ -119,19 +119,19 @@ def test_what_the_reader_cannot_know_changes_no_hint(
     words: list[str], seed: int, turns: int
 ) -> None:
     state = begun(words, seed, turns, 1)
-    told = hint(GAME.view(state, ME))
+    advice = hint(GAME.view(state, ME))
     for layout in fitting(GAME.view(state, ME)):
         other = state.with_box(ME, replace(state.boxes[ME], atoms=layout))
-        assert hint(GAME.view(other, ME)) == told
+        assert hint(GAME.view(other, ME)) == advice
 
 
 @pytest.mark.slow  # the first time it compiles all loops
 @rows("words", [["-size=9x9", "-atoms=5"], ["-size=26x26", "-atoms=20"]])
 def test_a_large_board_gets_a_hint_too(words: list[str]) -> None:
-    found = make_hint(GAME.view(begun(words, 3, 3, 0), ME))
-    assert found.kind == "port"
-    assert found.sampled
-    assert found.bits > 1
+    advice = make_hint(GAME.view(begun(words, 3, 3, 0), ME))
+    assert advice.kind == "port"
+    assert advice.sampled
+    assert advice.bits > 1
 
 
 TWO = "They differ at A1 and B2. One has its atoms at A1. Another has its atoms at B2. "

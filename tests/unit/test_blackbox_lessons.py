@@ -32,9 +32,9 @@ def test_the_step_that_ends_a_race_says_only_whose_lessons_there_are() -> None:
 def test_each_reader_gets_the_own_lessons_and_spectators_get_none() -> None:
     step = given_up(2).step
     for seat in (Seat(0), Seat(1)):
-        told = [note for note in notes_for(GAME, step, seat) if note.kind in KINDS]
-        assert told
-        assert {note.seat for note in told} == {seat}
+        lessons = [note for note in notes_for(GAME, step, seat) if note.kind in KINDS]
+        assert lessons
+        assert {note.seat for note in lessons} == {seat}
     for reader in (None, Seat(0)):
         assert LESSONS not in {note.kind for note in notes_for(GAME, step, reader)}
     assert not KINDS & {note.kind for note in notes_for(GAME, step, None)}

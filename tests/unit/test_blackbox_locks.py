@@ -102,7 +102,7 @@ def test_a_lock_that_names_no_cells_is_refused(move: str, code: str) -> None:
 
 def test_what_a_lock_did_is_said_in_both_tenses() -> None:
     game = practice("+b3")
-    for move, told in (
+    for move, sentence in (
         ("lock b3", "lock B3."),
         ("lock 3", "lock row 3."),
         ("lock a3-b3", "lock A3 to B3 again, which changes nothing."),
@@ -110,10 +110,10 @@ def test_what_a_lock_did_is_said_in_both_tenses() -> None:
         ("unlock e5", "unlock E5, where nothing is locked."),
     ):
         notes = GAME.preview(game.view, PLAYER, move).notes
-        assert note_sentences(GAME, notes, ["you"], PLAYER) == [f"You would {told}"]
+        assert note_sentences(GAME, notes, ["you"], PLAYER) == [f"You would {sentence}"]
         game = game.play(move)
-    said = [note_sentences(GAME, step.notes, ["you"], PLAYER) for step in game.chain[1:]]
-    assert said == [
+    sentences = [note_sentences(GAME, step.notes, ["you"], PLAYER) for step in game.chain[1:]]
+    assert sentences == [
         ["You locked B3."],
         ["You locked row 3."],
         ["You had already locked A3 to B3."],

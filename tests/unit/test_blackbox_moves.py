@@ -42,8 +42,8 @@ OVER = GAME.withdraw(HIDDEN, ALICE).state
 
 
 def view(state: State, seat: Seat | None = ALICE) -> View:
-    found: View = GAME.view(state, seat)
-    return found
+    seen: View = GAME.view(state, seat)
+    return seen
 
 
 def refusal(of: View, text: str, kind: type[MoveError] = Illegal) -> Refusal:
@@ -131,10 +131,10 @@ def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
     ],
 )
 def test_each_wrong_part_is_named(state: State, typed: str, code: str, part: str) -> None:
-    found = refusal(view(state), typed)
-    assert (found.code, found.part) == (f"blackbox.{code}", part)
-    if found.example:
-        GAME.parse(view(state), found.example)
+    fault = refusal(view(state), typed)
+    assert (fault.code, fault.part) == (f"blackbox.{code}", part)
+    if fault.example:
+        GAME.parse(view(state), fault.example)
 
 
 @rows(
@@ -217,20 +217,22 @@ def test_a_sentence_that_mentions_one_move_has_it_for_an_example(typed: str, exa
 
 
 def test_a_sentence_that_names_all_atoms_has_them_for_an_example() -> None:
-    said = "I think I take b3, d3 and f4"
-    assert refusal(view(START), f"{said} and g5", NotUnderstood).example == "B3,D3,F4,G5"
-    for typed in (said, f"{said} and g5 or g6", "8, good luck!"):
+    sentence = "I think I take b3, d3 and f4"
+    assert refusal(view(START), f"{sentence} and g5", NotUnderstood).example == "B3,D3,F4,G5"
+    for typed in (sentence, f"{sentence} and g5 or g6", "8, good luck!"):
         assert not refusal(view(START), typed, NotUnderstood).example
 
 
 def test_a_sentence_that_speaks_of_a_guess_has_one_for_an_example() -> None:
-    said = "I guess the atoms are at c3 d4"
-    assert refusal(view(FIRED), f"{said} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
-    assert refusal(view(HIDDEN), f"{said} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6,?"
+    sentence = "I guess the atoms are at c3 d4"
+    assert refusal(view(FIRED), f"{sentence} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
+    assert refusal(view(HIDDEN), f"{sentence} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6,?"
     for before in ("I do not guess c3 d4", "I won't guess c3 d4", "Later I guess c3 d4"):
         example = refusal(view(HIDDEN), f"{before} e5 f6", NotUnderstood).example
         assert example == "+C3,+D4,+E5,+F6"
-    assert refusal(view(FIRED, BOB), f"{said} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
+    assert (
+        refusal(view(FIRED, BOB), f"{sentence} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
+    )
 
 
 def test_nobody_is_offered_a_box_that_they_did_not_choose() -> None:
@@ -409,8 +411,8 @@ def test_spectators_cannot_move_but_are_told_so() -> None:
 
 def test_without_guesses_left_none_is_taken() -> None:
     box = replace(FIRED.boxes[0], guesses_left=0)
-    found = refusal(view(FIRED.with_box(ALICE, box)), "+c3,+d4,?")
-    assert found.code == "blackbox.no-guesses"
+    fault = refusal(view(FIRED.with_box(ALICE, box)), "+c3,+d4,?")
+    assert fault.code == "blackbox.no-guesses"
 
 
 def test_a_text_that_is_too_long_is_not_read() -> None:

@@ -45,8 +45,8 @@ class Board:
         return step
 
     def view(self, seat: Seat | None) -> View:
-        found: View = GAME.view(self.state, seat)
-        return found
+        seen: View = GAME.view(self.state, seat)
+        return seen
 
     def turns(self) -> tuple[int, int]:
         return GAME.turn(self.state, ALICE), GAME.turn(self.state, BOB)
@@ -347,10 +347,14 @@ def test_an_opened_box_names_every_port_that_tells(ports: set[str], markers: set
     differing = {board.ports[n]: box.marks[n] for n in range(len(real)) if real[n] != guessed[n]}
     assert marked_by(over.view) == differing
     assert marked_by(solo().solve().view) == {}  # no marker was set
-    told = {note.kind: note.values.get("ports", ()) for note in lessons(over.state, Seat(0))}
-    assert set(told.get("contradicted", ())) == {port for port, mark in differing.items() if mark}
+    ports_by_kind = {
+        note.kind: note.values.get("ports", ()) for note in lessons(over.state, Seat(0))
+    }
+    assert set(ports_by_kind.get("contradicted", ())) == {
+        port for port, mark in differing.items() if mark
+    }
     telling = {port for port, mark in differing.items() if not mark}
-    assert set(told.get("distinguishing", ())) == telling
+    assert set(ports_by_kind.get("distinguishing", ())) == telling
     sentences = " ".join(note_sentences(GAME, lessons(over.state, Seat(0)), ["you"], Seat(0)))
     for port in telling:
         assert re.search(rf"\b{port}\b", sentences)

@@ -29,14 +29,14 @@ def pages(*arguments: str, typed: str = IDS) -> list[str]:
     """Return the drawing commands of each page of a PDF."""
     result = run(*arguments, typed=typed)
     assert (result.exit_code, result.stderr) == (0, "")
-    made = result.stdout_bytes
-    assert made.startswith(b"%PDF-")
-    assert made.rstrip().endswith(b"%%EOF")
+    octets = result.stdout_bytes
+    assert octets.startswith(b"%PDF-")
+    assert octets.rstrip().endswith(b"%%EOF")
     drawn = [
         zlib.decompress(found[1]).decode("latin-1")
-        for found in re.finditer(rb"/FlateDecode.*?stream\n(.*?)\nendstream", made, re.DOTALL)
+        for found in re.finditer(rb"/FlateDecode.*?stream\n(.*?)\nendstream", octets, re.DOTALL)
     ]
-    assert len(drawn) == len(re.findall(rb"/Type /Page\b", made))
+    assert len(drawn) == len(re.findall(rb"/Type /Page\b", octets))
     return drawn
 
 
@@ -47,8 +47,8 @@ def words(page: str) -> list[str]:
 def places(page: str) -> list[tuple[float, float]]:
     """Return the coordinates of all lines, rectangles and texts, in points from the bottom left."""
     number = r"(-?[0-9.]+)"
-    found = re.findall(rf"{number} {number} (?:m|l|Td)\b", page)
-    return [(float(x), float(y)) for x, y in found]
+    matches = re.findall(rf"{number} {number} (?:m|l|Td)\b", page)
+    return [(float(x), float(y)) for x, y in matches]
 
 
 @pytest.mark.slow

@@ -36,9 +36,11 @@ def test_every_port_of_a_known_box(case: dict[str, Any]) -> None:
     atoms = [cell for name in case["atoms"] if (cell := board.cell(name)) is not None]
     assert len(atoms) == len(case["atoms"])
     results = trace_all(board, atoms)
-    told = {label: in_words(board, port, results[port]) for port, label in enumerate(board.ports)}
-    assert told == case["all"]
-    assert {label: told[label] for label in case["expect"]} == case["expect"]
+    by_label = {
+        label: in_words(board, port, results[port]) for port, label in enumerate(board.ports)
+    }
+    assert by_label == case["all"]
+    assert {label: by_label[label] for label in case["expect"]} == case["expect"]
 
 
 @given(boxes())
@@ -69,9 +71,9 @@ def test_no_ray_tells_of_a_dead_zone_and_none_goes_there(box: Box) -> None:
 def test_rays_are_reversible_and_detours_pair_up(box: Box) -> None:
     board, atoms = box
     for port in range(len(board.ports)):
-        found = trace(board, atoms, port)
-        if found != HIT:
-            assert trace(board, atoms, found) == port
+        result = trace(board, atoms, port)
+        if result != HIT:
+            assert trace(board, atoms, result) == port
 
 
 @given(boxes())
@@ -143,5 +145,5 @@ def _assert_same_rays(
 ) -> None:
     before, after = trace_all(board, atoms), trace_all(other, moved)
     assert sorted(map(port, range(len(before)))) == list(range(len(after)))
-    for old, found in enumerate(before):
-        assert after[port(old)] == (HIT if found == HIT else port(found))
+    for old, result in enumerate(before):
+        assert after[port(old)] == (HIT if result == HIT else port(result))

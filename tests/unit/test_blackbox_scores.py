@@ -41,8 +41,8 @@ def test_classic_counts_as_the_web_guide_does(seed: str, data: st.DataObject) ->
     for _ in range(data.draw(st.integers(0, 6))):
         port = data.draw(st.sampled_from(GAME.view(position.state, ALONE).unused_ports))
         position = played(position, port)
-        found = trace(board, atoms, board.ports.index(port))
-        points += 1 if found in (HIT, board.ports.index(port)) else 2
+        result = trace(board, atoms, board.ports.index(port))
+        points += 1 if result in (HIT, board.ports.index(port)) else 2
     guess = data.draw(st.permutations(range(36)).map(lambda cells: frozenset(cells[:3])))
     marks = ",".join("+" + board.name(cell) for cell in sorted(guess))
     over = played(position, f"{marks},?")
@@ -58,9 +58,9 @@ def test_timed_counts_as_the_windows_game_does() -> None:
     position = played(position, "+b2,?", seconds=30)
     assert position.outcome is None
     over = played(position, "/b2,+a4,?", seconds=95)
-    found = score_of(over)
-    assert (found.ports, found.faults, found.seconds) == (2, 1, 95)
-    assert found.total == 2 * 15 + 50 + 95
+    points = score_of(over)
+    assert (points.ports, points.faults, points.seconds) == (2, 1, 95)
+    assert points.total == 2 * 15 + 50 + 95
     assert over.outcome is not None
     assert over.outcome.scores == (175,)
 

@@ -138,11 +138,11 @@ class HisBoard:
     def fire(self, port: int) -> None:
         if self.marks[port]:
             return
-        found = trace(self.board, self.atoms, port)
-        if found in {HIT, port}:
-            self.marks[port] = "#" if found == HIT else "%"
+        result = trace(self.board, self.atoms, port)
+        if result in {HIT, port}:
+            self.marks[port] = "#" if result == HIT else "%"
             return
-        self.marks[port] = self.marks[found] = ascii_letters[self.detours]
+        self.marks[port] = self.marks[result] = ascii_letters[self.detours]
         self.detours += 1
 
     def check(self) -> None:

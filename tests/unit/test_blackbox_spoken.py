@@ -39,6 +39,9 @@ def test_small_talk_with_numbers_and_letters_is_no_move() -> None:
         ("remove the marker at b4", ""),
         ("is it port three?", ""),
         ("the 5", ""),
+        ("I think I tried that b4", ""),
+        ("I bet b4", "+B4"),
+        ("me 2", ""),
     ],
 )
 def test_a_sentence_with_other_words(sentence: str, move: str) -> None:

@@ -153,9 +153,9 @@ def test_a_tip_comes_from_the_coach_and_has_its_price() -> None:
             return house.text("messages")
 
         await house.press("t")
-        told = await tipped()
-        assert told.startswith("The best port now is ")
-        assert "This hint costs 3 points." in told
+        tip = await tipped()
+        assert tip.startswith("The best port now is ")
+        assert "This hint costs 3 points." in tip
         await house.press("m")
         await house.answer("hint")  # the same again
         await tipped()
@@ -312,10 +312,10 @@ def test_the_opened_box_shows_every_port_that_tells_wrong_markers_from_the_atoms
     async def story(house: House) -> None:
         await house.type("a,+a1")
         await house.press("v", "v")
-        told = house.text("messages")
-        assert "at ports A and 2 do not agree with your markers. " in told
-        assert "Port B would also have shown the difference: it gives hit, and with" in told
-        assert "So would ports C (reflection), D (hit)," in told
+        messages = house.text("messages")
+        assert "at ports A and 2 do not agree with your markers. " in messages
+        assert "Port B would also have shown the difference: it gives hit, and with" in messages
+        assert "So would ports C (reflection), D (hit)," in messages
         atoms = atoms_of(house.game.game)
         telling = differing_ports(house.game.options.board, atoms, house.box.markers)
         assert "".join(house.lines).count("!") == 2 * len(telling)
@@ -349,8 +349,10 @@ def test_timed_points_count_seconds_until_the_box_is_solved() -> None:
         now[0] += 5
         await house.type(f"/a1,{ATOMS},?")
         now[0] += 500
-        said = house.text("messages")
-        assert "160 points, for 2 marked ports at 15, 1 wrong marker at 50 and 80 seconds" in said
+        messages = house.text("messages")
+        assert (
+            "160 points, for 2 marked ports at 15, 1 wrong marker at 50 and 80 seconds" in messages
+        )
         assert house.app.seconds == 80
 
     played(story, scoring=Scoring.TIMED, clock=lambda: now[0])

@@ -50,9 +50,9 @@ KNOWN = {
 
 
 def stored(kind: tuple[int, int, int], goal: Goal) -> Tree:
-    found = tree(*kind, goal)
-    assert found is not None
-    return found
+    loaded = tree(*kind, goal)
+    assert loaded is not None
+    return loaded
 
 
 def some_layouts(kind: tuple[int, int, int], count: int) -> list[list[int]]:
@@ -80,37 +80,37 @@ def points(history: Iterable[tuple[int, int]]) -> int:
 
 
 def test_every_layout_of_a_small_board_is_solved_in_as_many_probes_as_it_says() -> None:
-    known = stored((5, 5, 3), Goal.PROBES)
+    solution = stored((5, 5, 3), Goal.PROBES)
     probes = {}
-    for number, layout in enumerate(combinations(known.board.cells, 3)):
-        probes[layout] = known.probes(layout)
+    for number, layout in enumerate(combinations(solution.board.cells, 3)):
+        probes[layout] = solution.probes(layout)
         if not number % 20:  # the search for the guess takes longest
-            assert len(played(known, layout)) == probes[layout]
+            assert len(played(solution, layout)) == probes[layout]
     sums = Counter(
         sum(probes[tuple(sorted(turned[cell] for cell in layout))] for turned in every)
-        for every in [orientations(known.board)]
+        for every in [orientations(solution.board)]
         for layout in probes
     )
-    assert sums == {place: count for place, count in enumerate(known.ranks) if count}
+    assert sums == {place: count for place, count in enumerate(solution.ranks) if count}
 
 
 @pytest.mark.slow
 @rows(("kind", "goal"), STORED)
 def test_layouts_of_each_stored_board_are_solved(kind: tuple[int, int, int], goal: Goal) -> None:
-    known = stored(kind, goal)
+    solution = stored(kind, goal)
     for layout in some_layouts(kind, 6):
-        assert len(played(known, layout)) == known.probes(layout)
+        assert len(played(solution, layout)) == solution.probes(layout)
 
 
 @rows(("kind", "goal"), KNOWN)
 def test_a_tree_plays_as_well_as_its_maker_says(kind: tuple[int, int, int], goal: Goal) -> None:
     """Four standard errors, of 1.1 probes or 1.7 points a game."""
-    known = stored(kind, goal)
+    solution = stored(kind, goal)
     layouts = some_layouts(kind, 1_000)
     if goal is Goal.PROBES:
-        paid = [known.probes(layout) for layout in layouts]
+        paid = [solution.probes(layout) for layout in layouts]
     else:
-        paid = [points(walked(known, layout)) for layout in layouts]
+        paid = [points(walked(solution, layout)) for layout in layouts]
     assert mean(paid) == pytest.approx(KNOWN[kind, goal], abs=4 * 1.7 / 1_000**0.5)
 
 
@@ -134,20 +134,20 @@ def test_the_mean_of_all_layouts_is_exact_from_the_ranks() -> None:
 
 
 def test_other_probes_in_another_order_are_no_harm() -> None:
-    known = stored((7, 7, 4), Goal.PROBES)
+    solution = stored((7, 7, 4), Goal.PROBES)
     for layout in some_layouts((7, 7, 4), 5):
-        history = walked(known, layout)
-        others = [(port, trace(known.board, layout, port)) for port in (0, 9, 17)]
-        found = known.port([*others, *reversed(history)])
-        assert isinstance(found, frozenset)
-        assert trace_all(known.board, found) == trace_all(known.board, layout)
+        history = walked(solution, layout)
+        others = [(port, trace(solution.board, layout, port)) for port in (0, 9, 17)]
+        next_port = solution.port([*others, *reversed(history)])
+        assert isinstance(next_port, frozenset)
+        assert trace_all(solution.board, next_port) == trace_all(solution.board, layout)
 
 
 def test_results_that_nothing_explains_are_an_error() -> None:
-    known = stored((5, 5, 3), Goal.PROBES)
+    solution = stored((5, 5, 3), Goal.PROBES)
     every = [(port, HIT) for port in range(20)]
     with pytest.raises(ValueError, match="no layout"):
-        known.port(every)
+        solution.port(every)
 
 
 def test_a_board_without_a_tree_has_none_and_no_grades() -> None:
@@ -211,10 +211,10 @@ def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
 def test_grades_are_shared_out_about_as_promised(kind: tuple[int, int, int]) -> None:
     width, height, atoms = kind
     options = Options(width, height, atoms, atoms)
-    found = Counter(grade(options, layout) for layout in some_layouts(kind, 400))
+    grades = Counter(grade(options, layout) for layout in some_layouts(kind, 400))
     steps = [*sorted(FROM.values()), 100]
     for wanted, least, most in zip(Grade, steps, steps[1:], strict=False):
-        assert found[wanted] / 400 == pytest.approx((most - least) / 100, abs=0.12)
+        assert grades[wanted] / 400 == pytest.approx((most - least) / 100, abs=0.12)
 
 
 def test_orientations_of_a_board_that_is_no_square_keep_its_sides() -> None:

@@ -34,15 +34,15 @@ def _own_settings(monkeypatch, tmp_path):
 
 
 def test_the_version_is_told_before_anything_is_imported() -> None:
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "pbmserv", "--version"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout == f"pbmserv {__version__}\n"
-    assert "typer" not in told.stderr
-    assert "sqlalchemy" not in told.stderr
+    assert result.stdout == f"pbmserv {__version__}\n"
+    assert "typer" not in result.stderr
+    assert "sqlalchemy" not in result.stderr
 
 
 @pytest.mark.slow
@@ -52,10 +52,10 @@ def test_starting_a_command_loads_none_of_the_heavy_parts() -> None:
         "print(sorted({'sqlalchemy', 'jinja2', 'uvicorn', 'aiosmtpd', 'rich'} & set(sys.modules)))"
         "; sys.exit(code)"
     )
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert told.stdout.splitlines()[-1] == "[]"
+    assert result.stdout.splitlines()[-1] == "[]"
 
 
 def test_ctrl_c_at_the_start_is_no_fault(capsys) -> None:
@@ -109,8 +109,8 @@ def test_config_shows_every_value_and_its_source(monkeypatch, capsys, tmp_path) 
     monkeypatch.setenv("PBMSERV_WEB", "")
     monkeypatch.setenv("PBMSERV_SMPT", "127.0.0.1:25")
     assert run(["config", "--config", str(file), "--json"]) == 0
-    told = capsys.readouterr()
-    facts = json.loads(told.out)
+    printed = capsys.readouterr()
+    facts = json.loads(printed.out)
     assert facts["relay"]["value"] == "smtps://games:***@mx.example.org"
     assert facts["relay"]["source"] == f"file {file}"
     assert facts["web"] == {
@@ -118,7 +118,7 @@ def test_config_shows_every_value_and_its_source(monkeypatch, capsys, tmp_path) 
         "value": "",
         "source": "environment PBMSERV_WEB",
     }
-    assert told.err == "PBMSERV_SMPT is not a setting; did you mean PBMSERV_SMTP?\n"
+    assert printed.err == "PBMSERV_SMPT is not a setting; did you mean PBMSERV_SMTP?\n"
 
     assert run(["config", "--config", str(file)]) == 0
     table = capsys.readouterr().out
@@ -157,9 +157,9 @@ def test_a_check_makes_no_database_and_reports_that_there_is_none(
 ) -> None:
     """The server's settings are in a file that was not named: nothing is known of its database."""
     assert run(command.split()) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err == (
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == (
         f"pbmserv: there is no database at {tmp_path}/pbmserv.sqlite3 (settings: database: "
         "default, data_dir: environment PBMSERV_DATA_DIR); name the server's settings with "
         "--config FILE or PBMSERV_CONFIG\n"
@@ -295,11 +295,11 @@ def test_files_of_another_user_and_full_disks_are_no_faults_of_ours(
         return work
 
     assert exit_code_of(fails(errno.EACCES, "/var/lib/pbmserv/run/1")) == 1
-    told = capsys.readouterr().err
-    assert told.startswith("pbmserv: /var/lib/pbmserv/run/1: Permission denied; run this as the ")
+    errors = capsys.readouterr().err
+    assert errors.startswith("pbmserv: /var/lib/pbmserv/run/1: Permission denied; run this as the ")
     assert exit_code_of(fails(errno.ENOSPC, "/var/lib/copy")) == 1
-    told = capsys.readouterr().err
-    assert told == "pbmserv: /var/lib/copy: No space left on device; make room on its disk\n"
+    errors = capsys.readouterr().err
+    assert errors == "pbmserv: /var/lib/copy: No space left on device; make room on its disk\n"
     assert exit_code_of(fails(errno.EROFS, "/var/lib/copy")) == 1
     assert "Read-only file system; mount its disk for writing" in capsys.readouterr().err
     for number, name in ((errno.EBADF, "/x"), (errno.EACCES, None)):
@@ -311,8 +311,10 @@ def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database(capsys) -> Non
     assert run(["db", "upgrade"]) == 0
     capsys.readouterr()
     assert run(["db", "backup", "/proc/copy"]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith("pbmserv: no file can be made in /proc: No such file or directory; name")
-    assert "sqlite" not in told
+    errors = capsys.readouterr().err
+    assert errors.startswith(
+        "pbmserv: no file can be made in /proc: No such file or directory; name"
+    )
+    assert "sqlite" not in errors
     with pytest.raises(PermissionError), used("sqlite:///pbmserv.sqlite3"):
         raise PermissionError(errno.EACCES, "Permission denied", "/copies/today")

@@ -20,10 +20,10 @@ def offered(typed: str) -> list[str]:
 
 
 def test_games_and_commands_of_the_server_come_first():
-    found = offered("")
-    assert {"blackbox", "help", "list", "signup", "prefs", "change password"} <= set(found)
-    assert not [subject for subject in found if subject.startswith("blackbox ")]
-    assert len(found) == len(set(found))
+    words = offered("")
+    assert {"blackbox", "help", "list", "signup", "prefs", "change password"} <= set(words)
+    assert not [subject for subject in words if subject.startswith("blackbox ")]
+    assert len(words) == len(set(words))
 
 
 @rows(

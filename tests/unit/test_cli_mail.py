@@ -156,9 +156,9 @@ def test_without_a_standard_input_the_mail_is_empty(door, monkeypatch) -> None:
 def test_a_refusal_is_told_in_the_servers_words(door, capsys, answer) -> None:
     door.answer = answer
     assert run(["send", "--from", "b@x", "hello"]) == 1
-    told = capsys.readouterr()
-    assert told.err == f"127.0.0.1:{door.port} refused the mail: {answer}\n"
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert printed.err == f"127.0.0.1:{door.port} refused the mail: {answer}\n"
+    assert printed.out == ""
 
 
 def test_a_server_that_turns_everybody_away_is_quoted(monkeypatch, capsys) -> None:
@@ -353,8 +353,8 @@ def test_an_address_that_is_no_folder_is_refused(letters, capsys) -> None:
 def test_with_another_relay_the_letters_are_elsewhere(monkeypatch, capsys) -> None:
     monkeypatch.setenv("PBMSERV_RELAY", "smtps://games:hush@mx.example.org")
     assert run(["read", "bob@localhost"]) == 1
-    told = capsys.readouterr().err
-    assert "Letters go to smtps://games:***@mx.example.org" in told
+    errors = capsys.readouterr().err
+    assert "Letters go to smtps://games:***@mx.example.org" in errors
 
 
 def test_following_prints_letters_as_they_come(letters, capsys, tmp_path) -> None:

@@ -34,11 +34,11 @@ def boards(reading):
 
 def not_tried(reading):
     """Return the echo, the reason and the number of further commands of each untried line."""
-    found = [
+    lines = [
         (line.echo, line.meaning) for line in reading.lines if isinstance(line.meaning, NotTried)
     ]
-    whys = {asked.why for _, asked in found}
-    return [echo for echo, _ in found], whys, sum(asked.more for _, asked in found)
+    whys = {asked.why for _, asked in lines}
+    return [echo for echo, _ in lines], whys, sum(asked.more for _, asked in lines)
 
 
 @rows("subject", ["", "multiple", "Re: MULT", "my moves", "Hi!", "thanks"])

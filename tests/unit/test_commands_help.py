@@ -24,8 +24,8 @@ GAMES = frozenset({"blackbox"})
 
 
 def page(subject, games=GAMES):
-    found = topic(subject, games)
-    return environment().get_template(found.template).render(found.values)
+    topic_page = topic(subject, games)
+    return environment().get_template(topic_page.template).render(topic_page.values)
 
 
 @rows("row", ROWS, ids=[f"{row.name}-{row.page}" for row in ROWS])
@@ -77,17 +77,17 @@ def test_a_subject_leads_to_its_page(subject, template):
 
 
 def test_an_unknown_subject_names_the_nearest_one():
-    found = topic("tutoral", GAMES)
-    assert not found.known
-    assert found.values["suggestion"] == "tutorial"
+    topic_page = topic("tutoral", GAMES)
+    assert not topic_page.known
+    assert topic_page.values["suggestion"] == "tutorial"
     assert 'help tutorial"?' in page("tutoral")
 
 
 def test_help_works_without_any_game_and_with_several():
     for games in (frozenset(), frozenset({"blackbox", "null"})):
-        for found in help_pages(games):
-            if found.template.startswith("help/"):
-                assert environment().get_template(found.template).render(found.values)
+        for topic_page in help_pages(games):
+            if topic_page.template.startswith("help/"):
+                assert environment().get_template(topic_page.template).render(topic_page.values)
 
 
 def test_commands_in_the_tutorial_are_understood():
@@ -206,17 +206,17 @@ def garbled():
     lines += ["play bob", "newplayer alice secret", "blackbox resgin 12 alice secret", "list xyz"]
     lines += ["prefs alice secret" + " tz=UTC" * 21, "blackbox seek alice secret two"]
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
-    found = [read_commands(line, "", games=GAMES, reply=False) for line in lines]
-    found.append(read_commands("challenge alice bob", "", games={"a", "b"}, reply=False))
-    found.append(read_commands("", "412: g\nwhat else?", games=GAMES, reply=True))
-    found.append(read_commands("", "multiple", games=GAMES, reply=False))
-    found += [
+    readings = [read_commands(line, "", games=GAMES, reply=False) for line in lines]
+    readings.append(read_commands("challenge alice bob", "", games={"a", "b"}, reply=False))
+    readings.append(read_commands("", "412: g\nwhat else?", games=GAMES, reply=True))
+    readings.append(read_commands("", "multiple", games=GAMES, reply=False))
+    readings += [
         read_commands("", line, games=GAMES, reply=True)
         for line in ("resign or not", "my password")
     ]
     return [
         line.meaning.refusal
-        for reading in found
+        for reading in readings
         for line in reading.lines
         if isinstance(line.meaning, PlayerError)
     ]

@@ -67,9 +67,9 @@ def asked(subject, body="", games=GAMES):
 
 
 def refusal(subject, games=GAMES):
-    found = asked(subject, games=games)
-    assert isinstance(found, Misread), found
-    return found.refusal
+    meaning = asked(subject, games=games)
+    assert isinstance(meaning, Misread), meaning
+    return meaning.refusal
 
 
 FORMS = [
@@ -314,10 +314,10 @@ def test_prefixes_of_mail_programs_are_dropped(front):
     ],
 )
 def test_common_slips_are_understood(subject, command):
-    found = asked(subject)
-    if isinstance(command, MakeMove) and found.game is None:
+    meaning = asked(subject)
+    if isinstance(command, MakeMove) and meaning.game is None:
         command = MakeMove(None, 12, ALICE, "g")
-    assert found == command
+    assert meaning == command
 
 
 @rows(
@@ -443,12 +443,12 @@ def test_common_slips_are_understood(subject, command):
     ],
 )
 def test_each_unreadable_line_has_a_refusal_of_its_own(subject, code):
-    found = asked(subject)
+    meaning = asked(subject)
     if code is None:
-        assert not isinstance(found, PlayerError)
+        assert not isinstance(meaning, PlayerError)
     else:
-        assert isinstance(found, Misread)
-        assert found.refusal.code == code
+        assert isinstance(meaning, Misread)
+        assert meaning.refusal.code == code
 
 
 def test_a_challenge_that_names_no_game_means_the_first_of_several():
@@ -482,10 +482,10 @@ def test_the_nearest_command_is_named(word, name):
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_command():
-    said = refusal("blackbox chalennge alice bob")
-    assert said.part == "chalennge"
-    assert said.values["suggestion"] == "challenge"
-    assert said.example == "blackbox challenge USERID FRIEND"
+    sentence = refusal("blackbox chalennge alice bob")
+    assert sentence.part == "chalennge"
+    assert sentence.values["suggestion"] == "challenge"
+    assert sentence.example == "blackbox challenge USERID FRIEND"
 
 
 @rows(

@@ -225,9 +225,9 @@ def test_text_below_a_command_is_for_the_opponent():
     ],
 )
 def test_a_reply_that_cannot_be_understood_is_refused(body, code):
-    found = asked(body)
-    assert isinstance(found, Misread)
-    assert found.refusal.code == code
+    meaning = asked(body)
+    assert isinstance(meaning, Misread)
+    assert meaning.refusal.code == code
 
 
 def test_several_full_commands_in_a_reply_are_all_read():
@@ -297,14 +297,14 @@ def test_a_greeting_and_words_below_belong_to_no_board():
 
 
 def test_a_line_without_a_board_is_refused_and_the_others_are_read():
-    found = tray("412: g\nmy secret thoughts\n413: h\n414: 415: 5")
-    assert [asked for _, asked in found] == [
+    reading = tray("412: g\nmy secret thoughts\n413: h\n414: 415: 5")
+    assert [asked for _, asked in reading] == [
         TrayReply(412, "g"),
         "tray-line",
         TrayReply(413, "h"),
         "tray-line",
     ]
-    assert found[1][0] == "..."
+    assert reading[1][0] == "..."
 
 
 def test_a_line_for_a_board_that_cannot_be_understood_is_refused():

@@ -74,8 +74,8 @@ def assert_silent(reading: Reading, secret: str) -> None:
         assert secret.lower() not in line.echo.lower()
         if isinstance(line.meaning, PlayerError):
             refusal = line.meaning.refusal
-            said = [refusal.part, refusal.example, *map(str, refusal.values.values())]
-            assert not [text for text in said if secret.lower() in text.lower()]
+            texts = [refusal.part, refusal.example, *map(str, refusal.values.values())]
+            assert not [text for text in texts if secret.lower() in text.lower()]
             assert secret not in str(line.meaning)
 
 
@@ -167,5 +167,5 @@ def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(for
 
 
 def _taken_for_another_word(reading: Reading, secret: str) -> bool:
-    asked = reading.lines[0].meaning
-    return not isinstance(asked, PlayerError) and secret.lower() in repr(asked).lower()
+    meaning = reading.lines[0].meaning
+    return not isinstance(meaning, PlayerError) and secret.lower() in repr(meaning).lower()

@@ -142,9 +142,9 @@ def test_the_bounds_hold_and_a_new_network_always_gets_in(
     clients = Clients(Bounds(8, 3, 2, 300, 10))
     for network, wait, stage in sessions:
         clients.now += wait
-        found = clients.come(f"10.0.{network}.1")
-        if isinstance(found, Place):
-            found.stage = Stage(min(stage, Stage.ASKING))
+        newcomer = clients.come(f"10.0.{network}.1")
+        if isinstance(newcomer, Place):
+            newcomer.stage = Stage(min(stage, Stage.ASKING))
         counts = clients.limits._by_network
         assert sum(counts.values()) == clients.limits.inside[0] <= 8
         assert max(counts.values()) <= 3
@@ -173,9 +173,9 @@ def test_a_flood_of_refusals_is_a_line_for_each_network_and_span(
         for _ in range(500):
             assert clients.come("10.0.0.9") == FROM_NETWORK
         (first,) = caplog.records
-        told = {name: vars(first)[name] for name in ("network", "because", "listener", "count")}
+        facts = {name: vars(first)[name] for name in ("network", "because", "listener", "count")}
         assert first.message == "session refused"
-        assert told == {
+        assert facts == {
             "network": "10.0.0.0/24", "because": FROM_NETWORK, "listener": "smtp", "count": 1,
         }  # fmt: skip
         clients.now = SPAN_S + 1

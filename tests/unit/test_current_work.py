@@ -26,12 +26,12 @@ def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
     def stuck() -> None:
         current.at(7)
         begun.set()
-        over.wait(10)
+        over.wait(60)
         current.at(NONE)
 
     thread = threading.Thread(target=stuck)
     thread.start()
-    assert begun.wait(10)
+    assert begun.wait(60)
     current.at(8)
     assert sorted(current.all()) == [7, 8]
     assert current.longest()[0] == 7

@@ -14,18 +14,18 @@ from pbmserv.stages.descriptors import raise_limit, share_out, wanted
 
 @rows(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
 def test_a_usual_limit_is_enough_for_the_usual_settings(mail_ports: int, web_ports: int) -> None:
-    found = share_out(1024, 100, mail_ports, web_ports)
-    assert (found.sessions, found.web, found.warning) == (100, 200, "")
+    divided = share_out(1024, 100, mail_ports, web_ports)
+    assert (divided.sessions, divided.web, divided.warning) == (100, 200, "")
 
 
 @rows("limit", [450, 500, 700, 1000])
 def test_too_few_are_shared_and_told(limit: int) -> None:
-    found = share_out(limit, 200, 2, 1)
-    assert 10 <= found.sessions < 200
-    assert 10 <= found.web < 200
-    assert wanted(found.sessions, 2, 0) + found.web + found.web_own <= limit
-    assert f"may open {limit} files" in found.warning
-    assert found.warning.count(".") == 0
+    divided = share_out(limit, 200, 2, 1)
+    assert 10 <= divided.sessions < 200
+    assert 10 <= divided.web < 200
+    assert wanted(divided.sessions, 2, 0) + divided.web + divided.web_own <= limit
+    assert f"may open {limit} files" in divided.warning
+    assert divided.warning.count(".") == 0
 
 
 def test_hardly_any_are_no_service() -> None:

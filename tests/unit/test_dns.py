@@ -28,23 +28,23 @@ RECORDS = {
 
 
 def _answer(question: bytes) -> bytes | None:
-    asked = dns.message.from_wire(question)
-    name, kind = asked.question[0].name.to_text(), asked.question[0].rdtype
+    query = dns.message.from_wire(question)
+    name, kind = query.question[0].name.to_text(), query.question[0].rdtype
     if name == "silent.example.":
         return None
-    made = dns.message.make_response(asked)
-    made.flags |= dns.flags.RA
+    response = dns.message.make_response(query)
+    response.flags |= dns.flags.RA
     if name == "broken.example.":
-        made.set_rcode(dns.rcode.SERVFAIL)
-        return made.to_wire()
-    known = {owner for owner, _ in RECORDS}
-    if name not in known:
-        made.set_rcode(dns.rcode.NXDOMAIN)
-        return made.to_wire()
+        response.set_rcode(dns.rcode.SERVFAIL)
+        return response.to_wire()
+    owners = {owner for owner, _ in RECORDS}
+    if name not in owners:
+        response.set_rcode(dns.rcode.NXDOMAIN)
+        return response.to_wire()
     texts = RECORDS.get((name, dns.rdatatype.to_text(kind)), [])
     if texts:
-        made.answer.append(dns.rrset.from_text(name, 300, "IN", kind, *texts))
-    return made.to_wire(max_size=65_535)
+        response.answer.append(dns.rrset.from_text(name, 300, "IN", kind, *texts))
+    return response.to_wire(max_size=65_535)
 
 
 @contextmanager

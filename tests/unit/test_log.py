@@ -164,7 +164,7 @@ def test_postgresql_tells_its_state_without_details(
 
 def test_a_real_postgresql_says_so_too(lines, postgres_url: str) -> None:
     engine = create_engine(postgres_url, hide_parameters=True)
-    for statement, said in (
+    for statement, code in (
         ("SELECT CAST(:a AS INTEGER)", "because=22P02"),
         ("SELECT :a FROM gone", 'because="42P01 relation'),
         ("CREATE TABLE more (a INT)", 'because="25006 cannot execute CREATE TABLE'),
@@ -176,7 +176,7 @@ def test_a_real_postgresql_says_so_too(lines, postgres_url: str) -> None:
         logging.getLogger("pbmserv.x").error("failed", exc_info=raised.value)
         (line,) = lines()
         assert "hush" not in line
-        assert said in line
+        assert code in line
     engine.dispose()
 
 

@@ -31,6 +31,7 @@ from pbmserv.stages.messages import (
     KeepLetters,
     KeepReport,
     Misread,
+    NoteStops,
     ProbeWrite,
     PutOffBot,
     RenewLetters,
@@ -41,6 +42,7 @@ from pbmserv.stages.messages import (
     StoreForm,
     StorePress,
 )
+from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.bots import ReportRequest
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -66,12 +68,18 @@ ORDERS: tuple[Order, ...] = (
     orders.ReachUser("alice"),
     orders.MergeUser("alice", "bob"),
     orders.EndBoard(3),
+    orders.CreateEvent("league", "blackbox", "2027-03-01"),
+    orders.PostponeEvent(1, "2027-03-01"),
+    orders.CancelEvent(1),
+    orders.RemoveFromEvent(1, "alice"),
+    orders.DecideMatch(3, "draw"),
     orders.HandOverBoard(3, "alice", "bob"),
     orders.SetDeadline(3, ("--nagtime=3",)),
     orders.SetRated(3, rated=False),
     orders.RebuildRatings(),
     orders.CloseGame("blackbox"),
     orders.OpenGame("blackbox"),
+    orders.ResumeGame("blackbox"),
     orders.DropMail(3),
     orders.RetryLetters((1, 2)),
     orders.HoldLetter(3),
@@ -83,6 +91,9 @@ ORDERS: tuple[Order, ...] = (
     orders.ExportUser("alice", "alice@new.example"),
     orders.RenameUser("alice", "alicia"),
     orders.RotateKeys(),
+    orders.RetireKeys(90),
+    orders.StopAnnouncement(3),
+    orders.ResumeAnnouncement(3),
 )
 STATE = StageState(
     vitals=(Vital("play", True, 0.5, 300.0),),
@@ -103,6 +114,7 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
     (KeepLetters({1: b"\x00\xff\n", 2: b""}), None),
     (RenewLetters((1, 2), NOW), None),
     (SettleLetters(RESULTS), None),
+    (NoteStops((Stop("a", "nim", NOW, "post1", "nim.py, line 3"),)), None),
     (ActForBot(3, Thought(4, Seat(1), Move("a,g+b2", free=True))), None),
     (ActForBot(3, None), None),
     (PutOffBot(3), None),

@@ -37,10 +37,10 @@ def test_every_token_is_found_in_every_spelling(
     token = KeyRing({key: RING.keys[key]}).token(address)
     spelled = SPELLINGS[spelling](token).split("\n")
     text = ["Good evening!", "", *spelled, "", "See you."]
-    found = lines_with_tokens(RING, text)
-    assert found
-    assert found <= set(range(2, 2 + len(spelled)))
-    left = [line for at, line in enumerate(text) if at not in found]
+    numbers = lines_with_tokens(RING, text)
+    assert numbers
+    assert numbers <= set(range(2, 2 + len(spelled)))
+    left = [line for at, line in enumerate(text) if at not in numbers]
     assert not lines_with_tokens(RING, left)
 
 

@@ -59,5 +59,5 @@ def test_no_sheet_has_colours_of_its_own(name: str) -> None:
     source = (templates_root() / name).read_text()
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgb", source) == []
     drawn = environment().get_template(name).render()
-    known = {*PALETTE.light.values(), *PALETTE.dark.values()}
-    assert set(re.findall(r"#[0-9a-f]{6}", drawn)) <= known
+    colours = {*PALETTE.light.values(), *PALETTE.dark.values()}
+    assert set(re.findall(r"#[0-9a-f]{6}", drawn)) <= colours

@@ -58,11 +58,11 @@ def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
     text = next(said for said, what in SAID.items() if what == command)
     line = read_reply(text, {"blackbox"}, plainly=True).lines[0]
     ends = isinstance(line.meaning, Misread) and line.meaning.refusal.code == "stands-alone"
-    known = line.without_writer is not None and line.without_writer() is not None
+    is_command = line.without_writer is not None and line.without_writer() is not None
     assert (
         isinstance(line.meaning, Command)
         or (ends and line.meaning.refusal.example == command)
-        or (known and command.startswith("challenge"))
+        or (is_command and command.startswith("challenge"))
     )
     assert line.echo == text
 

@@ -16,7 +16,7 @@ from pbmserv.errors import OperatorError, ServerFault, StoreAway
 from pbmserv.stages.messages import AskState, PutOffBot, StageState, StoreForm
 from pbmserv.stages.questions import Answering, Asking, Unanswered
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60
 
 
 class Other:

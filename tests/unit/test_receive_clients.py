@@ -68,9 +68,9 @@ def test_a_mail_that_cannot_be_read_does_not_look_like_an_empty_one(name, why):
 
 
 def html_text(markup: str) -> str:
-    found = read_html(markup)
-    assert found is not None
-    return found.text
+    reading = read_html(markup)
+    assert reading is not None
+    return reading.text
 
 
 QUOTED = "<p>resign</p><table><tr><td>blackbox resign 12 alice secret</td></tr></table>"

@@ -116,11 +116,11 @@ def test_any_mail_in_any_pieces(found: list[bytes], cuts: list[int], following: 
 def test_too_much_is_refused_and_forgotten() -> None:
     line = b"y" * 98 + b"\r\n"
     pieces = [line] * (LARGEST // 100 + 1) + [b".\r\n", b"NOOP\r\n"]
-    kept, said = told(StrictSmtp, pieces)
-    assert (kept, said) == told(SMTP, pieces)
+    kept, replies = told(StrictSmtp, pieces)
+    assert (kept, replies) == told(SMTP, pieces)
     assert kept == []
-    assert b"\r\n552 " in said
-    assert said.endswith(b"250 OK\r\n")  # the session goes on
+    assert b"\r\n552 " in replies
+    assert replies.endswith(b"250 OK\r\n")  # the session goes on
 
 
 def test_just_enough_is_taken() -> None:
@@ -136,6 +136,6 @@ def test_faults_of_the_data_command_have_their_usual_replies() -> None:
 
 
 def test_a_client_that_hangs_up_in_the_middle_leaves_nothing() -> None:
-    kept, said = told(StrictSmtp, [b"Subject: x\r\n"])
+    kept, replies = told(StrictSmtp, [b"Subject: x\r\n"])
     assert kept == []
-    assert said.endswith(b"354 End data with <CR><LF>.<CR><LF>\r\n")
+    assert replies.endswith(b"354 End data with <CR><LF>.<CR><LF>\r\n")

@@ -150,9 +150,9 @@ def test_a_mark_makes_no_persons_mail_of_a_report_or_note(mark):
 
 @rows("value", ["auto-replied", "auto-generated; x=y", "Auto-Notified", "yes"])
 def test_auto_submitted_alone_is_told_apart(value):
-    known = Automatic("auto-submitted", only_headers=True, away=value == "auto-replied")
-    assert judge({"auto-submitted": [value]}) == known
-    assert judge({"auto-submitted": ["no", value]}) == known
+    verdict = Automatic("auto-submitted", only_headers=True, away=value == "auto-replied")
+    assert judge({"auto-submitted": [value]}) == verdict
+    assert judge({"auto-submitted": ["no", value]}) == verdict
 
 
 @rows("value", ["no", "No", "no; comment", "no (a person)"])
@@ -223,10 +223,10 @@ def test_vacation_programs_are_known_by_their_subjects(subject):
 )
 @rows("envelope_sender", ["", "alice@example.org"])
 def test_reports_are_known_by_their_subjects(subject, envelope_sender):
-    found = judge(
+    verdict = judge(
         {"auto-submitted": ["auto-replied"]}, subject=subject, envelope_sender=envelope_sender
     )
-    assert found == Automatic("report")
+    assert verdict == Automatic("report")
 
 
 def test_notes_of_people_who_are_away_are_told_from_all_else():

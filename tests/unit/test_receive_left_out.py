@@ -25,9 +25,9 @@ QUOTE = "On Sun, 1 Mar 2026 at 12:00, pbmserv <p@games.example> wrote:\n> Will y
     ],
 )
 def test_nothing_but_marked_quotes_and_a_marked_signature_is_nothing(text):
-    found = read_new_text(text)
-    assert found.text == ""
-    assert not found.left_out
+    new_text = read_new_text(text)
+    assert new_text.text == ""
+    assert not new_text.left_out
 
 
 @rows(
@@ -49,9 +49,9 @@ def test_nothing_but_marked_quotes_and_a_marked_signature_is_nothing(text):
     ],
 )
 def test_an_unread_part_that_could_be_an_answer_is_reported(text):
-    found = read_new_text(text)
-    assert found.text == ""
-    assert found.left_out
+    new_text = read_new_text(text)
+    assert new_text.text == ""
+    assert new_text.left_out
 
 
 PARTS = {

@@ -301,11 +301,11 @@ def test_very_long_text_is_cut_at_a_line():
     ],
 )
 def test_html_becomes_plain(markup, text):
-    found = read_html(markup)
+    reading = read_html(markup)
     if text is not None:
-        assert found is not None
-        assert new_text(found.text) == new_text(text)
-        assert text in ("g", found.text)
+        assert reading is not None
+        assert new_text(reading.text) == new_text(text)
+        assert text in ("g", reading.text)
 
 
 @rows("markup", ["<div>" * 5000 + "x", "<div>" * 256 + "x", "<p>x" * 30_000])
@@ -316,17 +316,17 @@ def test_html_beyond_all_bounds_does_not_look_like_an_empty_mail(markup):
 
 
 def test_text_above_a_deeply_nested_quote_is_read():
-    found = read_html("<p>g,+b2</p>" + "<div>" * 5000 + "x")
-    assert found is not None
-    assert found.text == "g,+b2"
+    reading = read_html("<p>g,+b2</p>" + "<div>" * 5000 + "x")
+    assert reading is not None
+    assert reading.text == "g,+b2"
 
 
 @given(
     st.lists(st.sampled_from(["<p>", "</p>", "<table>", "<td>", "<b", "&#1", "&gt;", "x", "<!"]))
 )
 def test_no_markup_breaks_the_reader(pieces):
-    found = read_html("".join(pieces))
-    assert found is None or found.text.encode() is not None
+    reading = read_html("".join(pieces))
+    assert reading is None or reading.text.encode() is not None
 
 
 def test_an_html_reply_by_gmail_leaves_the_move():

@@ -18,9 +18,9 @@ SENDER = "Alice@Players.example"
 def source(*received: str, peer: str = "10.0.0.5", above: str = "", handed_on: bool = True) -> str:
     fields = "".join(f"Received: {one}\r\n" for one in received)
     raw = f"{above}{fields}From: {SENDER}\r\n\r\nReceived: from x (x [9.9.9.9]) by y\r\n"
-    found = source_of(Envelope(SENDER, "a@b.example", raw.encode(), peer, "x", handed_on), OURS)
-    assert found.sender == SENDER.lower()
-    return found.network
+    origin = source_of(Envelope(SENDER, "a@b.example", raw.encode(), peer, "x", handed_on), OURS)
+    assert origin.sender == SENDER.lower()
+    return origin.network
 
 
 @rows(

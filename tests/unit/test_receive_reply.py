@@ -428,9 +428,9 @@ BLOCK = (
 )
 def test_no_header_block_is_passed_on_with_the_writer_s_address(below):
     assert new_text(f"h\n\nGood luck!\n\n{below}", "a@players.example") == "h\n\nGood luck!"
-    found = read_new_text(below, "a@players.example")
-    assert found.text == "" or found.text.startswith("Gesendet")
-    assert found.left_out or found.text
+    kept_text = read_new_text(below, "a@players.example")
+    assert kept_text.text == "" or kept_text.text.startswith("Gesendet")
+    assert kept_text.left_out or kept_text.text
 
 
 @rows(

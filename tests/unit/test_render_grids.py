@@ -126,8 +126,8 @@ def test_every_spot_has_the_form_of_its_kind_and_its_words_are_escaped(values: l
         for n, value in enumerate(values)
     ]
     end = '<th><a href="x?a&amp;b=&lt;p&gt;"></th>'
-    found = Found((port,), ((port, row, port),), ())
-    drawn = str(grid(found, forms(written), "x?a&b=")).replace("<a\n", "<a ")
+    finding = Found((port,), ((port, row, port),), ())
+    drawn = str(grid(finding, forms(written), "x?a&b=")).replace("<a\n", "<a ")
     assert drawn.replace("\n", "") == (
         f"<tr><th></th>{end}<th></th></tr><tr>{end}{''.join(inside)}{end}</tr>"
         "<tr><th></th><th></th></tr>"

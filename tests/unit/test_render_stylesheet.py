@@ -60,8 +60,8 @@ def test_only_letters_and_boards_in_html_are_styled() -> None:
         "letters/d.txt.j2",
     )
     loader = DictLoader(sheets | dict.fromkeys(names, "<p>"))
-    found = Environment(loader=loader, extensions=[InlineStyles])
-    assert [found.get_template(name).render() for name in names] == [
+    templates = Environment(loader=loader, extensions=[InlineStyles])
+    assert [templates.get_template(name).render() for name in names] == [
         *['<p style="margin:0">'] * 2,
         *["<p>"] * 3,
     ]

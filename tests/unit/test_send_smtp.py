@@ -120,17 +120,17 @@ class Peer:
                 connection.abort()
             await asyncio.sleep(0)  # lets the sockets close
 
-        asyncio.run_coroutine_threadsafe(drop(), self.loop).result(5)
+        asyncio.run_coroutine_threadsafe(drop(), self.loop).result(60)
 
     def session(self, kind: type[SMTP], options: dict[str, Any]) -> SMTP:
         server = kind(self, loop=self.loop, hostname="peer.example", **options)
-        made = server.connection_made
+        connect = server.connection_made
 
         def connection_made(transport: Any) -> None:
             # STARTTLS calls this again, with the transport that lies over the first one.
             if server.transport is None:
                 self.connections.append(transport)
-            made(transport)
+            connect(transport)
 
         vars(server)["connection_made"] = connection_made
         return server
@@ -174,14 +174,14 @@ def start(request: pytest.FixtureRequest) -> Iterator[Start]:
 
         thread = threading.Thread(target=peer.loop.run_forever)
         thread.start()
-        server = asyncio.run_coroutine_threadsafe(listen(), peer.loop).result(5)
+        server = asyncio.run_coroutine_threadsafe(listen(), peer.loop).result(60)
         if path is None:
             peer.port = server.sockets[0].getsockname()[1]
 
         def end() -> None:
-            asyncio.run_coroutine_threadsafe(peer.finish(server), peer.loop).result(5)
+            asyncio.run_coroutine_threadsafe(peer.finish(server), peer.loop).result(60)
             peer.loop.call_soon_threadsafe(peer.loop.stop)
-            thread.join(5)
+            thread.join(60)
             peer.loop.close()
 
         endings.append(end)

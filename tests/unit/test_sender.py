@@ -28,7 +28,7 @@ from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
-PATIENCE_S = 20.0
+PATIENCE_S = 60
 
 
 class MovedClock:
@@ -185,12 +185,12 @@ DOMAINS: dict[int, str] = {}
 
 
 def queued(row: Row) -> QueuedLetter:
-    made = letter(row.id)
+    octets = letter(row.id)
     return QueuedLetter(
         "welcome",
-        made.recipient,
+        octets.recipient,
         {},
-        made.message_id,
+        octets.message_id,
         id=row.id,
         attempts=row.attempts,
         created_at=row.created_at,
@@ -484,9 +484,9 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
     begin()
     results = outbox.wait_until_settled()
     assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
-    [told] = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in told.getMessage()
-    assert "Relay access denied" in TextFormatter().format(told)
+    [error_record] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in error_record.getMessage()
+    assert "Relay access denied" in TextFormatter().format(error_record)
 
 
 def test_stopping_an_idle_sender_is_prompt(outbox: MemoryOutbox, begin: Begin) -> None:

@@ -6,7 +6,7 @@ import http.client
 import json
 from typing import Any
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 def get(port: int, path: str) -> tuple[int, str]:

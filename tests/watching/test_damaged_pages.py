@@ -41,9 +41,9 @@ def test_a_command_names_the_damage(
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PBMSERV_DATABASE", damaged(tmp_path))
     assert run(["db", "check"]) == 1
-    told = capsys.readouterr().err
-    assert "pbmserv.sqlite3 is damaged: " in told
-    assert "pbmserv db restore FILE" in told
+    errors = capsys.readouterr().err
+    assert "pbmserv.sqlite3 is damaged: " in errors
+    assert "pbmserv db restore FILE" in errors
 
 
 def test_a_running_server_tells_of_the_damage(

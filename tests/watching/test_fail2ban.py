@@ -27,10 +27,10 @@ def filters(mode: str) -> list[re.Pattern[str]]:
     """Return the filter's expressions as fail2ban builds them, without its date."""
     read = configparser.RawConfigParser()
     read.read(FOLDER / "filter.d" / "pbmserv.conf")
-    known = dict(read["Definition"])
-    text = known[f"mdre-{mode}"]
+    definition = dict(read["Definition"])
+    text = definition[f"mdre-{mode}"]
     for _ in range(3):
-        text = re.sub(r"%\((\w+)\)s", lambda found: known[found[1]], text)
+        text = re.sub(r"%\((\w+)\)s", lambda found: definition[found[1]], text)
     return [re.compile(line.replace("<SUBNET>", SUBNET)) for line in text.splitlines()]
 
 

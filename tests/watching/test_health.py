@@ -52,9 +52,9 @@ def local(tmp_path: Path) -> Iterator[Running]:
 
 
 def test_a_healthy_server_lists_its_checks(watched: Running) -> None:
-    status, found = health(watched.metrics_port)
-    assert (status, found["status"]) == (200, "ok")
-    checks = found["checks"]
+    status, report = health(watched.metrics_port)
+    assert (status, report["status"]) == (200, "ok")
+    checks = report["checks"]
     assert set(checks) == {
         *("threads", "write", "sessions", "relay", "disk", "texts"),
         *("mails", "letters", "house", "clocks", "digests", "kept"),
@@ -68,9 +68,9 @@ def test_a_healthy_server_lists_its_checks(watched: Running) -> None:
 
 
 def test_strangers_get_no_numbers(watched: Running) -> None:
-    status, found = health(watched.web_port)
-    assert (status, found["status"]) == (200, "ok")
-    assert all(set(one) <= {"ok", "state", "reason"} for one in found["checks"].values())
+    status, report = health(watched.web_port)
+    assert (status, report["status"]) == (200, "ok")
+    assert all(set(one) <= {"ok", "state", "reason"} for one in report["checks"].values())
 
 
 def test_a_full_disk_is_failing(local: Running) -> None:
@@ -80,9 +80,9 @@ def test_a_full_disk_is_failing(local: Running) -> None:
     assert isinstance(driver, sqlite3.Connection)
     pages = driver.execute("PRAGMA page_count").fetchone()[0]
     driver.execute(f"PRAGMA max_page_count = {pages}")
-    status, found = health(local.web_port)
-    assert (status, found["status"]) == (503, "failing")
-    assert found["checks"]["write"]["reason"] == "database or disk is full"
+    status, report = health(local.web_port)
+    assert (status, report["status"]) == (503, "failing")
+    assert report["checks"]["write"]["reason"] == "database or disk is full"
     assert health(local.web_port, "/healthz/live")[0] == 200  # a restart would not help
     driver.execute("PRAGMA max_page_count = 1000000")
     assert health(local.web_port)[0] == 200
@@ -92,9 +92,9 @@ def test_texts_near_their_quota_are_reported(local: Running) -> None:
     local.send(ALICE, "a long story", "y" * 1_000_000, to="postmaster@games.example")
     local.server.quota.most = 1_048_576
     local.server.quota.measure(local.server.clock.now() + MEASURE_EVERY)
-    status, found = health(local.metrics_port)
-    assert (status, found["status"]) == (200, "degraded")
-    assert "nearly all that they may" in found["checks"]["texts"]["reason"]
+    status, report = health(local.metrics_port)
+    assert (status, report["status"]) == (200, "degraded")
+    assert "nearly all that they may" in report["checks"]["texts"]["reason"]
 
 
 def test_a_disk_that_fills_is_reported_before_and_when_it_is_full(tmp_path: Path) -> None:
@@ -106,14 +106,14 @@ def test_a_disk_that_fills_is_reported_before_and_when_it_is_full(tmp_path: Path
     try:
         url = f"sqlite:///{disk}/pbmserv.sqlite3"
         with start(url, disk, metrics="127.0.0.1:0") as server:
-            status, found = health(server.metrics_port)
-            assert (status, found["status"]) == (200, "degraded")
-            assert "MB are free" in found["checks"]["disk"]["reason"]
+            status, report = health(server.metrics_port)
+            assert (status, report["status"]) == (200, "degraded")
+            assert "MB are free" in report["checks"]["disk"]["reason"]
             with contextlib.suppress(OSError), (disk / "full").open("wb") as file:
                 while file.write(b"\0" * 65_536):
                     file.flush()
-            status, found = health(server.metrics_port)
-            assert (status, found["checks"]["disk"]["ok"]) == (503, False)
+            status, report = health(server.metrics_port)
+            assert (status, report["checks"]["disk"]["ok"]) == (503, False)
             (disk / "full").unlink()
             assert health(server.metrics_port)[0] == 200
     finally:
@@ -128,9 +128,9 @@ def test_taken_sessions_are_failing(tmp_path: Path) -> None:
     ):
         for _ in range(3):
             limits.enter_context(Wire(local.port))
-        status, found = health(local.web_port)
+        status, report = health(local.web_port)
         assert status == 503
-        assert found["checks"]["sessions"]["reason"] == "all 3 sessions of smtp are taken"
+        assert report["checks"]["sessions"]["reason"] == "all 3 sessions of smtp are taken"
         assert health(local.web_port, "/healthz/live")[0] == 200
 
 
@@ -145,13 +145,13 @@ def test_a_dead_relay_is_failing(watched: Running, monkeypatch: pytest.MonkeyPat
         broken.setattr(watched.relay, "deliver", dead)
         for number in range(2):
             watched.send(ALICE, "help", message_id=f"<{number}@players.example>")
-            assert tried.acquire(timeout=20)
+            assert tried.acquire(timeout=60)
         sender = watched.server.sender
         while sender.breaker.failures < 2:
             pass
-        status, found = health(watched.web_port)
+        status, report = health(watched.web_port)
         assert status == 503
-        assert "did not reach the relay" in found["checks"]["relay"]["reason"]
+        assert "did not reach the relay" in report["checks"]["relay"]["reason"]
     watched.server.clock.move(hours=1)
     watched.server.sender.wake()
     watched.settle()
@@ -173,18 +173,18 @@ def test_a_stuck_writer_is_failing_and_in_the_end_not_alive(
     for _ in range(writers):
         watched.server.writer.submit(stuck)
     for _ in range(writers):
-        began.acquire(timeout=20)
+        began.acquire(timeout=60)
     try:
         for _ in range(3):
-            status, found = health(watched.web_port)
+            status, report = health(watched.web_port)
             assert status == 503
-            assert "nothing could be written" in found["checks"]["write"]["reason"]
+            assert "nothing could be written" in report["checks"]["write"]["reason"]
         assert health(watched.web_port, "/healthz/live")[0] == 200
         for pulse in watched.server.writer._pulses:
             pulse.longest_s = 0.0
-        status, found = health(watched.web_port, "/healthz/live")
+        status, report = health(watched.web_port, "/healthz/live")
         assert status == 503
-        assert "pbmserv-writer-0 has not been heard of" in found["checks"]["threads"]["reason"]
+        assert "pbmserv-writer-0 has not been heard of" in report["checks"]["threads"]["reason"]
     finally:
         goes_on.set()
         for pulse in watched.server.writer._pulses:
@@ -196,9 +196,9 @@ def test_a_stuck_writer_is_failing_and_in_the_end_not_alive(
 
 def test_a_thread_that_has_ended_is_not_alive(local: Running) -> None:
     assert local.server.bot_worker.stop(20)
-    status, found = health(local.web_port, "/healthz/live")
-    assert (status, found["status"]) == (503, "failing")
-    assert found["checks"]["threads"]["reason"] == "house has ended"
+    status, report = health(local.web_port, "/healthz/live")
+    assert (status, report["status"]) == (503, "failing")
+    assert report["checks"]["threads"]["reason"] == "house has ended"
     assert health(local.web_port)[0] == 503
 
 
@@ -207,11 +207,11 @@ def test_a_round_that_hangs_is_not_alive(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def hang() -> None:
         began.set()
-        goes_on.wait(20)
+        goes_on.wait(60)
 
     round_ = scheduler.Rounds(hang, "keeper", 60, "trouble", longest_s=0.0)
     round_.start()
-    assert began.wait(20)
+    assert began.wait(60)
     assert round_.vital().is_stuck
     goes_on.set()
     assert round_.stop(20)
@@ -246,9 +246,9 @@ def test_mails_that_are_not_carried_out_are_failing(watched: Running) -> None:
     assert isinstance(clock, MovableClock)
     for minutes, state in ((0, "ok"), (2, "degraded"), (4, "failing")):
         clock.move(minutes=minutes)
-        found = health(watched.metrics_port)[1]["checks"]["mails"]
-        assert (found["state"], found["count"]) == (state, 1)
-    assert found["reason"] == "a mail has waited to be carried out for 6 min"
+        check = health(watched.metrics_port)[1]["checks"]["mails"]
+        assert (check["state"], check["count"]) == (state, 1)
+    assert check["reason"] == "a mail has waited to be carried out for 6 min"
 
 
 @pytest.mark.both_databases
@@ -270,9 +270,9 @@ def test_clocks_that_are_behind_and_mails_that_are_kept_are_counted(watched: Run
 
 def test_a_flood_of_probes_costs_one_look(local: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looks, "FRESH_S", 60.0)
-    asked = []
+    probes = []
     queues = rows.queues
-    monkeypatch.setattr(rows, "queues", lambda *given: asked.append(1) or queues(*given))
+    monkeypatch.setattr(rows, "queues", lambda *given: probes.append(1) or queues(*given))
     threads = [
         threading.Thread(target=lambda: [get(local.web_port, "/healthz") for _ in range(10)])
         for _ in range(4)
@@ -281,7 +281,7 @@ def test_a_flood_of_probes_costs_one_look(local: Running, monkeypatch: pytest.Mo
         one.start()
     for one in threads:
         one.join(60)
-    assert len(asked) == 1
+    assert len(probes) == 1
 
 
 @pytest.mark.both_databases
@@ -292,10 +292,10 @@ def test_a_failing_database_is_reported_in_its_own_words_without_values(
         raise sqlite3_error()
 
     monkeypatch.setattr(rows, "queues", gone)
-    status, found = health(watched.web_port)
+    status, report = health(watched.web_port)
     assert status == 503
-    assert "hush" not in str(found)
-    assert found["checks"]["database"]["reason"] == "disk I/O error"
+    assert "hush" not in str(report)
+    assert report["checks"]["database"]["reason"] == "disk I/O error"
 
 
 def sqlite3_error() -> Exception:

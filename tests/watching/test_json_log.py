@@ -51,17 +51,17 @@ def test_each_line_of_a_server_is_json(tmp_path: Path) -> None:
         text=True,
     )
     assert served.stdout is not None
-    said = ""
+    text = ""
     for line in served.stdout:
-        said += line
+        text += line
         if json.loads(line)["event"] == "ready":
             break
     else:
-        raise AssertionError(said)
+        raise AssertionError(text)
     served.send_signal(signal.SIGTERM)
     rest, _ = served.communicate(timeout=PATIENCE_S)
     assert served.returncode == 0
-    lines = lines_of(said + rest)
+    lines = lines_of(text + rest)
     events = [line["event"] for line in lines]
     assert any("PBMSERV_NOSUCH is not a setting" in event for event in events)
     assert "mail in    SMTP" in lines[events.index("ready")]["greeting"]
@@ -69,12 +69,12 @@ def test_each_line_of_a_server_is_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_in_file", [True, False])
 def test_refused_settings_are_json(tmp_path: Path, *, is_in_file: bool) -> None:
-    given, arguments = environment(tmp_path, ADDRESS="nobody", SIGNUP="perhaps"), ["serve"]
+    variables, arguments = environment(tmp_path, ADDRESS="nobody", SIGNUP="perhaps"), ["serve"]
     if is_in_file:
-        del given["PBMSERV_LOG_FORMAT"]
+        del variables["PBMSERV_LOG_FORMAT"]
         (tmp_path / "own.toml").write_text('log_format = "json"\n')
         arguments += ["--config", str(tmp_path / "own.toml")]
-    done = forking.run(arguments, given, timeout=PATIENCE_S)
+    done = forking.run(arguments, variables, timeout=PATIENCE_S)
     assert done.returncode == 2
     events = [line["event"] for line in lines_of(done.stderr)]
     assert events[0] == "2 settings are wrong:"

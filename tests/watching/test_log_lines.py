@@ -70,20 +70,20 @@ def test_the_outcome_of_each_mail_is_logged(
         wire.mail(ALICE, "postmaster@games.example", mail(ALICE, "hello"))
         wire.mail(ALICE, OURS, b"Subject: x\r\n\r\nno sender")
         wire.mail(ALICE, OURS, mail(ALICE, "help") + b"\nbare")
-    found = facts(caplog, "mail")
-    assert [one["outcome"] for one in found] == [
+    records = facts(caplog, "mail")
+    assert [one["outcome"] for one in records] == [
         *("taken", "copy", "ignored", "kept", "refused", "refused")
     ]
-    assert found[1]["mail"] == found[0]["mail"]
+    assert records[1]["mail"] == records[0]["mail"]
     stored = [one["arrival"] for one in facts(caplog, "arrival")]
-    assert stored == [one["arrival"] for one in found[:4]]  # of what is refused nothing is stored
-    assert not any("arrival" in one for one in found[4:])
-    assert [one["to"] for one in found] == [*["server"] * 3, "postmaster", *["server"] * 2]
-    assert found[2]["why"] == "null-sender"
-    assert found[3]["why"] == "for the postmaster"
-    assert found[4]["because"] == "554 5.6.0 the mail has no From address"
-    assert found[5]["because"].startswith("550 5.6.0 This message has a bare CR")
-    assert "mail" not in found[5]
+    assert stored == [one["arrival"] for one in records[:4]]  # of what is refused nothing is stored
+    assert not any("arrival" in one for one in records[4:])
+    assert [one["to"] for one in records] == [*["server"] * 3, "postmaster", *["server"] * 2]
+    assert records[2]["why"] == "null-sender"
+    assert records[3]["why"] == "for the postmaster"
+    assert records[4]["because"] == "554 5.6.0 the mail has no From address"
+    assert records[5]["because"].startswith("550 5.6.0 This message has a bare CR")
+    assert "mail" not in records[5]
 
 
 def test_a_mail_over_the_limit_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -91,9 +91,9 @@ def test_a_mail_over_the_limit_is_logged(tmp_path: Path, caplog: pytest.LogCaptu
     with start(url, tmp_path, rate_address="2/hour", mail_servers="") as server:
         for number in range(4):
             server.send(ALICE, "help", message_id=f"<{number}@players.example>")
-    found = facts(caplog, "mail")
-    assert [one["outcome"] for one in found] == ["taken", "taken", "put-off", "put-off"]
-    assert found[3]["because"] == "over the limit of the address"
+    records = facts(caplog, "mail")
+    assert [one["outcome"] for one in records] == ["taken", "taken", "put-off", "put-off"]
+    assert records[3]["because"] == "over the limit of the address"
 
 
 def test_each_refusal_at_the_door_has_a_line_with_its_network(
@@ -110,8 +110,8 @@ def test_each_refusal_at_the_door_has_a_line_with_its_network(
         wire.ask("RSET")
         while "goodbye" not in wire.ask("RCPT TO:<noise@players.example>"):
             pass
-    told = [one["because"] for one in facts(caplog, "refused")]
-    assert told[:3] == [
+    reasons = [one["because"] for one in facts(caplog, "refused")]
+    assert reasons[:3] == [
         "550 5.1.1 no such address here",
         "500 Error: command",
         "452 4.5.3 too many recipients",
@@ -134,13 +134,13 @@ def test_a_wrong_password_is_logged_with_its_network_and_without_its_text(
     for guess in ("wonderland1", "wonderland2", "wonderland2"):
         server.send(player.address, f"blackbox move {table.board} {player.userid} {guess} b3")
     server.send(player.address, f"blackbox move {table.board} wonderland3 secret b3")
-    found = facts(caplog, "wrong password")
-    assert [(one["player"], one["because"]) for one in found[:3]] == [
+    records = facts(caplog, "wrong password")
+    assert [(one["player"], one["because"]) for one in records[:3]] == [
         (player.id, "wrong"),
         (player.id, "wrong"),
         (player.id, "wrong again"),
     ]
-    assert {one["network"] for one in found} == {"unknown"}  # tests come from a server of ours
+    assert {one["network"] for one in records} == {"unknown"}  # tests come from a server of ours
     assert "wonderland" not in "\n".join(written(caplog))
 
 
@@ -165,14 +165,14 @@ def test_no_line_holds_a_token_an_address_a_move_or_words(
         server.reply(server.letter(address), "yes")
         server.letter(address)
     server.send(alice, "blackbox challenge alice bob", "words to bob: jabberwock")
-    asked = server.letter(bob)
+    challenge = server.letter(bob)
     server.reply(server.letter(alice), "a1,c4,e5,g2")
-    server.reply(asked, "b3,d3,g7,f2\nsnark")
-    server.send(alice, "change password wonderland callooh", to=asked.reply_to)
+    server.reply(challenge, "b3,d3,g7,f2\nsnark")
+    server.send(alice, "change password wonderland callooh", to=challenge.reply_to)
     server.settle()
     server.server.sender.stop(20)
     tokens = [server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, n)) for n in (1, 2)]
-    tokens.append(asked.reply_to)
+    tokens.append(challenge.reply_to)
     text = "\n".join(written(caplog))
     assert len(facts(caplog, "mail")) == 8
     assert len(facts(caplog, "letter")) == len(server.relay.delivered)
@@ -210,9 +210,9 @@ def test_a_relay_that_refuses_a_letter_is_quoted_by_its_code_alone(
 def test_a_client_that_cannot_do_tls_leaves_a_line(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    made = trustme.CA().issue_cert("games.example")
+    certificate = trustme.CA().issue_cert("games.example")
     chain = tmp_path / "chain.pem"
-    made.private_key_and_cert_chain_pem.write_to_path(str(chain))
+    certificate.private_key_and_cert_chain_pem.write_to_path(str(chain))
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with start(url, tmp_path, tls_cert=str(chain), smtps="127.0.0.1:0") as server:
         with Wire(server.port) as wire:
@@ -223,9 +223,9 @@ def test_a_client_that_cannot_do_tls_leaves_a_line(
             client.sendall(b"EHLO in the clear\r\n")
             while client.recv(4096):
                 pass
-    found = facts(caplog, "TLS failed")
-    assert [one["network"] for one in found] == ["127.0.0.0/24", "127.0.0.0/24"]
-    assert {one["because"] for one in found} == {"TLS WRONG_VERSION_NUMBER"}
+    records = facts(caplog, "TLS failed")
+    assert [one["network"] for one in records] == ["127.0.0.0/24", "127.0.0.0/24"]
+    assert {one["because"] for one in records} == {"TLS WRONG_VERSION_NUMBER"}
 
 
 def test_a_stranger_who_speaks_no_smtp_leaves_a_line(
@@ -235,5 +235,5 @@ def test_a_stranger_who_speaks_no_smtp_leaves_a_line(
         browser.sendall(b"GET / HTTP/1.1\r\nHost: games.example\r\n\r\n")
         while browser.recv(4096):
             pass
-    told = [one["because"] for one in facts(caplog, "session ended")]
-    assert told == ["421 4.7.0 this is a mail server, goodbye"]
+    reasons = [one["because"] for one in facts(caplog, "session ended")]
+    assert reasons == ["421 4.7.0 this is a mail server, goodbye"]

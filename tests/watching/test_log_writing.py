@@ -30,10 +30,10 @@ class Pipe:
         log.configure("info", style)
 
     def read(self, until: str) -> str:
-        found = ""
-        while until not in found:
-            found += os.read(self.reading, 1 << 20).decode()
-        return found
+        text = ""
+        while until not in text:
+            text += os.read(self.reading, 1 << 20).decode()
+        return text
 
     def close(self) -> None:
         os.close(self.reading)
@@ -42,9 +42,9 @@ class Pipe:
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipe]:
-    made = Pipe(monkeypatch)
-    yield made
-    made.close()
+    opened = Pipe(monkeypatch)
+    yield opened
+    opened.close()
 
 
 def flushed() -> None:
@@ -70,9 +70,9 @@ def test_a_full_pipe_blocks_nobody_and_the_loss_is_reported(pipe: Pipe) -> None:
     lost = log.lost()
     assert lost > 0
     read = pipe.read('"log lines were lost"')
-    told = [line for line in read.splitlines() if " mail=" in line]
+    mail_lines = [line for line in read.splitlines() if " mail=" in line]
     assert f"lost={lost}" in read
-    assert len(told) == lines - lost
+    assert len(mail_lines) == lines - lost
     ours.info("mail", extra={"mail": "after"})
     assert "mail=after" in pipe.read("mail=after")
 
@@ -148,10 +148,10 @@ def test_json_has_an_object_in_each_line_with_numbers_as_numbers_and_no_secret(
     first, second = pipe.read("FileNotFoundError").splitlines()
     assert "hush" not in first
     assert first.isprintable()
-    found = json.loads(first)
-    time = found.pop("time")
+    content = json.loads(first)
+    time = content.pop("time")
     assert time.endswith("Z")
-    assert found == {
+    assert content == {
         "level": "info",
         "room": "receive",
         "event": "mail taken",

@@ -86,9 +86,9 @@ def test_queues_are_reported_with_their_age(watched: Running) -> None:
     with Wire(watched.port) as wire:
         wire.mail(ALICE, "postmaster@games.example", mail(ALICE, "hello"))
     watched.server.clock.move(minutes=10)
-    found = numbers(watched)
-    assert found["pbmserv_waiting{queue=kept}"] == 1
-    assert found["pbmserv_waiting_seconds{queue=kept}"] == 600
+    values = numbers(watched)
+    assert values["pbmserv_waiting{queue=kept}"] == 1
+    assert values["pbmserv_waiting_seconds{queue=kept}"] == 600
 
 
 def test_the_pages_never_show_the_numbers(watched: Running) -> None:
@@ -117,13 +117,13 @@ def test_no_number_identifies_a_player(watched: Running, caplog: pytest.LogCaptu
 def plan(connection: Connection, statement: object) -> str:
     """Return the query plan of the database, with the parameters inserted."""
     values = {"compile_kwargs": {"literal_binds": True}}
-    asked = str(statement.params(now=None, mail=1).compile(connection, **values))
-    asked = asked.replace("<= NULL", "<= '2026-03-01 12:00:00'")
+    query = str(statement.params(now=None, mail=1).compile(connection, **values))
+    query = query.replace("<= NULL", "<= '2026-03-01 12:00:00'")
     if connection.dialect.name == "sqlite":
-        found = connection.execute(text(f"EXPLAIN QUERY PLAN {asked}"))
-        return "\n".join(row.detail for row in found)
+        steps = connection.execute(text(f"EXPLAIN QUERY PLAN {query}"))
+        return "\n".join(row.detail for row in steps)
     connection.execute(text("SET LOCAL enable_seqscan = off"))  # tables are empty here
-    return "\n".join(connection.execute(text(f"EXPLAIN {asked}")).scalars())
+    return "\n".join(connection.execute(text(f"EXPLAIN {query}")).scalars())
 
 
 @pytest.mark.both_databases
@@ -131,14 +131,14 @@ def plan(connection: Connection, statement: object) -> str:
 def test_no_query_reads_a_whole_table(database_url: str, name: str) -> None:
     database = Database(database_url)
     with database.reading.connect() as connection:
-        found = plan(connection, rows.STATEMENTS[name])
+        steps = plan(connection, rows.STATEMENTS[name])
     database.close()
-    assert "INDEX" in found.upper() or "PRIMARY KEY" in found
-    assert "SCAN outbox\n" not in f"{found}\n"
-    assert "Seq Scan" not in found
+    assert "INDEX" in steps.upper() or "PRIMARY KEY" in steps
+    assert "SCAN outbox\n" not in f"{steps}\n"
+    assert "Seq Scan" not in steps
     if database.is_sqlite:
-        scans = [line for line in found.splitlines() if line.startswith("SCAN")]
-        assert all("ix_outbox_open" in line or "ix_inbox_kept" in line for line in scans), found
+        scans = [line for line in steps.splitlines() if line.startswith("SCAN")]
+        assert all("ix_outbox_open" in line or "ix_inbox_kept" in line for line in scans), steps
 
 
 @pytest.mark.both_databases

@@ -47,6 +47,7 @@ def test_alarms_and_dashboard_ask_for_numbers_that_there_are(numbers: set[str]) 
     assert len(expressions) > 20
     numbers |= {
         "pbmserv_mail_seconds_bucket",  # with the first mail
+        "pbmserv_game_away_boards",  # with a game that is stopped
         "pbmserv_certificate_end_timestamp_seconds",  # with a certificate
     }
     for expression in expressions:

@@ -72,14 +72,14 @@ def test_a_running_server_and_its_queues(
     assert "Newest numbers: mail 2, letter 1." in page
     kept = next(line for line in page.splitlines() if line.startswith("mails kept"))
     assert kept.split()[5] == "1"
-    found = json.loads(status(capsys, monkeypatch, url, "--json"))
-    assert found["running"] is True
-    assert found["kept"]["count"] == 1
-    assert (found["newest_mail"], found["newest_letter"]) == (2, 1)
-    assert found["due"] == {"count": 0, "oldest_s": 0.0}
-    assert found["bytes"]["database"] > 10_000
-    assert 0 < found["bytes"]["mail_texts"] < 2_000  # of the one that is kept
-    assert "players.example" not in page + json.dumps(found)
+    content = json.loads(status(capsys, monkeypatch, url, "--json"))
+    assert content["running"] is True
+    assert content["kept"]["count"] == 1
+    assert (content["newest_mail"], content["newest_letter"]) == (2, 1)
+    assert content["due"] == {"count": 0, "oldest_s": 0.0}
+    assert content["bytes"]["database"] > 10_000
+    assert 0 < content["bytes"]["mail_texts"] < 2_000  # of the one that is kept
+    assert "players.example" not in page + json.dumps(content)
 
 
 def test_a_restarted_server_has_been_running_since_its_restart(
@@ -93,12 +93,12 @@ def test_a_restarted_server_has_been_running_since_its_restart(
         )
     restarted = datetime.now(UTC)
     with Process(tmp_path, url):
-        said = status(capsys, monkeypatch, url)
+        text = status(capsys, monkeypatch, url)
         since = datetime.fromisoformat(
             json.loads(status(capsys, monkeypatch, url, "--json"))["started"]
         )
     assert before < restarted < since
-    assert f"A server has been running since {since:%Y-%m-%d %H:%M} UTC" in said
+    assert f"A server has been running since {since:%Y-%m-%d %H:%M} UTC" in text
 
 
 def test_a_relay_that_is_down_is_shown_with_its_last_fault(
@@ -111,10 +111,10 @@ def test_a_relay_that_is_down_is_shown_with_its_last_fault(
         with Wire(served.port) as wire:
             wire.mail(ALICE, f"pbmserv@{DOMAIN}", mail(ALICE, "help"))
         end = monotonic() + PATIENCE_S
-        while "The relay" not in (said := status(capsys, monkeypatch, url)):
+        while "The relay" not in (text := status(capsys, monkeypatch, url)):
             assert monotonic() < end
             sleep(0.1)
-        assert "no connection to the relay: [Errno 111] Connection refused" in said
+        assert "no connection to the relay: [Errno 111] Connection refused" in text
         listed = served.command("outbox", "list")
         assert "The relay has failed" in listed
         assert "no connection to the relay" in listed
@@ -129,19 +129,19 @@ def test_its_stages_say_what_they_do(
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     with Process(tmp_path, database_url) as served:
-        said = status(capsys, monkeypatch, database_url)
+        text = status(capsys, monkeypatch, database_url)
         think = equipment()
         posts = [f"post{n}" for n in range(1, min(8, os.cpu_count() or 1) + 1)]
-        assert f"Stages on this machine: bots ({think}), door, play, {', '.join(posts)}." in said
+        assert f"Stages on this machine: bots ({think}), door, play, {', '.join(posts)}." in text
         assert find_spec("numba") is None or think.endswith("compiled search")
-        found = json.loads(status(capsys, monkeypatch, database_url, "--json"))
-        assert found["stages"] == dict.fromkeys(("door", "play", *posts), "") | {"bots": think}
-        assert found["mails"] == {"count": 0, "oldest_s": 0.0}
+        content = json.loads(status(capsys, monkeypatch, database_url, "--json"))
+        assert content["stages"] == dict.fromkeys(("door", "play", *posts), "") | {"bots": think}
+        assert content["mails"] == {"count": 0, "oldest_s": 0.0}
         with paused(served, "play"):
-            said = status(capsys, monkeypatch, database_url)
-            assert f"door, play (does not answer), {posts[0]}" in said
-    said = status(capsys, monkeypatch, database_url)
-    assert "None of its stages is there on this machine: it has just ended" in said
+            text = status(capsys, monkeypatch, database_url)
+            assert f"door, play (does not answer), {posts[0]}" in text
+    text = status(capsys, monkeypatch, database_url)
+    assert "None of its stages is there on this machine: it has just ended" in text
     assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}
 
 

@@ -78,17 +78,17 @@ def test_the_network_is_that_of_the_reader(
 def test_a_network_gets_its_share_and_others_are_left_alone() -> None:
     machine = Machine()
     allowance = machine.allowance()
-    here, elsewhere = request("192.0.2.7"), request("198.51.100.1")
+    near, elsewhere = request("192.0.2.7"), request("198.51.100.1")
 
     async def ask() -> None:
         while machine.used <= OF_NETWORK.at_once:
-            await allowance.spend(here, machine.page(0.5))
+            await allowance.spend(near, machine.page(0.5))
         with pytest.raises(Exhausted) as refused:
-            await allowance.spend(here, machine.page(0.5))
+            await allowance.spend(near, machine.page(0.5))
         assert refused.value.is_own
         assert await allowance.spend(elsewhere, machine.page(0.5)) == "page"
         machine.now += refused.value.seconds
-        assert await allowance.spend(here, machine.page(0.5)) == "page"
+        assert await allowance.spend(near, machine.page(0.5)) == "page"
 
     asyncio.run(ask())
 
@@ -159,11 +159,11 @@ def test_a_page_that_fails_is_paid_for_and_lets_the_next_one_in() -> None:
 
 
 def test_what_was_made_is_kept_up_to_so_many_octets() -> None:
-    kept, made = Rendered(100), list[int]()
+    kept, numbers = Rendered(100), list[int]()
 
     async def ask(key: int, length: int) -> None:
         async def make() -> bytes:
-            made.append(key)
+            numbers.append(key)
             return bytes(length)
 
         assert await kept.get(key, "stamp", make) == bytes(length)
@@ -172,14 +172,14 @@ def test_what_was_made_is_kept_up_to_so_many_octets() -> None:
         third = MOST_OCTETS // 3
         for key in (1, 2, 3, 1, 2, 3):
             await ask(key, third)
-        assert made == [1, 2, 3]
+        assert numbers == [1, 2, 3]
         await ask(4, third)  # in the place of the first
         for key in (2, 3, 4):
             await ask(key, third)
-        assert made == [1, 2, 3, 4]
+        assert numbers == [1, 2, 3, 4]
         await ask(5, MOST_OCTETS + 1)  # too long to be kept
         await ask(5, MOST_OCTETS + 1)
-        assert made[-2:] == [5, 5]
+        assert numbers[-2:] == [5, 5]
 
     asyncio.run(all_asked())
 
@@ -212,8 +212,8 @@ def test_looks_that_work_something_out_are_counted(tmp_path: Path) -> None:
             address_of("alice"), f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
         )
         letters += house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} c3")
-        found = (re.search(r"/b/\w+", one.text) for one in letters if "/b/" in one.text)
-        page = next(one[0] for one in found if one)
+        links = (re.search(r"/b/\w+", one.text) for one in letters if "/b/" in one.text)
+        page = next(one[0] for one in links if one)
         site = site_of(house.server)
 
         async def ask() -> None:

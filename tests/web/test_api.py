@@ -55,18 +55,22 @@ class Client(NamedTuple):
         """The problem that an address tells, which is one by RFC 9457."""
         answer = self.ask(path, *others, **headers)
         assert answer.header("content-type") == "application/problem+json", answer
-        told = json.loads(answer.body)
-        assert (answer.status, told["status"]) == (status, status), told
-        assert re.fullmatch(r"[A-Z\"].{10,}[.?!]", told["detail"]), told
-        return {**told, "headers": answer}
+        content = json.loads(answer.body)
+        assert (answer.status, content["status"]) == (status, status), content
+        assert re.fullmatch(r"[A-Z\"].{10,}[.?!]", content["detail"]), content
+        return {**content, "headers": answer}
 
     def seat(self, token: str) -> Any:
         return self.told("/seat", authorization=f"Bearer {token}")
 
     def post(self, token: str, body: bytes | dict[str, Any], **headers: str) -> Answer:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        told = {"authorization": f"Bearer {token}", "content_type": "application/json", **headers}
-        return self.ask("/seat/moves", "POST", raw, **told)
+        all_headers = {
+            "authorization": f"Bearer {token}",
+            "content_type": "application/json",
+            **headers,
+        }
+        return self.ask("/seat/moves", "POST", raw, **all_headers)
 
     def play(self, token: str, move: str, **others: Any) -> tuple[int, Any]:
         """Play at the turn that the seat shows."""
@@ -132,18 +136,18 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     assert fired[0] != ""
     assert fired[1] == ""
 
-    found, address = [], "/boards?limit=2"
+    numbers, address = [], "/boards?limit=2"
     while address:
         page = client.told(address)
         assert 0 < len(page["items"]) <= 2
-        found += [one["board"] for one in page["items"]]
+        numbers += [one["board"] for one in page["items"]]
         address = (page["next"] or "").removeprefix("http://games.example/api")
-    assert found == [3, 2, 1]
+    assert numbers == [3, 2, 1]
     mine = client.ask("/players/BOB/boards?limit=1")
-    told = json.loads(mine.body)
-    assert told["items"][0]["winners"] == ["alice"]
-    assert mine.header("link") == f'<{told["next"]}>; rel="next"'
-    assert "/players/BOB/boards?limit=1&before=3" in told["next"]
+    content = json.loads(mine.body)
+    assert content["items"][0]["winners"] == ["alice"]
+    assert mine.header("link") == f'<{content["next"]}>; rel="next"'
+    assert "/players/BOB/boards?limit=1&before=3" in content["next"]
 
     (table,) = client.told("/ratings")["items"]
     assert [one["userid"] for one in table["players"]] == ["alice", "bob"]
@@ -155,8 +159,8 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     assert bob["seeks"] == client.told("/seeks")["items"]
     assert bob["seeks"][0]["options"] == ["-size=8x8"]
     assert (bob["bot"], bob["accepts"]) == (False, "ask")
-    for told in (board, bob, table, page):
-        assert "players.example" not in json.dumps(told)
+    for content in (board, bob, table, page):
+        assert "players.example" not in json.dumps(content)
 
 
 def test_a_board_that_runs_shows_what_spectators_see(client: Client) -> None:
@@ -235,10 +239,10 @@ def test_what_is_known_need_not_be_sent_again(client: Client) -> None:
 def test_a_seat_that_is_polled_is_not_made_anew(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[int] = []
+    numbers: list[int] = []
 
     def seat_of(page: BoardPage) -> api_shapes.Seat:
-        made.append(page.scene.number)
+        numbers.append(page.scene.number)
         return plain(page)
 
     plain = api_shapes.seat_of
@@ -247,14 +251,14 @@ def test_a_seat_that_is_polled_is_not_made_anew(
     tags = set()
     for _ in range(4):
         for token in (alice, bob):
-            told = {"authorization": f"Bearer {token}"}
-            tag = client.ask("/seat", **told).header("etag")
-            assert client.ask("/seat", if_none_match=tag, **told).status == 304
+            headers = {"authorization": f"Bearer {token}"}
+            tag = client.ask("/seat", **headers).header("etag")
+            assert client.ask("/seat", if_none_match=tag, **headers).status == 304
             tags.add(tag)
-    assert (len(made), len(tags)) == (2, 2)  # each has a seat of their own
+    assert (len(numbers), len(tags)) == (2, 2)  # each has a seat of their own
     assert client.play(bob, "accept")[1]["undecided"] == []
     assert client.seat(alice)["status"] == "running"
-    assert len(made) == 4
+    assert len(numbers) == 4
 
 
 def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) -> None:
@@ -294,8 +298,8 @@ def test_a_program_plays_by_its_token(client: Client) -> None:
         assert (played["status"], played["your_turn"]) == ("running", False)
         assert played["facts"]["boxes"][1]["atoms"] == ["B2"]
     assert client.moves() == 1
-    told = [one for one in client.world.letters() if one.recipient == address_of("alice")]
-    assert ["Find it!" in one.text for one in told] == [True]
+    letters = [one for one in client.world.letters() if one.recipient == address_of("alice")]
+    assert ["Find it!" in one.text for one in letters] == [True]
 
     refused = client.post(bob, {"turn": seat["turn"], "move": "b3"})  # of the turn before
     problem = json.loads(refused.body)
@@ -324,13 +328,17 @@ def test_nobody_plays_without_a_good_token(client: Client, caplog: Any) -> None:
     problem = client.refused(401, "/seat")
     assert problem["headers"].header("www-authenticate") == "Bearer"
     ring = client.world.server.base.mail_domain.ring
-    told = ring.read(alice)
-    assert told is not None
+    address = ring.read(alice)
+    assert address is not None
     others = [
-        ReplyAddress(Purpose.PLAYER, told.player, 0, 0, told.epoch),
-        ReplyAddress(Purpose.PAGE, told.player, 0, told.number, told.epoch),
-        ReplyAddress(Purpose.BOARD, told.player, told.about + 7, told.number, told.epoch),
-        ReplyAddress(Purpose.BOARD, told.player, told.about, told.number, told.epoch + 1),
+        ReplyAddress(Purpose.PLAYER, address.player, 0, 0, address.epoch),
+        ReplyAddress(Purpose.PAGE, address.player, 0, address.number, address.epoch),
+        ReplyAddress(
+            Purpose.BOARD, address.player, address.about + 7, address.number, address.epoch
+        ),
+        ReplyAddress(
+            Purpose.BOARD, address.player, address.about, address.number, address.epoch + 1
+        ),
     ]
     forged = ("b" if alice[9] == "a" else "a").join((alice[:9], alice[10:]))
     for token in (*map(ring.token, others), forged, "x", "x" * 5000, "a b", "%00"):
@@ -410,7 +418,7 @@ def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.Mo
     alice, _ = client.challenge()
     presses = client.world.server.web_requests.presses
     errors: list[Exception] = [StillWorking("x"), StoreAway("x"), LookupError("inside")]
-    found = []
+    statuses = []
 
     async def fails(*_: object) -> None:
         raise errors.pop(0)
@@ -418,8 +426,8 @@ def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.Mo
     monkeypatch.setattr(presses, "press", fails)
     for _ in range(3):
         answer = client.post(alice, {"turn": 1, "move": "b3,d3,f6,g7"})
-        found.append((answer.status, answer.header("retry-after"), b"inside" in answer.body))
-    assert found == [(202, "10", False), (503, "10", False), (500, "", False)]
+        statuses.append((answer.status, answer.header("retry-after"), b"inside" in answer.body))
+    assert statuses == [(202, "10", False), (503, "10", False), (500, "", False)]
 
 
 def test_a_game_that_tells_programs_no_facts(

@@ -31,8 +31,8 @@ PACKAGE = "generated_pbmserv"
 def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with indoors(tmp_path_factory.mktemp("server")) as world:
         answer = asyncio.run(asked(site_of(world.server), "/api/openapi.json"))
-    found: dict[str, Any] = json.loads(answer.body)
-    return found
+    content: dict[str, Any] = json.loads(answer.body)
+    return content
 
 
 def operations(document: Mapping[str, Any]) -> list[dict[str, Any]]:

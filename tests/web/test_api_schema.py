@@ -43,14 +43,14 @@ def filled(world: Indoors) -> str:
 
 def rows(world: Indoors) -> dict[str, int]:
     """How many rows each table of both stores has."""
-    found = {}
+    counts = {}
     for database in {world.server.base.game, world.server.base.mail}:
         with database.reading.connect() as connection:
             for table in metadata.sorted_tables:
                 if database.reading.dialect.has_table(connection, table.name):
                     count = connection.execute(select(func.count()).select_from(table)).scalar_one()
-                    found[f"{database.reading.url} {table.name}"] = count
-    return found
+                    counts[f"{database.reading.url} {table.name}"] = count
+    return counts
 
 
 def answered(operation: Any, token: str, *excluded: Any) -> set[int]:
@@ -98,6 +98,8 @@ def test_whatever_is_asked_is_answered_as_the_document_says(tmp_path: Path) -> N
         (move,) = (one for one in operations if one.method.upper() == "POST")
         # Whether a move is legal no schema can say.
         statuses[move.label] = answered(move, token, positive_data_acceptance)
-    found = {label.partition(" ")[2]: codes for label, codes in statuses.items()}
-    assert all(200 in codes for path, codes in found.items() if path != "/seat/moves"), found
-    assert {400, 409, 422} & found["/seat/moves"]
+    codes_by_path = {label.partition(" ")[2]: codes for label, codes in statuses.items()}
+    assert all(200 in codes for path, codes in codes_by_path.items() if path != "/seat/moves"), (
+        codes_by_path
+    )
+    assert {400, 409, 422} & codes_by_path["/seat/moves"]

@@ -79,9 +79,9 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     assert "You fired port 4: hit (#)." in alice.text
     assert 'aria-label="Port 4: hit, ray absorbed; draw its way"' in alice.html
     assert "bob to move" in alice.text
-    told = server.letters(BOB)[-1]
-    assert "Tricky, bob!" in told.text
-    assert "alice fired port 4: hit (#)" in told.text
+    newest = server.letters(BOB)[-1]
+    assert "Tricky, bob!" in newest.text
+    assert "alice fired port 4: hit (#)" in newest.text
 
     # Markers need no turn; checks and rays drawn change nothing.
     alice.tap("/C3", "+A1", "+C4", "+E5", "+G2").press()
@@ -99,7 +99,7 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     assert 'aria-label="C4: your marker' not in alice.html
     assert moves(server) == before
 
-    server.reply(told, "b")
+    server.reply(newest, "b")
     alice.load().tap("?").press()
     assert "won board 1" in alice.text
     assert "Rematch" in alice.text
@@ -179,14 +179,20 @@ def test_links_that_open_no_board(server: Running) -> None:
     alice, bob, letter = challenged(server)
     bob.load().press("accept")
     ring = server.server.base.mail_domain.ring
-    told = ring.read(alice.path.removeprefix("/b/"))
-    assert told is not None
+    address = ring.read(alice.path.removeprefix("/b/"))
+    assert address is not None
     others = [
-        ReplyAddress(Purpose.PLAYER, told.player, 0, 0, told.epoch),
-        ReplyAddress(Purpose.FOLLOW, told.player, told.about, 0, told.epoch),
-        ReplyAddress(Purpose.BOARD, told.player, told.about, told.number, told.epoch + 1),
-        ReplyAddress(Purpose.BOARD, told.player, told.about + 7, told.number, told.epoch),
-        ReplyAddress(Purpose.BOARD, told.player + 7, told.about, told.number, told.epoch),
+        ReplyAddress(Purpose.PLAYER, address.player, 0, 0, address.epoch),
+        ReplyAddress(Purpose.FOLLOW, address.player, address.about, 0, address.epoch),
+        ReplyAddress(
+            Purpose.BOARD, address.player, address.about, address.number, address.epoch + 1
+        ),
+        ReplyAddress(
+            Purpose.BOARD, address.player, address.about + 7, address.number, address.epoch
+        ),
+        ReplyAddress(
+            Purpose.BOARD, address.player + 7, address.about, address.number, address.epoch
+        ),
     ]
     good = alice.path.removeprefix("/b/")
     forged = ("b" if good[9] == "a" else "a").join((good[:9], good[10:]))
@@ -251,8 +257,8 @@ def test_head_is_get_without_the_page_and_does_nothing(server: Running) -> None:
         shown = dict(tab.load().headers)
         for body in ("", form):
             assert (tab.head(body).status, tab.html) == (200, "")
-            told = {name: shown[name] for name in shown.keys() & {"etag", "cache-control"}}
-            assert told.items() <= tab.headers.items()
+            kept_headers = {name: shown[name] for name in shown.keys() & {"etag", "cache-control"}}
+            assert kept_headers.items() <= tab.headers.items()
     server.settle()
     assert moves(server) == before
     assert not server.letters(BOB)
@@ -386,9 +392,9 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     server.live(days=1)
     box = [one for one in server.letters(ALICE) if "In a browser" in one.text][-1]
     alice = Tab(server.web_port, page_of(box)).load()
-    told = server.server.base.mail_domain.ring.read(alice.path.removeprefix("/b/"))
-    assert told is not None
-    public = Tab(server.web_port, f"/game/{told.about}")
+    address = server.server.base.mail_domain.ring.read(alice.path.removeprefix("/b/"))
+    assert address is not None
+    public = Tab(server.web_port, f"/game/{address.about}")
     before = public.load().bare
     alice.tap("A").press()
     assert public.load().bare == before
@@ -396,7 +402,7 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     assert "not open yet" in public.load().text
     assert "og:image" not in public.html
     for kind in ("png", "svg", "png?turn=0", "svg?turn=1"):
-        assert Tab(server.web_port, f"/game/{told.about}.{kind}").load().status == 404
+        assert Tab(server.web_port, f"/game/{address.about}.{kind}").load().status == 404
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
 
 
@@ -434,14 +440,14 @@ def test_while_the_database_is_away_pages_say_when_to_come_again(
         (alice.path, "text/html", {}),
         ("/api/seat", "application/problem+json", {"Authorization": f"Bearer {token}"}),
     ):
-        connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
-        said = answer.read().decode()
+        html = answer.read().decode()
         connection.close()
-        assert (answer.status, answer.getheader("Retry-After")) == (503, "10"), (path, said)
+        assert (answer.status, answer.getheader("Retry-After")) == (503, "10"), (path, html)
         assert (answer.getheader("Content-Type") or "").startswith(kind)
-        assert "SELECT" not in said
+        assert "SELECT" not in html
 
 
 def test_no_link_gets_into_the_log_even_by_a_fault(

@@ -28,9 +28,9 @@ def sign_up(server: Running, name: str, address: str) -> Tab:
 
 def test_a_signup_by_page_leads_to_a_first_game(server: Running) -> None:
     assert "Look into your mail" in sign_up(server, "Kate", KATE).text
-    (asked,) = server.letters(KATE)
-    assert "Are you kate?" in asked.text
-    server.reply(asked, "yes")
+    (letter,) = server.letters(KATE)
+    assert "Are you kate?" in letter.text
+    server.reply(letter, "yes")
     (welcome,) = server.letters(KATE)
     assert "You have no password, and need none" in " ".join(welcome.text.split())
     server.reply(welcome, "challenge house-beginner")
@@ -60,8 +60,8 @@ def test_a_page_says_nothing_of_addresses_and_asks_one_only_a_few_times(server: 
     sign_up(server, "kate", KATE)
     server.reply(server.letters(KATE)[0], "yes")
     server.letters()
-    known, unknown = sign_up(server, "kitty", KATE), sign_up(server, "kitty", "new@players.example")
-    assert known.text.replace(KATE, "") == unknown.text.replace("new@players.example", "")
+    taken, unknown = sign_up(server, "kitty", KATE), sign_up(server, "kitty", "new@players.example")
+    assert taken.text.replace(KATE, "") == unknown.text.replace("new@players.example", "")
     tabs = [sign_up(server, f"kitty-{n}", KATE) for n in range(10)]
     assert tabs[-1].status == 422
     assert "a few times today" in tabs[-1].text

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import html
 import re
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from indoors import PASSWORD, address_of, indoors
 from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 
 from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.errors import PlayerError
+from pbmserv.engine.registry import Registry
+from pbmserv.errors import PlayerError, is_form
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.views.environment import environment
+from pbmserv.views.environment import environment, templates_root
 from pbmserv.web.application import build
 from pbmserv.web.help import slug_of
 
@@ -26,7 +30,7 @@ class Site:
 
     def __init__(self, **facts) -> None:
         self._application = build(
-            pages(**facts), context := CommandContext(), environment(), context
+            pages(**facts), context := CommandContext(), environment(), context, Registry([])
         )
 
     def ask(self, path: str) -> tuple[int, str]:
@@ -94,9 +98,9 @@ def test_a_page_says_what_the_mail_says(site, found):
     Links(page)
     values = {**found.values, "info": GAME.info}
     mail = environment().get_template(found.template).render(values)
-    said = words(page).lower()
+    text = words(page).lower()
     for word in re.findall(r"[a-z]{4,}", mail.lower()):
-        assert word in said
+        assert word in text
 
 
 def test_long_lines_flow_and_columns_become_lists(site):
@@ -109,10 +113,43 @@ def test_long_lines_flow_and_columns_become_lists(site):
     assert "|a |  |b |" in site.page("/help/blackbox")
 
 
-def test_an_example_can_be_written_with_one_touch(site):
-    page = site.page("/help/list")
-    assert 'href="mailto:pbmserv@localhost?subject=list"' in page
-    assert "mailto:pbmserv@localhost?subject=yes" not in site.page("/help/yes")
+def buttons(page: str) -> list[str]:
+    """The subjects of the mails that the links of a page begin."""
+    links = re.findall(r'href="mailto:[^"?]*\?subject=([^"]*)"', page)
+    return [unquote(html.unescape(link)) for link in links]
+
+
+def test_a_command_that_needs_no_words_can_be_written_with_one_touch(site):
+    assert buttons(site.page("/help/list")) == ["list"]
+    assert buttons(site.page("/help/solo")) == ["blackbox solo"]
+    for name in ("yes", "challenge", "delete", "load", "change-password"):
+        assert buttons(site.page(f"/help/{name}")) == []
+
+
+def test_the_buttons_of_the_help_work_as_they_are(site, tmp_path):
+    with indoors(tmp_path) as server:
+        server.sign_up("alice")
+        (letter,) = server.send(address_of("alice"), f"whoami alice {PASSWORD}")
+        pages = [site.page(f"/help/{slug_of(row.name)}") for row in ROWS]
+        lines = dict.fromkeys(line for page in pages for line in buttons(page))
+        assert len(lines) >= 15
+        for line in lines:
+            kinds = {one.kind for one in server.reply(letter, line)}
+            assert line == "back" or (kinds and "refusal" not in kinds), line
+
+
+def test_no_link_of_a_page_has_a_word_to_replace():
+    """A reader presses a button and sends: FRIEND, PASSWORD or NUMBER would go with it."""
+    for template in sorted(Path(templates_root(), "web").rglob("*.j2")):
+        text = template.read_text("utf-8")
+        pressed = re.findall(r'(?:href|formaction|value)="[^"]*"|says\([^)]*\)', text)
+        for link in pressed:
+            assert not is_form(re.sub(r"\{\{.*?\}\}", "", link)), (template.name, link)
+
+
+def test_no_link_of_any_page_has_a_placeholder(site):
+    for path in ("/", "/signup", "/help", *(f"/help/{slug_of(row.name)}" for row in ROWS)):
+        assert not [line for line in buttons(site.page(path)) if is_form(line)], path
 
 
 @pytest.mark.parametrize(
@@ -146,7 +183,7 @@ def test_a_game_without_rules_of_its_own_and_no_game_at_all():
 
 def test_every_line_that_is_shown_as_a_command_is_one(site):
     """Lines of code in the pages about commands, but for those that a reply begins with."""
-    found = 0
+    commands = 0
     for row in ROWS:
         page = site.page(f"/help/{slug_of(topic(row.name, GAMES).subject)}")
         for code in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL):
@@ -156,5 +193,5 @@ def test_every_line_that_is_shown_as_a_command_is_one(site):
                     "" if reply else line, line if reply else "", games=GAMES, reply=reply
                 ).lines
                 assert not isinstance(first.meaning, PlayerError), line
-                found += 1
-    assert found > 15
+                commands += 1
+    assert commands > 15

@@ -77,6 +77,7 @@ HOSTILE = (
 )
 WORST = ("9" * 9, str(2**63), "9" * 5_000, "-1", "\u00b2", "\0", "a" * 5_000, "../..")
 QUERIES = (
+    *("group",),
     *("turn", "state", "tap", "move", "check", "words", "limit", "before", "answered", "done"),
     *("as", "sent", "answer", "to", "subject", "body", "like", "player", "status", "game"),
     *("target", "tool", "take", "restart", "step"),
@@ -117,10 +118,10 @@ def hide_boxes(house: Indoors) -> None:
 
 def routes(site: Starlette) -> list[str]:
     """Paths of the pages and the API; the health checks are those of a whole server."""
-    found = [one.path for one in site.routes if isinstance(one, Route)]
-    found = [path for path in found if not path.startswith("/healthz")]
+    paths = [one.path for one in site.routes if isinstance(one, Route)]
+    paths = [path for path in paths if not path.startswith("/healthz")]
     api = build_api(_printer(), None, Allowance(()))  # type: ignore[arg-type]
-    return found + [f"/api{one.path}" for one in api.routes if isinstance(one, Route)]
+    return paths + [f"/api{one.path}" for one in api.routes if isinstance(one, Route)]
 
 
 def _printer():

@@ -124,9 +124,9 @@ def test_one_hides_and_the_other_one_finds(server: Running) -> None:
     assert "0 of 5" in page.load("?step=0").text
     assert 'name="tap"' not in page.html
     page.load()
-    for told in device.answers:
+    for answer in device.answers:
         for secret in ("your atom", ": atom", *(f'value="{cell}"' for cell in CELLS)):
-            assert secret not in told
+            assert secret not in answer
     device.send(tap="+B3").send(tap="+D3").send(tap="+F6").send(tap="+G7").send(tap="?")
     assert "You have found them" in page.text
     assert page.html.count("marker on an atom") == 4

@@ -34,12 +34,12 @@ HIDDEN_FOR_ME = re.compile(rb'value="[A-Z0-9,]+">Hide for me')
 def played(server: Indoors, *, moves: int) -> list[str]:
     """The paths of a board after so many of its moves, as both players ask for it."""
     server.sign_up("alice", "bob")
-    found = server.send(address_of("alice"), f"blackbox challenge alice {PASSWORD} bob")
+    letters = server.send(address_of("alice"), f"blackbox challenge alice {PASSWORD} bob")
     turns = [("bob", "b3,d3,f6,g7"), ("alice", "a1,c4,e5,g2"), ("alice", "1"), ("bob", "b")]
     turns += [("alice", "2,+b3"), ("bob", "c")]
     for name, move in turns[:moves]:
-        found += server.send(address_of(name), f"blackbox move 1 {name} {PASSWORD} {move}")
-    newest = {one.recipient: page_of(one) for one in found if "/b/" in one.text}
+        letters += server.send(address_of(name), f"blackbox move 1 {name} {PASSWORD} {move}")
+    newest = {one.recipient: page_of(one) for one in letters if "/b/" in one.text}
     assert len(newest) == 2
     return [f"{path}?{urlencode(one)}" for path in newest.values() for one in DRAFTS]
 
@@ -61,7 +61,9 @@ def test_a_page_is_the_same_by_every_way(
 
 def bodies(site: Starlette, paths: list[str]) -> dict[str, bytes]:
     """All pages but for the random word and the random cells of each."""
-    found = all_asked(site, *paths)
-    assert {one.status for one in found.values()} == {200}
-    assert all(KEY.search(one.body) for one in found.values())
-    return {path: HIDDEN_FOR_ME.sub(b"", KEY.sub(rb'\1"', one.body)) for path, one in found.items()}
+    answers = all_asked(site, *paths)
+    assert {one.status for one in answers.values()} == {200}
+    assert all(KEY.search(one.body) for one in answers.values())
+    return {
+        path: HIDDEN_FOR_ME.sub(b"", KEY.sub(rb'\1"', one.body)) for path, one in answers.items()
+    }

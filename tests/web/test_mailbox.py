@@ -52,9 +52,11 @@ class Browser:
 
     def ask(self, method: str, path: str, body: str = "", **headers: str) -> Browser:
         """Ask, and go where it leads."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.mailbox_port, timeout=20)
-        said = {name.replace("_", "-"): value for name, value in (self.headers | headers).items()}
-        connection.request(method, path, body.encode() or None, said)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.mailbox_port, timeout=60)
+        all_headers = {
+            name.replace("_", "-"): value for name, value in (self.headers | headers).items()
+        }
+        connection.request(method, path, body.encode() or None, all_headers)
         answer = connection.getresponse()
         self.status, self.html = answer.status, answer.read().decode()
         self.got, self.path = {k.lower(): v for k, v in answer.getheaders()}, path
@@ -75,10 +77,10 @@ class Browser:
 
     def fields(self) -> dict[str, str]:
         """The fields of the mail that is being written."""
-        found = dict(re.findall(r'name="(\w+)" value="([^"]*)"', self.html))
+        values = dict(re.findall(r'name="(\w+)" value="([^"]*)"', self.html))
         area = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", self.html, re.DOTALL)
-        found["body"] = area[1] if area else ""
-        return {name: unescape(value) for name, value in found.items()}
+        values["body"] = area[1] if area else ""
+        return {name: unescape(value) for name, value in values.items()}
 
     def newest(self, address: str) -> Browser:
         """Open somebody's newest letter."""
@@ -210,8 +212,8 @@ def test_looking_sends_nothing(server: Running) -> None:
 
 
 def test_it_is_there_only_for_maildirs_on_this_machine(tmp_path: Path) -> None:
-    here = load({}, None).settings
-    assert here.mailbox == Listen("127.0.0.1", 8027)
+    settings = load({}, None).settings
+    assert settings.mailbox == Listen("127.0.0.1", 8027)
     for public in (
         {"PBMSERV_RELAY": "smtp://mx.example.org"},
         {"PBMSERV_WEB_URL": "https://games.example.org"},
@@ -263,8 +265,8 @@ def test_a_letter_keeps_its_looks_and_its_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", ["+B2,!c3", "50 % & more = ?", "Grüße\n\n> quoted", ""])
 def test_a_mailto_fills_in_what_it_says(words: str) -> None:
-    said = quote(words.replace("\n", "\r\n"), safe="")
-    draft = of_mailto(f"pbmserv%2Bt@games.example?subject={quote(words)}&body={said}")
+    words_quoted = quote(words.replace("\n", "\r\n"), safe="")
+    draft = of_mailto(f"pbmserv%2Bt@games.example?subject={quote(words)}&body={words_quoted}")
     assert (draft.to, draft.subject) == ("pbmserv+t@games.example", words)
     assert draft.body == words
     assert of_mailto("a@b.example").body == ""

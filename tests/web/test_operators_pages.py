@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from html import unescape
 from itertools import chain
@@ -36,6 +36,7 @@ from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind
 from pbmserv.store import audit
+from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions
@@ -89,11 +90,11 @@ class Operator:
     def ask(self, method: str, path: str, body: str = "", **headers: str) -> Operator:
         """Ask once; where it leads stands in `place`."""
         port = self.server.operators_port
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-        said = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        all_headers = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookie:
-            said.setdefault("Cookie", f"{COOKIE}={self.cookie}")
-        connection.request(method, path, body.encode() or None, said)
+            all_headers.setdefault("Cookie", f"{COOKIE}={self.cookie}")
+        connection.request(method, path, body.encode() or None, all_headers)
         answer = connection.getresponse()
         self.status, self.html = answer.status, answer.read().decode()
         self.told = tuple((name.lower(), value) for name, value in answer.getheaders())
@@ -122,23 +123,23 @@ class Operator:
 
     def do(self, path: str, command: str, **fields: str) -> Operator:
         """Send a form, and read the page to which it leads."""
-        given = {"key": self.key, "do": command, "why": WHY} | fields
-        self.post(path, given)
+        values = {"key": self.key, "do": command, "why": WHY} | fields
+        self.post(path, values)
         return self.open(self.place) if self.status == 303 else self
 
     def crawl(self) -> dict[str, str]:
         """Every page that a link leads to, and what it says."""
-        found: dict[str, str] = {}
+        visited: dict[str, str] = {}
         waiting = ["/"]
         while waiting:
             path = waiting.pop()
-            if path in found:
+            if path in visited:
                 continue
             self.open(path)
             assert self.status == 200, path
-            found[path] = self.html
+            visited[path] = self.html
             waiting += map(unescape, LINK.findall(self.html))
-        return found
+        return visited
 
 
 def entry(server: Running) -> audit.Entry:
@@ -192,20 +193,20 @@ def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[in
 def commands() -> dict[str, set[str]]:
     """What every command takes, by the words that call it."""
     top: Any = typer.main.get_command(app)
-    found = {}
+    by_words = {}
     for name, one in top.commands.items():
         within = getattr(one, "commands", {}) if not one.hidden else {}
-        found |= {f"{name} {inner}": two for inner, two in within.items()} or {name: one}
-    return {words: {one.name for one in command.params} for words, command in found.items()}
+        by_words |= {f"{name} {inner}": two for inner, two in within.items()} or {name: one}
+    return {words: {one.name for one in command.params} for words, command in by_words.items()}
 
 
 def test_every_change_has_its_twin_at_the_command_line() -> None:
-    known = commands()
+    by_words = commands()
     for words, action in pages.ACTIONS.items():
-        assert words in known, words
+        assert words in by_words, words
         fields = set(action.fields) - ({"title", "text"} if words == "announce" else set())
-        assert fields <= known[words], words  # the command reads these two from a file
-    signed = {words for words, takes in known.items() if "why" in takes}
+        assert fields <= by_words[words], words  # the command reads these two from a file
+    signed = {words for words, takes in by_words.items() if "why" in takes}
     assert signed == set(pages.ACTIONS), "what is signed at the command line can be done on a page"
 
 
@@ -231,7 +232,11 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
     # Letters that are sent, and a game that is open again, have other forms.
     operator.do("/games/blackbox", "game restore")
     crawled = [*crawled, operator.open("/games/blackbox").html, operator.open("/letters/1").html]
-    found: dict[str, set[str]] = {}
+    stops = [Stop(str(n), "blackbox", datetime.now(UTC), "play", "") for n in range(2)]
+    server.server.play_stage.note_stops(stops)
+    crawled.append(operator.open("/games/blackbox").html)
+    assert "blackbox goes on" in operator.do("/games/blackbox", "game resume").html
+    by_path: dict[str, set[str]] = {}
     for page in crawled:
         for path, form in FORM.findall(page):
             fields = dict(FIELD.findall(form))
@@ -239,9 +244,9 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
                 continue
             assert fields["key"] == operator.key
             words = fields.pop("do")
-            found.setdefault(words, set()).update(fields)
+            by_path.setdefault(words, set()).update(fields)
     of_path = {"userid", "number", "numbers", "letter", "named", "board", "game", "failed"}
-    assert found == {
+    assert by_path == {
         words: {"key", "why"} | set(action.fields) - of_path
         for words, action in pages.ACTIONS.items()
     } | {"outbox retry": {"key", "why", "since"}}
@@ -322,19 +327,41 @@ def test_boards_and_games_are_looked_after(operator: Operator) -> None:
     table = seat_pairs(server.server, 1, "deal")[0]
     one = table.players[0].userid
     server.sign_up("heiress")
-    here = f"/boards/{table.board}"
+    path = f"/boards/{table.board}"
     assert f">{table.board}: {one}" in operator.open(f"/boards?player={one}&status=active").html
     assert "There is no player nobody" in operator.open("/boards?player=nobody").html
-    assert "forfeit after 40" in operator.do(here, "board deadline", forfeittime="40").html
-    assert operator.do(here, "board deadline", nagtime="soon").status == 422
+    assert "forfeit after 40" in operator.do(path, "board deadline", forfeittime="40").html
+    assert operator.do(path, "board deadline", nagtime="soon").status == 422
     assert 'value="soon"' in operator.html
-    assert "in place of" in operator.do(here, "board hand-over", old=one, new="heiress").html
-    assert "counts" in operator.do(here, "rating include").html
-    assert "does not count" in operator.do(here, "rating exclude").html
-    assert "has ended and counts for nothing" in operator.do(here, "board end").html
+    assert "in place of" in operator.do(path, "board hand-over", old=one, new="heiress").html
+    assert "counts" in operator.do(path, "rating include").html
+    assert "does not count" in operator.do(path, "rating exclude").html
+    assert "has ended and counts for nothing" in operator.do(path, "board end").html
     assert "all correct" in operator.do("/games", "rating rebuild").html
     assert "nobody can begin" in operator.do("/games/blackbox", "game suspend").html
     assert "can begin boards" in operator.do("/games/blackbox", "game restore").html
+    assert "blackbox is not stopped" in operator.do("/games/blackbox", "game resume").html
+
+
+def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
+    """The page of `pbmserv mails`: for a player or an address, and without a word of a mail."""
+    server = operator.server
+    (table,) = seat_pairs(server.server, 1, "whoever")
+    writer = table.players[0]
+    server.send(writer.address, f"blackbox move {table.board} {writer.userid} secret-word b99")
+    come_to_rest(server)
+    link = f"/correspondence?name={writer.userid}"
+    assert f'href="{link}"' in operator.open(f"/players/{writer.userid}").html
+    for name in (writer.userid, writer.address):
+        page = operator.open(f"/correspondence?{urlencode({'name': name})}").html
+        assert "plain address" in page
+        assert re.search(r'<a href="/letters/\d+">\d+</a> .* UTC .*: sent ', page)
+        assert "secret-word" not in page
+    assert "There is no player nobody;" in operator.open("/correspondence?name=nobody").html
+    assert (
+        "No mail of a@b.example is known" in operator.open("/correspondence?name=a@b.example").html
+    )
+    assert operator.open("/correspondence").status == 200
 
 
 def test_what_waits_is_what_status_tells(operator: Operator) -> None:
@@ -356,7 +383,7 @@ def test_a_change_that_takes_long_is_still_made(
     answered, do = threading.Event(), pages.OperatorPages._do
 
     def later(self: pages.OperatorPages, *given: Any) -> str:
-        assert answered.wait(20)
+        assert answered.wait(60)
         return do(self, *given)
 
     monkeypatch.setattr(pages, "ANSWER_S", 0.0)
@@ -396,9 +423,9 @@ def test_nobody_gets_in_without_the_token(
     for one in caplog.records:
         assert read_token(token) not in str(one.__dict__)
         assert "nobody-should-read" not in str(one.__dict__)
-    said = dict(stranger.told)["set-cookie"]
-    assert read_token(token) not in said
-    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(said.split("; "))
+    cookie = dict(stranger.told)["set-cookie"]
+    assert read_token(token) not in cookie
+    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
     assert dict(stranger.told)["cache-control"] == "no-store"
     policy = dict(stranger.told)["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -502,14 +529,16 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     kept(operator.server, monkeypatch, "look")
     come_to_rest(operator.server)
     before = contents(operator.server)
-    for path in operator.crawl():
-        operator.open(f"{path}?do=rating+rebuild&why=x&key=x")
+    paths = list(operator.crawl())
+    for path in paths:
+        operator.open(f"{path}{'&' if '?' in path else '?'}do=rating+rebuild&why=x&key=x")
+    for path in {path.partition("?")[0] for path in paths}:
         assert operator.ask("DELETE", path).status == 405
     assert contents(operator.server) == before
 
 
 def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
-    told: list[str] = []
+    sentences: list[str] = []
 
     async def guess() -> None:
         slept, go_on = asyncio.Queue[float](), asyncio.Event()
@@ -521,7 +550,7 @@ def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
         attempts = Attempts(sleep)
 
         def look(name: str, *, right: bool) -> bool:
-            told.append(name)
+            sentences.append(name)
             return right
 
         first = asyncio.create_task(attempts.check("a", partial(look, "first", right=False)))
@@ -532,13 +561,13 @@ def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
         ]
         assert await others[-1] is None
         assert await attempts.check("b", partial(look, "elsewhere", right=True))
-        assert told == ["first", "elsewhere"], "a right one waits behind a wrong one"
+        assert sentences == ["first", "elsewhere"], "a right one waits behind a wrong one"
         go_on.set()
         assert await first is False
         assert await asyncio.gather(*others[:-1]) == [True] * 4
 
     asyncio.run(guess())
-    assert told[2:] == ["0", "1", "2", "3"]
+    assert sentences[2:] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -606,10 +635,10 @@ def test_behind_a_proxy_it_answers_to_its_own_name_alone(tmp_path: Path) -> None
         for origin, status in (("http://operators.example.org", 403), (own_origin(), 303)):
             operator.ask("POST", "/sign-in", form, Origin=origin, **own)
             assert operator.status == status
-        said = dict(operator.told)["set-cookie"]
-        assert said.startswith(f"__Secure-{COOKIE}=")
-        assert {"Secure", "Path=/desk/"} <= set(said.split("; "))
-        cookie = {"Cookie": said.partition(";")[0]}
+        cookie_set = dict(operator.told)["set-cookie"]
+        assert cookie_set.startswith(f"__Secure-{COOKIE}=")
+        assert {"Secure", "Path=/desk/"} <= set(cookie_set.split("; "))
+        cookie = {"Cookie": cookie_set.partition(";")[0]}
         page = operator.ask("GET", "/players", **own, **cookie).html
         assert page.count('href="/desk/') >= 8
         assert 'href="/players' not in page
@@ -639,14 +668,14 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
         server.send(one.address, subject, f"> {table.addresses[0]} wrote:")
     operator.do(f"/players/{one.userid}", "user reset")
     server.settle()
-    found = operator.crawl()
+    crawled = operator.crawl()
     with server.server.database.reading.connect() as connection:
         outbox = metadata.tables["outbox"]
         letters = list(connection.execute(select(outbox.c.id)).scalars())
-    found |= {f"/letters/{n}": operator.open(f"/letters/{n}").html for n in letters}
-    assert any("stays closed until that is over" in page for page in found.values())
-    assert any("--- why it was kept ---" in page for page in found.values())
-    for path, page in found.items():
+    crawled |= {f"/letters/{n}": operator.open(f"/letters/{n}").html for n in letters}
+    assert any("stays closed until that is over" in page for page in crawled.values())
+    assert any("--- why it was kept ---" in page for page in crawled.values())
+    for path, page in crawled.items():
         assert "secret" not in page, path
         assert read_token(token) not in page, path
         assert not any(one and one in page for one in tokens), path
@@ -726,7 +755,7 @@ def test_a_token_is_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert read_token(file) not in capsys.readouterr().out
     assert file.stat().st_mode & 0o777 == 0o600
     assert run(["operator-token", str(file)]) == 1
-    said = capsys.readouterr().err
-    assert "exists already" in said
-    assert "--overwrite" not in said
+    errors = capsys.readouterr().err
+    assert "exists already" in errors
+    assert "--overwrite" not in errors
     assert run(["operator-token", os.fspath(tmp_path / "none" / "token")]) == 1

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
 import pytest
+from asking_pages import asked, site_of
 from breaking import a_fault
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.commands.table.playing import Chat
-from pbmserv.errors import ServerFault
+from pbmserv.errors import NotDone
+from pbmserv.service.accounts import account
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.page_requests import (
     LINK_ENDED,
@@ -75,7 +78,7 @@ def test_a_press_on_which_our_code_fails_changes_nothing(
 ) -> None:
     token, before = board_token(house), rows(house)
     presses, run = house.server.web_requests.presses, house.loop.run_until_complete
-    with a_fault(monkeypatch, Chat), pytest.raises(ServerFault):
+    with a_fault(monkeypatch, Chat), pytest.raises(NotDone):
         run(presses.press(token, Press(0, "k", "", "Good evening!")))
     assert rows(house) == before
     assert not house.letters()
@@ -85,6 +88,39 @@ def test_a_press_on_which_our_code_fails_changes_nothing(
     with house.server.database.reading.connect() as connection:
         kept = select(inbox.c.id).where(inbox.c.state == MailState.KEPT)
         assert connection.execute(kept).all() == []
+
+
+def test_a_press_that_failed_is_explained_and_counts_once_when_it_is_tried_again(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, site = board_token(house), site_of(house.server)
+    body = b"turn=0&key=k&move=&words=Good+evening!"
+    with a_fault(monkeypatch, Chat):
+        answer = house.loop.run_until_complete(asked(site, f"/b/{token}", "POST", body))
+    page = answer.body.decode()
+    assert answer.status == 500
+    assert "Your words were not sent, and board 1 is as it was." in page
+    assert "inner workings" not in page
+    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
+    assert form == {"turn": "0", "key": "k", "move": "", "words": "Good evening!"}
+    for _ in range(2):
+        assert house.loop.run_until_complete(asked(site, f"/b/{token}", "POST", body)).status == 303
+    assert [one.kind for one in house.letters() if one.recipient == BOB] == ["chat"]
+
+
+def test_a_form_that_failed_is_not_told_as_done(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site, run = site_of(house.server), house.loop.run_until_complete
+    body = b"name=carol&address=carol%40players.example"
+    with monkeypatch.context() as broken:
+        broken.setattr(account, "signup_by_page", lambda *_: 1 // 0)
+        answer = run(asked(site, "/signup", "POST", body))
+    assert answer.status == 500
+    assert b"Nothing has changed, and nothing of yours is lost" in answer.body
+    assert not house.letters()
+    assert run(asked(site, "/signup", "POST", body)).status == 200
+    assert [one.kind for one in house.letters()] == ["confirm"]
 
 
 def test_a_database_that_is_away_for_a_moment_loses_no_press(

@@ -148,7 +148,7 @@ def anybody() -> ConnectionLimits:
 
 
 def site_of(context: CommandContext) -> Starlette:
-    return build(pages(), context, environment(), context)
+    return build(pages(), context, environment(), context, Registry([]))
 
 
 class Site:
@@ -163,16 +163,16 @@ class Site:
 
     async def _start(self, pages: Pages) -> WebServer:
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        site = build(pages, self.context, environment(), self.context)
+        site = build(pages, self.context, environment(), self.context, Registry([]))
         server = WebServer(site, bound, anybody())
         self.host, self.port = await server.start()
         return server
 
     def _do(self, work):
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def ask(self, method: str, path: str, form: str = "") -> tuple[http.client.HTTPResponse, str]:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         kind = {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
         connection.request(method, path, form or None, kind)
         response = connection.getresponse()
@@ -274,11 +274,11 @@ def test_a_signup_by_page_has_a_letter_sent(site) -> None:
 
 def test_all_ways_into_a_game_are_named() -> None:
     ways = environment().get_template("letters/pieces/ways.j2").module.ways
-    told = ways(Blackbox.info, "yourname ", "yourname password", "theirname", bots_of(Blackbox()))
+    offers = ways(Blackbox.info, "yourname ", "yourname password", "theirname", bots_of(Blackbox()))
     for way in ("challenge yourname house-beginner", "solo yourname", "daily yourname password"):
-        assert f"blackbox {way}|" in told
-    assert "blackbox challenge yourname theirname -race|" in told
-    assert "house-beginner|play a bot that plays like somebody in their first week" in told
+        assert f"blackbox {way}|" in offers
+    assert "blackbox challenge yourname theirname -race|" in offers
+    assert "house-beginner|play a bot that plays like somebody in their first week" in offers
 
 
 def test_the_sample_board_is_a_true_one(site) -> None:
@@ -493,10 +493,10 @@ def test_the_form_that_signs_up_is_there_if_players_are_taken(signup, says, stat
     site = Site(CommandContext(), pages(signup=signup, base="/games"))
     try:
         _, page = site.ask("GET", "/")
-        asked, _ = site.ask("POST", "/signup", "name=kate&address=kate%40example.org")
+        code, _ = site.ask("POST", "/signup", "name=kate&address=kate%40example.org")
     finally:
         site.close()
-    assert asked.status == status
+    assert code.status == status
     assert says in page
     assert 'href="/games/style.css?v=' in page
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -28,11 +29,11 @@ def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
 
 def link_in(letter: Letter) -> str:
     """The path in a letter's link to its reader's own page."""
-    found = re.search(
+    match = re.search(
         r"^(?:In a browser: )?http://games\.example(/mine/[a-z2-7]+)$", letter.text, re.MULTILINE
     )
-    assert found is not None, letter.text
-    return found[1]
+    assert match is not None, letter.text
+    return match[1]
 
 
 def opened(server: Running, letter: Letter) -> Tab:
@@ -85,9 +86,9 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     assert "Your preferences are changed." in alice.text
     assert 'value="daily@07:30"' in alice.html
     assert "Blocked now: bob" in alice.text
-    (told,) = server.letters(ALICE)
-    assert told.subject == "Your preferences, alice"
-    assert "Europe/Berlin" in told.text
+    (letter,) = server.letters(ALICE)
+    assert letter.subject == "Your preferences, alice"
+    assert "Europe/Berlin" in letter.text
     press(alice, "prefs", tz="Nowhere/Land")
     assert alice.status == 422
     assert "Nothing has changed." in alice.text
@@ -111,16 +112,16 @@ def test_addresses_data_and_leaving(server: Running) -> None:
     assert not server.letters("new@players.example")
     press(alice, "address", addresses=f"new@players.example, {ALICE}", password="wonder-land")
     assert "We have written to the new address" in alice.text
-    (asked,) = server.letters("new@players.example")
-    assert "wonder-land" not in asked.text + asked.html
+    (letter,) = server.letters("new@players.example")
+    assert "wonder-land" not in letter.text + letter.html
     server.letters()
 
     press(alice, "export")
     (export,) = server.letters(ALICE)
     assert any(part.get_filename() for part in export.message.walk())
     press(alice, "delete")
-    (asked,) = server.letters(ALICE)
-    server.reply(asked, "yes")
+    (letter,) = server.letters(ALICE)
+    server.reply(letter, "yes")
     assert alice.load().status == 404
 
 
@@ -231,10 +232,10 @@ def test_games_start_from_the_page(server: Running) -> None:
     press(alice, "challenge", game="blackbox", who="bob", words="Hi bob!", options="-size=4x4 x")
     assert alice.status == 200
     assert "A letter tells you about your challenge" in alice.text
-    (*_, asked) = server.letters(BOB)
-    assert "Hi bob!" in asked.text
-    assert "4x4" in asked.text
-    server.reply(asked, "a1,b2,c3,d4")
+    (*_, challenge) = server.letters(BOB)
+    assert "Hi bob!" in challenge.text
+    assert "4x4" in challenge.text
+    server.reply(challenge, "a1,b2,c3,d4")
     alice.load()
     assert "your time is over on" in alice.text.lower()
     assert "(UTC)" in alice.text
@@ -242,7 +243,7 @@ def test_games_start_from_the_page(server: Running) -> None:
     assert "Your move on board 1" in alice.load().text
     server.send(ALICE, "blackbox move 1 alice wonder-land 1")
     assert "Plan your next moves on board 1" in alice.load().text
-    server.reply(asked, "resign")
+    server.reply(challenge, "resign")
     alice.load()
     assert "Rematch of board 1" in alice.text
     assert 'aria-label="Challenge bob"' in alice.html
@@ -285,6 +286,23 @@ def test_deadlines_are_in_a_calendar(server: Running) -> None:
     server.reply(server.letters(ALICE)[-1], "password another-word")
     server.carry_out()
     assert Tab(server.web_port, link[1]).load().status == 404
+
+
+def test_a_clock_is_on_the_page_and_in_the_calendar(server: Running) -> None:
+    server.send(BOB, "blackbox challenge bob wonder-land alice -time=5d+1d")
+    first, *_, challenge = server.letters(ALICE)
+    server.reply(challenge, "accept")
+    alice = opened(server, first)
+    link = re.search(r'href="(/calendar/[a-z2-7]+\.ics)"', alice.html)
+    assert link is not None
+    (event,) = Calendar.from_ical(Tab(server.web_port, link[1]).load().whole).walk("VEVENT")
+    assert event["SUMMARY"] == "Blackbox 1 against bob: your move is due"
+    at = event.decoded("DTSTART")
+    assert at - server.server.clock.now() == timedelta(days=5)
+    board = re.search(r'href="(/b/[a-z2-7]+)"', alice.html)
+    assert board is not None
+    text = Tab(server.web_port, board[1]).load().text
+    assert f"Your clock has 5 days left: it runs until {at:%A}" in text
 
 
 def test_seeks_are_taken_and_called_off_on_the_page(server: Running) -> None:

@@ -31,8 +31,10 @@ def test_every_page_has_its_picture(tmp_path: Path) -> None:
         side = house.server.web_stage.operators
         desk = build_operators(side, tmp_path, "", house.server.clock, environment())
         operators = {f"/{{operators}}{path}" for path in paths(desk)}
-        found = paths(site_of(house.server)) | mailbox | operators
-    drawn = {path for path in found if not path.endswith(NO_PAGES) and not path.startswith("/api")}
+        all_paths = paths(site_of(house.server)) | mailbox | operators
+    drawn = {
+        path for path in all_paths if not path.endswith(NO_PAGES) and not path.startswith("/api")
+    }
     assert drawn == PAGES.keys() - {"no such page"}
     names = [name for some in PAGES.values() for name in some]
     assert len(set(names)) == len(names)

@@ -29,7 +29,7 @@ from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
-ANONYMOUS = {"/hide", "/mine", "/signup"}
+ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
 """Forms that need no token, no session and no secret path."""
 
 
@@ -59,15 +59,15 @@ def api_of(house: Indoors) -> Starlette:
 
 def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:
     """Each application's routes that take more than GET."""
-    found = [
+    routes = [
         (name, route.path)
         for name, site in sites(house, folder).items()
         for route in site.routes
         if isinstance(route, Route) and set(route.methods or ()) - {"GET", "HEAD"}
     ]
     api = [one for one in api_of(house).routes if isinstance(one, Route)]
-    found += [("site", f"/api{one.path}") for one in api if "POST" in (one.methods or ())]
-    return found
+    routes += [("site", f"/api{one.path}") for one in api if "POST" in (one.methods or ())]
+    return routes
 
 
 def stored(house: Indoors) -> int:
@@ -98,10 +98,10 @@ def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path
         site = from_client(sites(house, tmp_path)[name], "127.0.0.1")
         limit = ANYBODY if path in ANONYMOUS else WITH_TOKEN
         headers = {"host": "127.0.0.1", "content-type": "application/json"}
-        here = PARAMETER.sub("7", path)
-        answers = asyncio.run(flood(site, here, limit.amount, **headers))
+        filled = PARAMETER.sub("7", path)
+        answers = asyncio.run(flood(site, filled, limit.amount, **headers))
         before = stored(house)
-        over = asyncio.run(flood(site, here, 5, **headers))
+        over = asyncio.run(flood(site, filled, 5, **headers))
         faults = [
             {one.status for one in answers} & {429, 500},
             {one.status for one in over} != {429},
@@ -120,12 +120,12 @@ def test_every_site_is_in_the_table() -> None:
     import pbmserv.web
 
     folder = Path(pbmserv.web.__file__).parent
-    made = {
+    builders = {
         name
         for file in folder.glob("*.py")
         for name in re.findall(r"^def (build\w*)\(", file.read_text(), re.MULTILINE)
     }
-    assert made == {"build", "build_api", "build_mailbox", "build_operators", "build_probes"}
+    assert builders == {"build", "build_api", "build_mailbox", "build_operators", "build_probes"}
 
 
 def test_a_flood_of_wishes_for_links_stores_no_more_rows(house: Indoors) -> None:

@@ -196,13 +196,13 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
 def of_everybody(server: Running, *more: str) -> list[str]:
     """Every address that everybody may read, with these in place of what varies."""
     paths = [one.path for one in site_of(server.server).routes if isinstance(one, Route)]
-    found = set(more)
+    public_paths = set(more)
     for path in paths:
         if "{token}" not in path and not path.startswith("/health"):
-            found.add(path.replace("{number:int}", "1").replace("{topic}", "prefs"))
+            public_paths.add(path.replace("{number:int}", "1").replace("{topic}", "prefs"))
     for path in ("/", "/games", "/boards", "/boards/1", "/boards/2", "/ratings", "/seeks"):
-        found.add(f"/api{path}")
-    return sorted(found - {"/players/{userid}", "/players/{userid}/games.atom", "/api"})
+        public_paths.add(f"/api{path}")
+    return sorted(public_paths - {"/players/{userid}", "/players/{userid}/games.atom", "/api"})
 
 
 @pytest.mark.slow
@@ -271,8 +271,8 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
             server.send(ALICE, f"blackbox move {number} alice {PASSWORD} a1,c4,e5,g2")
             server.send(address_of(name), f"blackbox resign {number} {name} {PASSWORD}")
             server.send(address_of(name), f"prefs {name} {PASSWORD} public=no")
-        found = all_asked(site_of(server.server), "/players/alice", "/players/house-hard")
-    texts = (re.sub("<[^>]*>", " ", one.body.decode()) for one in found.values())
+        pages = all_asked(site_of(server.server), "/players/alice", "/players/house-hard")
+    texts = (re.sub("<[^>]*>", " ", one.body.decode()) for one in pages.values())
     alice, house = (" ".join(one.split()) for one in texts)
     assert "Opponent Games Won Lost Drawn players who give no name 2 2 0 0 Kinds" in alice
     strong = anchor(GAME.info.strength["house-hard"]["mu"]).shown
@@ -371,9 +371,9 @@ def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_o
 
         def title(path: str) -> str:
             page = server.loop.run_until_complete(asked(site_of(server.server), path))
-            found = re.search(r"<title>(.*?)</title>", page.body.decode())
-            assert found is not None
-            return found[1]
+            match = re.search(r"<title>(.*?)</title>", page.body.decode())
+            assert match is not None
+            return match[1]
 
         server.sign_up("alice", "bob")
         server.send(ALICE, "blackbox challenge alice bob -race -size=4x4 -atoms=1")
@@ -393,7 +393,7 @@ def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_o
 
 def octets_of(server: Running, path: str, *known: int) -> bytes:
     """What is there; *known*: statuses other than 200 that will do."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     connection.request("GET", path)
     answer = connection.getresponse()
     octets = answer.read()
@@ -407,36 +407,36 @@ def test_a_thousand_readers_are_one_rendering(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played(server)
-    made: list[str] = []
+    renderings: list[str] = []
     text = Printer.text
 
     def counted(self: Printer, name: str, **values: object) -> str:
-        made.append(name)
+        renderings.append(name)
         return text(self, name, **values)
 
     monkeypatch.setattr(Printer, "text", counted)
     site = site_of(server.server)
-    made.clear()
+    renderings.clear()
 
     async def read() -> list[Answer]:
         return await asyncio.gather(*(asked(site, "/game/1") for _ in range(1_000)))
 
     answers = asyncio.run(read())
     assert len(set(answers)) == 1
-    assert made == ["game"]
+    assert renderings == ["game"]
     again = asyncio.run(asked(site, "/game/1", if_none_match=f'"x", {answers[0].header("etag")}'))
     assert (again.status, again.body) == (304, b"")
     assert asyncio.run(asked(site, "/game/1", if_none_match='"x"')).status == 200
-    assert made == ["game"]
+    assert renderings == ["game"]
 
 
 def test_whom_to_tell_of_a_hole(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/game.sqlite3"
     with start(url, tmp_path, security_contact="security@games.example") as server:
-        told = dict(
+        fields = dict(
             line.split(": ", 1)
             for line in octets_of(server, "/.well-known/security.txt").decode().splitlines()
         )
-    assert told["Contact"] == "mailto:security@games.example"
-    expires = datetime.fromisoformat(told["Expires"])
+    assert fields["Contact"] == "mailto:security@games.example"
+    expires = datetime.fromisoformat(fields["Expires"])
     assert timedelta(days=30) < expires - datetime.now(UTC) < timedelta(days=365)

@@ -25,14 +25,14 @@ def site() -> Iterator[Site]:
 
 def said(site: Site, octets: bytes) -> bytes:
     """All that comes back until the server hangs up, or has no more to say."""
-    found = b""
+    read_octets = b""
     with socket.create_connection((site.host, site.port), 20) as client:
         client.sendall(octets)
         client.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):
             while more := client.recv(65_536):
-                found += more
-    return found
+                read_octets += more
+    return read_octets
 
 
 @pytest.mark.parametrize(

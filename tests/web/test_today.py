@@ -52,9 +52,9 @@ class Guest:
         self.boxes = GuestBoxes(cast("Services", services), clock)
 
     def look(self, **asked: Any) -> GuestPage:
-        found = asyncio.run(self.boxes.page(GuestLook(state=self.state, **asked)))
-        assert found is not None
-        return found
+        page = asyncio.run(self.boxes.page(GuestLook(state=self.state, **asked)))
+        assert page is not None
+        return page
 
     def tap(self, *taps: str, check: bool = False) -> GuestPage:
         for tap in taps or ("",):
@@ -89,8 +89,8 @@ class _OtherBoxes:
         self._ring, self.keys, self._number = ring, ring.keys, number
 
     def secret(self, what: str, *which: int) -> tuple[int, bytes]:
-        found = self._ring.secret(what, *which)
-        return (found[0], key(self._number)) if what.startswith("guest box") else found
+        octets = self._ring.secret(what, *which)
+        return (octets[0], key(self._number)) if what.startswith("guest box") else octets
 
 
 class _Only:
@@ -264,20 +264,20 @@ def test_cells_are_sealed_by_a_button_and_too_many_markers_are_told_at_once() ->
 @pytest.mark.slow
 def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
     """Two worlds: boxes with other atoms, and the same results at the ports that were fired."""
-    here = Guest({1: key(0)})
-    ports = range(len(here.board.ports))
+    guest = Guest({1: key(0)})
+    ports = range(len(guest.board.ports))
     there, same = next(
         (other, same)
         for number in range(1, 500)
         for other in [Guest({1: key(number)})]
-        for same in [[p for p in ports if other.results[p] == here.results[p]]]
-        if other.atoms != here.atoms and len(same) > 5
+        for same in [[p for p in ports if other.results[p] == guest.results[p]]]
+        if other.atoms != guest.atoms and len(same) > 5
     )
-    assert printed(here.tap()) == printed(there.tap())
-    mark = f"+{here.board.names[3]}"
-    for tap in (*(here.board.ports[port] for port in same[:4]), mark, "?", "zz"):
-        assert printed(here.tap(tap)) == printed(there.tap(tap)) or tap in here.tap().trouble
-        assert len(here.state) == len(there.state)
+    assert printed(guest.tap()) == printed(there.tap())
+    mark = f"+{guest.board.names[3]}"
+    for tap in (*(guest.board.ports[port] for port in same[:4]), mark, "?", "zz"):
+        assert printed(guest.tap(tap)) == printed(there.tap(tap)) or tap in guest.tap().trouble
+        assert len(guest.state) == len(there.state)
 
 
 def test_another_box_changes_no_octet_of_an_answer() -> None:
@@ -352,8 +352,8 @@ def test_the_table_has_another_box_and_a_guest_leaves_nothing(
         assert tab.headers["etag"] == tag
         with server.server.database.reading.connect() as connection:
             kept = connection.execute(daily_boxes.select()).all()
-            made = connection.execute(boards.select()).all()
-        assert len(kept) == len(made)
+            rows = connection.execute(boards.select()).all()
+        assert len(kept) == len(rows)
         ring = server.server.base.mail_domain.ring
         for row in kept:
             _, seed = ring.secret("guest box of blackbox")

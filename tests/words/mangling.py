@@ -58,9 +58,9 @@ def in_one_line(letter: Posted, _: random.Random) -> str:
 
 def without_its_marks(letter: Posted, dice: random.Random) -> str:
     """The HTML as text, as by a program that quotes without any tag of its own."""
-    found = read_html(letter.html)
-    assert found is not None
-    text = found.text.replace("-- Reply above this line --", "")
+    reading = read_html(letter.html)
+    assert reading is not None
+    text = reading.text.replace("-- Reply above this line --", "")
     return text if dice.random() < 0.5 else re.sub(r"\n\s*\n", "\n", text)
 
 

@@ -17,27 +17,29 @@ SMALL = "-size=4x4 -atoms=3 -unrated"
 
 def challenged(server: Indoors, by: str = "alice", to: str = "bob") -> Posted:
     """The letter of a new challenge to the one who is asked."""
-    told = server.send(address_of(by), f"blackbox challenge {by} {to} {SMALL}")
-    return next(letter for letter in told if letter.recipient == address_of(to))
+    letters = server.send(address_of(by), f"blackbox challenge {by} {to} {SMALL}")
+    return next(letter for letter in letters if letter.recipient == address_of(to))
 
 
 def hidden(server: Indoors) -> list[Posted]:
     """The letters to alice of a new board on which all atoms are hidden: hers at A2, C4 and D1."""
-    told = server.reply(challenged(server), "b3,c1,d3")
-    asked = next(letter for letter in told if letter.recipient == ALICE)
-    own = server.reply(asked, "a2,c4,d1")
-    return [letter for letter in (asked, *own) if letter.recipient == ALICE]
+    letters = server.reply(challenged(server), "b3,c1,d3")
+    challenge = next(letter for letter in letters if letter.recipient == ALICE)
+    own = server.reply(challenge, "a2,c4,d1")
+    return [letter for letter in (challenge, *own) if letter.recipient == ALICE]
 
 
 def poison(server: Indoors, letters: list[Posted]) -> tuple[str, tuple[str, ...]]:
     """A text with one harmless line, and what of it must go to nobody."""
-    told = next(line for one in letters for line in one.text.split("\n") if "hidden at" in line)
+    secret_line = next(
+        line for one in letters for line in one.text.split("\n") if "hidden at" in line
+    )
     drawn = next(line for one in letters for line in one.text.split("\n") if line.count("@") > 0)
     token = letters[0].reply_to.partition("+")[2].partition("@")[0]
     lines = (
         f"prefs alice {PASSWORD} digest=off",
         f"change password alice {PASSWORD} another-word",
-        f"# {told.strip()}",
+        f"# {secret_line.strip()}",
         f"* {drawn.strip()}",
         "A2, C4",
         f"It goes to {letters[0].reply_to}.",

@@ -61,9 +61,9 @@ def to(letters: list[Posted], address: str) -> Posted:
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
     """Boards of all names, made before alice blocks mallory."""
-    made: list[Prepared] = []
+    servers: list[Prepared] = []
     pairs = []
-    with prepare(tmp_path_factory.mktemp("prepared"), made) as server:
+    with prepare(tmp_path_factory.mktemp("prepared"), servers) as server:
         sign_up(server, {**READERS, **WRITERS, "carol": CAROL})
         for reader, home in READERS.items():
             for writer, address in WRITERS.items():
@@ -71,11 +71,11 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
                 for _ in range(2):
                     line = f"blackbox challenge {reader} {PASSWORD} {writer} {SMALL}"
                     letters.append(to(server.send(home, line), address))
-                asked, second = letters
+                challenge, second = letters
                 turn = to(server.reply(second, "accept"), address)
-                pairs.append(Pair(reader, writer, asked, turn))
+                pairs.append(Pair(reader, writer, challenge, turn))
         server.send(ALICE, f"prefs alice {PASSWORD} block=mallory")
-    return Begun(made[0], tuple(pairs))
+    return Begun(servers[0], tuple(pairs))
 
 
 Way = Callable[[Indoors, Pair], list[Posted]]
@@ -229,8 +229,8 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 @pytest.mark.both_databases
 def test_words_that_wait_for_a_digest_are_silenced_by_a_block(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
-    asked = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
-    turn = to(house.reply(asked, "accept"), MALLORY)
+    challenge = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
+    turn = to(house.reply(challenge, "accept"), MALLORY)
     house.reply(turn, f"chat\n\n{WORDS}")
     house.send(WRITERS["mallory2"], f"message mallory2 {PASSWORD} alice", f"{WORDS} Again.")
     house.send(CAROL, f"message carol {PASSWORD} alice", "Good morning, neighbour!")
@@ -285,15 +285,15 @@ def test_no_new_board_brings_the_two_together(house: Indoors, meeting: str) -> N
 
 
 def test_a_block_ends_a_challenge_that_still_waits(house: Indoors) -> None:
-    asked = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
+    challenge = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
     block(house)
-    (refused,) = house.reply(asked, "accept")
+    (refused,) = house.reply(challenge, "accept")
     assert refused.kind == "refusal"
     assert "alice is not taking challenges at the moment" in " ".join(refused.text.split())
     # By the first move, too.
-    (refused,) = house.reply(asked, "b3,d3,f6,g7")
+    (refused,) = house.reply(challenge, "b3,d3,f6,g7")
     assert refused.kind == "refusal"
-    declined = house.reply(asked, "reject")
+    declined = house.reply(challenge, "reject")
     assert "declined" in {one.kind for one in declined}
 
 
@@ -309,11 +309,13 @@ def test_the_blocker_is_told_whom_to_unblock(house: Indoors) -> None:
 
 
 def test_a_rematch_and_seeks_bring_nobody_to_a_blocker(house: Indoors) -> None:
-    asked = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory {SMALL}"), MALLORY)
-    house.reply(asked, "reject")
+    challenge = to(
+        house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory {SMALL}"), MALLORY
+    )
+    house.reply(challenge, "reject")
     block(house)
     for userid, home in (("mallory", MALLORY), ("alice", ALICE)):
-        house.send(home, f"blackbox rematch {asked.board} {userid} {PASSWORD}")
+        house.send(home, f"blackbox rematch {challenge.board} {userid} {PASSWORD}")
         house.send(home, f"blackbox seek {userid} {PASSWORD}")
     house.send(WRITERS["mallory2"], f"blackbox seek mallory2 {PASSWORD}")
     house.send(READERS["alice2"], f"blackbox seek alice2 {PASSWORD}")
@@ -327,8 +329,8 @@ def test_a_rematch_and_seeks_bring_nobody_to_a_blocker(house: Indoors) -> None:
 def test_a_blocked_name_that_is_deleted_and_comes_back_is_blocked(house: Indoors) -> None:
     block(house)
     for userid, home in WRITERS.items():
-        (asked,) = house.send(home, f"delete {userid} {PASSWORD}")
-        house.reply(asked, "yes")
+        (letter,) = house.send(home, f"delete {userid} {PASSWORD}")
+        house.reply(letter, "yes")
     sign_up(house, {"again": MALLORY})
     (refused,) = house.send(MALLORY, f"message again {PASSWORD} alice", WORDS)
     assert refused.kind == "refusal"
@@ -378,7 +380,7 @@ def test_messages_none_and_played(house: Indoors) -> None:
     assert [one.kind for one in house.reply(turn, f"chat\n\n{WORDS}, again")] == ["chat-sent"]
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", f"{WORDS} Again.")
     assert refused.kind == "refusal"
-    (told,) = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert "nobody can write to you" in told.text
+    (letter,) = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert "nobody can write to you" in letter.text
     (refused,) = house.send(ALICE, f"prefs alice {PASSWORD} messages=friends")
     assert "(played)" in refused.text

@@ -34,8 +34,8 @@ def _in_full(row: Row, board: int | None) -> str:
 
 def _in_reply(row: Row) -> str:
     samples = [parameter.sample for parameter in row.as_reply.parameters]
-    known = {"g,+b2": "a,+b2", "move": "a", "digest=daily@07:30": "remind=2d", "NEWPASSWORD": ""}
-    line = " ".join((row.name, *(known.get(one, one) for one in samples))).strip()
+    examples = {"g,+b2": "a,+b2", "move": "a", "digest=daily@07:30": "remind=2d", "NEWPASSWORD": ""}
+    line = " ".join((row.name, *(examples.get(one, one) for one in samples))).strip()
     return re.sub(r"^move ", "", line)
 
 
@@ -46,21 +46,21 @@ def _write(
     text, secrets = poison(server, letters)
     board = letters[-1].board
     if row.name in {"accept", "reject"}:
-        asked = challenged(server, by="bob", to="alice")
-        letters, board = [asked], asked.board
+        challenge = challenged(server, by="bob", to="alice")
+        letters, board = [challenge], challenge.board
     elif row.name == "rematch":
         server.reply(letters[-1], "a")
         server.reply(letters[-1], "resign")
     full, short = _in_full(row, board), _in_reply(row)
     if way == "subject":
-        told = server.send(ALICE, full, text)
+        new_letters = server.send(ALICE, full, text)
     elif way == "body":
-        told = server.send(ALICE, "", f"{full}\n\n{text}")
+        new_letters = server.send(ALICE, "", f"{full}\n\n{text}")
     else:
         answered = message if way.startswith("message") else letters[-1]
         line = {"digest-form": f"{board}: {short}", "message-in-full": full}.get(way, short)
-        told = server.reply(answered, f"{line}\n\n{text}")
-    _answer(server, told)
+        new_letters = server.reply(answered, f"{line}\n\n{text}")
+    _answer(server, new_letters)
     return secrets
 
 
@@ -90,14 +90,14 @@ class Begun:
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
-    made: list[Prepared] = []
-    with prepare(tmp_path_factory.mktemp("prepared"), made, operators="alice") as server:
+    servers: list[Prepared] = []
+    with prepare(tmp_path_factory.mktemp("prepared"), servers, operators="alice") as server:
         server.sign_up("alice", "bob", "carol")
         server.send(CAROL, f"prefs carol {PASSWORD} broadcast=on")
-        told = server.send(BOB, f"message bob {PASSWORD} alice", "How are you?")
-        message = next(letter for letter in told if letter.recipient == ALICE)
+        new_letters = server.send(BOB, f"message bob {PASSWORD} alice", "How are you?")
+        message = next(letter for letter in new_letters if letter.recipient == ALICE)
         letters = {way: hidden(server) for way in reversed(WAYS)}
-    return Begun(made[0], message, letters)
+    return Begun(servers[0], message, letters)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -110,8 +110,8 @@ def test_nothing_that_is_not_for_others_gets_to_them(
                 _later(server)
                 before = last_letter(server)
                 secrets = _write(server, row, way, begun.message, begun.letters[way])
-                for letter, said in said_to_others(server, ALICE, before):
-                    assert not [one for one in secrets if one in said], (way, letter, said)
+                for letter, words in said_to_others(server, ALICE, before):
+                    assert not [one for one in secrets if one in words], (way, letter, words)
 
 
 def _on_one_server(row: Row) -> Iterator[list[str]]:
@@ -139,13 +139,14 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
         # In the one to a stranger words go as a whole or not at all, and never with a link.
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} one@far.example", next(again))
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} two@far.example", HELLO)
-        asked = challenged(server, by="bob", to="alice")
-        server.reply(asked, f"reject\n\n{next(again)}")
-        (asked,) = server.send(ALICE, f"broadcast alice {PASSWORD}", next(again))
-        server.reply(asked, "yes")
+        challenge = challenged(server, by="bob", to="alice")
+        server.reply(challenge, f"reject\n\n{next(again)}")
+        (challenge,) = server.send(ALICE, f"broadcast alice {PASSWORD}", next(again))
+        server.reply(challenge, "yes")
         server.send(ALICE, f"message alice {PASSWORD} bob", next(again))
         server.reply(letters[-1], f"chat\n\n{next(again)}")
         server.reply(letters[-1], f"a\n\n{next(again)}")
+        server.reply(letters[-1], f"give 2d\n\n{next(again)}")
         ended = hidden(server)
         server.reply(ended[-1], f"resign\n\n{next(again)}")
         letters = hidden(server)
@@ -155,9 +156,9 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
         for _ in range(24):
             server.live(hours=1)
         reached = set()
-        for letter, said in said_to_others(server, ALICE):
-            assert not [secret for secret in secrets if secret in said], (letter, said)
-            reached |= {letter} if HELLO in said else set()
+        for letter, words in said_to_others(server, ALICE):
+            assert not [secret for secret in secrets if secret in words], (letter, words)
+            reached |= {letter} if HELLO in words else set()
         for tray in _trays(server):
             reached.update(one["letter"] for one in (*tray["waiting"], *tray["news"]))
     assert reached - {"tray"} == _with_a_place() - _TO_THE_WRITER

@@ -33,9 +33,9 @@ A message from bob (another player):
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as found:
-        found.sign_up("alice", "bob")
-        yield found
+    with indoors(tmp_path) as inside:
+        inside.sign_up("alice", "bob")
+        yield inside
 
 
 def _said(server: Indoors) -> str:
@@ -55,9 +55,9 @@ def _said(server: Indoors) -> str:
     ],
 )
 def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> None:
-    told = server.reply(hidden(server)[-1], f"chat\n{words}")
+    letters = server.reply(hidden(server)[-1], f"chat\n{words}")
     assert _said(server) == ""
-    (answer,) = told
+    (answer,) = letters
     assert answer.recipient == ALICE
     assert "Your message has your password in it" in " ".join(answer.text.split())
     assert PASSWORD not in answer.text

@@ -38,17 +38,21 @@ def game(
     with indoors(tmp_path_factory.mktemp("quoted"), web_url="http://games.example") as server:
         server.sign_up("alice", "bob")
         server.send(ALICE, f"prefs alice {PASSWORD} format={form}")
-        told = server.send(ALICE, f"blackbox challenge alice bob {size}")
+        new_letters = server.send(ALICE, f"blackbox challenge alice bob {size}")
         cells = ("a2", "c4", "d1") if "=3" in size else ("a2", "c4", "d1", "f7")
         theirs = "b3,c1,d3" if "=3" in size else "b3,c1,d3,h8"
-        (challenge,) = (one for one in told if one.recipient == BOB)
-        told += server.reply(challenge, theirs)
-        asked = [one for one in told if one.recipient == ALICE][-1]
-        told += server.reply(asked, ",".join(cells))
-        told += server.reply([one for one in told if one.recipient == ALICE][-1], "a,+b2")
-        told += server.send(BOB, f"blackbox move 1 bob {PASSWORD} 2", "A try!")
-        told += server.reply([one for one in told if one.recipient == ALICE][-1], "show")
-        letters = [one for one in told if one.recipient == ALICE and one.board == 1]
+        (challenge,) = (one for one in new_letters if one.recipient == BOB)
+        new_letters += server.reply(challenge, theirs)
+        turn_letter = [one for one in new_letters if one.recipient == ALICE][-1]
+        new_letters += server.reply(turn_letter, ",".join(cells))
+        new_letters += server.reply(
+            [one for one in new_letters if one.recipient == ALICE][-1], "a,+b2"
+        )
+        new_letters += server.send(BOB, f"blackbox move 1 bob {PASSWORD} 2", "A try!")
+        new_letters += server.reply(
+            [one for one in new_letters if one.recipient == ALICE][-1], "show"
+        )
+        letters = [one for one in new_letters if one.recipient == ALICE and one.board == 1]
         yield Game(server, letters[-5:], cells)
 
 
@@ -64,8 +68,8 @@ def test_a_quoted_letter_tells_nobody_a_hidden_cell(game: Game, mangle: Mangler)
                 f"chat\n{HELLO} {mangle.__name__} {number}.{seed}\n\n{quoted(letter, mangle, dice)}"
             )
             game.server.reply_unread(letter, body)
-            for _, said in said_to_others(game.server, ALICE, before):
-                _tells_nothing(said, game.cells)
+            for _, words in said_to_others(game.server, ALICE, before):
+                _tells_nothing(words, game.cells)
             _later(game.server)
 
 

@@ -63,8 +63,8 @@ def send_program(server: Indoors, letter: Posted, move: str, words: str) -> None
 
 
 def reply_to_message(server: Indoors, _: list[Posted], text: str) -> None:
-    told = server.send(BOB, f"message bob {PASSWORD} alice", "How are you?")
-    server.reply(next(one for one in told if one.recipient == ALICE), text)
+    letters = server.send(BOB, f"message bob {PASSWORD} alice", "How are you?")
+    server.reply(next(one for one in letters if one.recipient == ALICE), text)
 
 
 def answer_challenge(word: str) -> Callable[[Indoors, list[Posted], str], None]:
@@ -119,9 +119,9 @@ def test_no_token_gets_to_anybody(tmp_path: Path, route: str) -> None:
             server.live(hours=12)  # else the writer of the same words looks like a program
             before = last_letter(server)
             ROUTES[route](server, hidden(server), text)
-            for _, said in said_to_others(server, ALICE, before):
-                assert not lines_with_tokens(ring, said.split("\n")), said
-                passed.append(said)
+            for _, words in said_to_others(server, ALICE, before):
+                assert not lines_with_tokens(ring, words.split("\n")), words
+                passed.append(words)
         if route != "invitation":  # words to strangers go as a whole or not at all
             assert any(HELLO in said for said in passed), passed
 
@@ -130,7 +130,7 @@ def test_the_writer_is_told_and_may_write_again(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         letter = hidden(server)[-1]
-        told = server.reply(letter, f"chat\n\nLook at my board: {page_of(letter)}\nSee you!")
-        (answer,) = (one for one in told if one.recipient == ALICE)
+        letters = server.reply(letter, f"chat\n\nLook at my board: {page_of(letter)}\nSee you!")
+        (answer,) = (one for one in letters if one.recipient == ALICE)
         assert "opens your board or your account" in " ".join(answer.text.split())
         assert [said for _, said in said_to_others(server, ALICE)][-1] == "See you!"

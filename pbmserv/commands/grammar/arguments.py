@@ -9,6 +9,7 @@ from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.examples import unknown_game
 from pbmserv.commands.grammar.words import (
     ADDRESS,
+    BANK,
     BOARD,
     DAYS,
     LONGEST_PASSWORD,
@@ -19,6 +20,7 @@ from pbmserv.commands.grammar.words import (
     MOST_SETTINGS,
     MOST_SHOWN,
     MOST_SUBJECTS,
+    MOST_WORDS,
     NUMBER,
     OFF,
     OPTION,
@@ -30,6 +32,7 @@ from pbmserv.commands.grammar.words import (
     USERID,
     VALUE,
     Word,
+    bank_meant,
     board_ref,
     first_and_last_day,
     is_userid,
@@ -61,7 +64,7 @@ def _read_board(cursor: Cursor) -> None:
     cursor.accept(Kind.BOARD, reference[1])
 
 
-_VALUES = frozenset({"daily", "text", "html", "spoken", "auto", "none", "played"})
+_VALUES = frozenset({"daily", "text", "html", "spoken", "tiny", "auto", "none", "played"})
 """Values of preferences that may be repeated although they are as long as a password."""
 
 
@@ -248,14 +251,17 @@ def _read_userids_and_options(cursor: Cursor) -> list[str]:
     while cursor.has_more:
         text = cursor.words[cursor.index].text.rstrip(",;") or ","
         timed = TIME.fullmatch(text)
-        if timed:
+        bank = BANK.fullmatch(text)
+        if bank:
+            times.append(_bank(cursor, (bank[1] or bank[3]).lower(), bank[2] or bank[4]))
+        elif timed:
             times.append(_time(cursor, timed[1].lower(), timed[2]))
         elif text.startswith("--"):
             raise cursor.refusal(
                 "unknown-time",
                 part=text.partition("=")[0],
                 kind=OptionError,
-                known=", ".join(TIMES),
+                known=", ".join((*TIMES, "time", "cap")),
             )
         elif text.startswith("-") or "=" in text:
             options.append(_option(cursor, text))
@@ -295,7 +301,7 @@ def _keep_challenge(cursor: Cursor) -> None:
         return
     options = []
     for text, following in zip(texts, (*texts[1:], ""), strict=True):
-        if text.startswith("--") or TIME.fullmatch(text):
+        if text.startswith("--") or TIME.fullmatch(text) or BANK.fullmatch(text):
             options.append(time_meant(text if "=" in text else f"{text}={following}"))
         elif text.startswith("-") and OPTION.fullmatch(text):
             options.append(text)
@@ -347,6 +353,18 @@ def _time(cursor: Cursor, name: str, value: str | None) -> str:
             "bad-time", part=f"--{name}={quotable(value or '')}", kind=OptionError, name=name
         )
     return f"--{name}={days[1]}"
+
+
+def _bank(cursor: Cursor, name: str, value: str | None) -> str:
+    """Return ``--time=14d+1d/weekdays`` or ``--cap=30d``; the value may be the next word."""
+    if value is None and cursor.index + 1 < len(cursor.words):
+        cursor.index += 1
+        value = cursor.words[cursor.index].text
+    meant = bank_meant(name, value or "")
+    if not meant:
+        code = "bad-cap" if name == "cap" else "bad-time-bank"
+        raise cursor.refusal(code, part=quotable(value or ""), kind=OptionError)
+    return meant
 
 
 def _option(cursor: Cursor, text: str) -> str:
@@ -499,6 +517,17 @@ def _read_subjects(cursor: Cursor) -> None:
     cursor.arguments.subjects = tuple(names[:MOST_SUBJECTS])
 
 
+def _read_words(cursor: Cursor) -> None:
+    """Read words as they are written; quotes make one word of several."""
+    if not cursor.has_more:
+        raise cursor.refusal("missing-words")
+    words = [word.text for word in cursor.words[cursor.index :]]
+    if len(words) > MOST_WORDS:
+        raise cursor.refusal("too-many-event-words", most=MOST_WORDS)
+    cursor.arguments.words = tuple(words)
+    cursor.index = len(cursor.words)
+
+
 def _read_games(cursor: Cursor) -> None:
     """Read names of games of this server."""
     for name in cursor.rest():
@@ -532,6 +561,7 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.NEW_ADDRESSES: _read_new_addresses,
     Kind.GAMES: _read_games,
     Kind.SUBJECTS: _read_subjects,
+    Kind.WORDS: _read_words,
 }
 
 

@@ -225,6 +225,11 @@ def is_number(text: str) -> bool:
     return digits.isascii() and digits.isdigit()
 
 
+EVENT_VERBS = frozenset(
+    {"join", "leave", "create", "invite", "letters", "cancel", "enter", "withdraw", "show"}
+)
+"""First words behind the name of a command about events."""
+
 _ENGLISH = frozenset(
     {"to", "at", "in", "on", "from", "for", "with", "and", "the", "this", "that", "it", "my"}
     | {"all", "home", "again", "now", "here", "please"}
@@ -265,6 +270,8 @@ def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
             return first not in UNTIL | {"from"} and first_and_last_day(days) is None
         case Kind.SUBJECTS:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
+        case Kind.WORDS:
+            return first not in EVENT_VERBS
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:

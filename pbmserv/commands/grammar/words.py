@@ -188,6 +188,7 @@ MOST_RECIPIENTS = 8
 MOST_PLAYERS = 8
 MOST_SHOWN = 20
 MOST_SUBJECTS = 5
+MOST_WORDS = 30
 MOST_SETTINGS = 20
 MOST_DAYS = 365
 """The longest time that a challenge may set."""
@@ -207,6 +208,13 @@ USERID = re.compile(r"[a-z0-9_-]{2,20}")
 NUMBER = re.compile(r"#\s*(\d{1,6})\s*\Z", re.ASCII)
 OPTION = re.compile(r"-?([a-z][a-z0-9-]*)(?:=(.+))?", re.IGNORECASE)
 TIME = re.compile(r"-{0,2}(nagtime|forfeittime|totaltime)(?:=(.*))?", re.IGNORECASE)
+BANK = re.compile(r"-{1,2}(time|cap)(?:=(.*))?|(time|cap)=(.*)", re.IGNORECASE)
+"""A bank of time, or the most that it may hold."""
+_BANK_VALUES = {
+    "time": re.compile(r"(\d{1,4})(?:d|days?)?(?:\+(\d{1,4})(?:d|days?)?)?(/(?:week|work)days?)?"),
+    "cap": re.compile(r"(\d{1,4})(?:d|days?)?"),
+}
+BANK_EXAMPLES = {"time": "--time=14d+1d", "cap": "--time=14d+1d --cap=30d"}
 VALUE = re.compile(r"\d+(?:[x*-]\d+)*", re.IGNORECASE | re.ASCII)
 DAYS = re.compile(r"(\d{1,4})d?", re.IGNORECASE | re.ASCII)
 SEATS = re.compile(r"[1-8]")
@@ -242,10 +250,23 @@ def slip_of(name: str, among: Iterable[str]) -> str:
 
 def time_meant(text: str) -> str:
     """Return a time in its correct form, perhaps with its name corrected; ``""`` for no time."""
+    if match := BANK.fullmatch(text):
+        name = (match[1] or match[3]).lower()
+        return bank_meant(name, match[2] or match[4] or "") or BANK_EXAMPLES[name]
     name, _, value = text.lower().lstrip("-").partition("=")
     days = DAYS.fullmatch(value)
     name = name if name in TIMES else slip_of(name, TIMES)
     return f"--{name}={days[1]}" if name and days and int(days[1]) <= MOST_DAYS else ""
+
+
+def bank_meant(name: str, value: str) -> str:
+    """Return ``time`` or ``cap`` in its correct form (``--time=14d+1d``); ``""`` if it is wrong."""
+    match = _BANK_VALUES[name].fullmatch(value.lower())
+    if match is None:
+        return ""
+    parts = [f"{int(days)}d" for days in match.groups()[:2] if days]
+    weekdays = "/weekdays" if name == "time" and match[3] else ""
+    return f"--{name}={'+'.join(parts)}{weekdays}"
 
 
 def quotable(word: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
+    EVENT_VERBS,
     find_command,
     has_credentials,
     holds_a_move,
@@ -31,10 +32,21 @@ LONGEST_ECHO = 200
 EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
-_EXACT = {"check": re.compile(r"\S{1,3}"), "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?")}
-"""Arguments that show a command and not a sentence: a port, or a kind of board.
+_VERB = re.compile(rf"(?:{'|'.join(sorted(EVENT_VERBS))})\b.*")
+_EXACT = {
+    "check": re.compile(r"\S{1,3}"),
+    "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),
+    "give": re.compile(r"\d{1,4} ?[a-z]*|.* days?"),
+    "claim": re.compile(r"(draw|abort|)"),
+    **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
+}
+"""Arguments that show a command and not a sentence: a port, a kind of board, days, or what to do
+with an event.
 
 "check this" may be a sentence."""
+
+_OF_TALK = frozenset({"give", "claim"})
+"""Commands whose names are words of any sentence, such as "give me a hint"."""
 
 _FILLER_WORDS = frozenset(
     ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
@@ -233,6 +245,9 @@ def _reply_head(words: Sequence[Word], games: Collection[str]) -> _ReplyHead:
     if pair in IN_REPLY:
         return _ReplyHead(game, pair, IN_REPLY[pair], words[2:])
     row = IN_REPLY.get(name) or _guessed_command(name)
+    if row is not None and row.name in _OF_TALK:
+        exact = _EXACT[row.name].fullmatch(" ".join([word.plain for word in rest]))
+        row = row if exact else None
     if row is not None and row.name == "move" and len(rest) == 1:
         instead = rest[0].plain  # "move resign"
         if instead in {"resign", "undo"}:

@@ -37,6 +37,20 @@ class Resign(AtBoard):
 
 
 @dataclass(frozen=True, slots=True)
+class Give(AtBoard):
+    """``game give board userid password 3d``: add days to the opponent's clock."""
+
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(AtBoard):
+    """``game claim board userid password [draw|abort]`` from an opponent who has been silent."""
+
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undo(AtBoard):
     """``game undo board userid password``: take back the last move if nobody learned from it."""
 
@@ -50,7 +64,7 @@ class Practise(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Save(AtBoard):
-    """``game save board userid password``: send a solo board as a file."""
+    """``game save board userid password``: send a board as a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +85,13 @@ class Queue(AtBoard):
     """``game queue board userid password plan``; `engine.plans` reads the plan, ``-`` drops it."""
 
     plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeNote(AtBoard):
+    """``game note board userid password text``: keep a note for oneself; ``-`` deletes it."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +174,23 @@ PLAYING = in_section(
     ),
     AT_BOARD.row("resign", Resign, "give a game up", traits=Trait.ALONE | Trait.FINAL),
     AT_BOARD.row(
+        "give",
+        Give,
+        "give your opponent more time",
+        more=(Parameter("days", Kind.SUBJECTS),),
+        example="3d",
+        from_arguments=lambda args: Give(args.game, args.board, args.who, " ".join(args.subjects)),
+        traits=Trait.ENGLISH,
+    ),
+    AT_BOARD.row(
+        "claim",
+        Claim,
+        "end a game whose other player has been silent for long",
+        more=(Parameter("[draw | abort]", Kind.SUBJECTS),),
+        from_arguments=lambda args: Claim(args.game, args.board, args.who, " ".join(args.subjects)),
+        traits=Trait.ENGLISH | Trait.FINAL,
+    ),
+    AT_BOARD.row(
         "undo",
         Undo,
         "take your last move back, if nobody has learnt from it",
@@ -172,7 +210,7 @@ PLAYING = in_section(
         from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
         traits=Trait.ALONE,
     ),
-    AT_BOARD.row("save", Save, "get a solo game as a file, with all that was taken back"),
+    AT_BOARD.row("save", Save, "get a solo game, or a game of chess, as a file"),
     MYSELF_IN_GAME.row("load", Load, "continue a saved game, in practice", traits=Trait.NEEDS_GAME),
     AT_BOARD.row(
         "solve",
@@ -189,6 +227,14 @@ PLAYING = in_section(
         synonyms=("que", "queu", "enqueue"),
         subjects=("plans", "plan"),
         from_arguments=lambda args: Queue(args.game, args.board, args.who, args.text),
+    ),
+    AT_BOARD.row(
+        "note",
+        TakeNote,
+        "keep a note at a board that nobody else reads",
+        more=(Parameter("text | -", Kind.PLAN),),
+        example="my plan is the left side",
+        from_arguments=lambda args: TakeNote(args.game, args.board, args.who, args.text),
     ),
     AT_BOARD.row(
         "submit",

@@ -13,10 +13,12 @@ from pbmserv.engine.plain_text import plain
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.spoken_words import (
     ASKS_US,
+    BEFORE_CELL,
     BEFORE_LETTER,
     BEHIND,
     BETWEEN,
     CHANCE,
+    CHAT_SPELLINGS,
     CHOOSE,
     DOUBT,
     FIGURES,
@@ -45,6 +47,9 @@ _WORD = re.compile(r"[^\W_]+(?:['-][^\W\d_]+)*|[?+/!]")
 _CELL = re.compile(r"([a-z]{1,2})-?(\d{1,3})|(\d{1,3})([a-z]{1,2})")
 _JOINED = re.compile(r"(?<=[^\W\d_a-z])(?=\d)|(?<=\d)(?=[^\W\d_a-z])|(?<=port)(?=\d)")
 _ABBREVIATED = re.compile(r"\b(no|nr|num)\.(?=\s*\d)")
+_CHOOSES = re.compile(r"\b(?:go|going) (?:for|with)\b")
+_CHATTED = re.compile(r"(\S+ )?\b(b4|h8|l8|m8|w8)\b(?=( (?:i|we|you|he|she|they|it|my)\b)?)")
+_ME_TOO = re.compile(r"\A(?:me|u|you) 2\Z")
 _SENTENCE_ENDS = re.compile(r"[.!?]\s+\w")
 
 
@@ -52,6 +57,19 @@ def spoken(view: View, sentence: str) -> str:
     """Return what a sentence says as moves are written, ``""`` if that is not clear."""
     board = view.options.board
     return spoken_move(board, sentence) if view.has_hidden else spoken_cells(board, sentence)
+
+
+def _without_chat_spelling(text: str) -> str:
+    """Return a text with "before" for the b4 of "I tried that b4", which is no cell."""
+
+    def in_letters(match: re.Match[str]) -> str:
+        before, cell, subject = match.groups()
+        word = (before or "").strip(" ,;:")
+        wants_cell = word in MARK | BEFORE_CELL or _CELL.fullmatch(word) or not word.isalpha()
+        is_cell = wants_cell and not subject
+        return match[0] if is_cell else f"{before or ''}{CHAT_SPELLINGS[cell]}"
+
+    return _ME_TOO.sub("me too", _CHATTED.sub(in_letters, text))
 
 
 def spoken_move(board: Geometry, sentence: str) -> str:
@@ -106,6 +124,7 @@ def _one_sentence(text: str) -> str:
     if len(text) > LONGEST:
         return ""
     words = _ABBREVIATED.sub(r"\1 ", _JOINED.sub(" ", plain(text)))
+    words = _CHOOSES.sub("choose", _without_chat_spelling(words))
     return "" if words.endswith(":") or _SENTENCE_ENDS.search(words) else words
 
 

@@ -36,7 +36,8 @@ PORT = _words(
     "port ports porte puerto puerta porta poort portu portti anschluss порт ポート 番 端口 포트",
 )
 LINE = _words(
-    "number no nr num row column col line side gate hole entry opening top bottom left right",
+    "number letter no nr num row column col line side gate hole entry opening",
+    "top bottom left right",
     "zeile reihe spalte nummer número numero rij kolom номер ряд",
 )
 """Words that mean a port only in a sentence without unknown words."""
@@ -112,6 +113,10 @@ ON_THE_WAY = (
     )
 )
 """Words that may stand between a verb of firing and its label."""
+
+CHAT_SPELLINGS = {"b4": "before", "h8": "hate", "l8": "late", "m8": "mate", "w8": "wait"}
+BEFORE_CELL = _words("at in on is to and cell square mark marker is are was or i'd auf en an")
+"""Words behind which such a spelling is a cell."""
 
 BEFORE_LETTER = _words("at from into in is with letter")
 BEHIND = (

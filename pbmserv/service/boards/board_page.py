@@ -27,6 +27,7 @@ from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.secret_boxes import is_shut
+from pbmserv.service.time.clocks import bank_words
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
@@ -101,6 +102,7 @@ class BoardPage:
         placement: a placement that was drawn for the reader; "" if nothing is to be placed now.
         talk: the newest words at the board; empty where boards are listed.
         moves: the moves so far, newest first; empty where boards are listed.
+        bank: the time on the reader's clock, as letters say it; `None` if the board has no banks.
     """
 
     token: str
@@ -126,6 +128,7 @@ class BoardPage:
     placement: str = ""
     talk: tuple[Saying, ...] = ()
     moves: tuple[ToldMove, ...] = ()
+    bank: Mapping[str, Any] | None = None
 
     at_once: ClassVar[bool] = False
     """Taps change a draft, and are not moves by themselves."""
@@ -284,7 +287,7 @@ class BoardPages:
             if kept.moves is None:
                 return None
             page = _of_board(token, board, sitter, kept, CoachPart())
-            return replace(page, moves=kept.moves, talk=self._talk(connection, board, sitter))
+            return self._with_news(connection, page, board, sitter, kept.moves)
 
     def whole(self, connection: Connection, token: str) -> BoardPage | None:
         """Return the page without a draft, with talk and moves; see `seen`."""
@@ -298,14 +301,24 @@ class BoardPages:
             visible = known_to(newest.shut if page.scene.shut else newest, sitter.seat)
             kept = kept._replace(moves=moves_so_far(visible, board.names, sitter.seat))
             self._scenes[board.id, sitter.seat] = kept
-        moves = kept.moves or ()
-        return replace(page, moves=moves, talk=self._talk(connection, board, sitter))
+        return self._with_news(connection, page, board, sitter, kept.moves or ())
 
-    def _talk(self, connection: Connection, board: BoardRow, sitter: Sitter) -> tuple[Saying, ...]:
+    def _with_news(
+        self,
+        connection: Connection,
+        page: BoardPage,
+        board: BoardRow,
+        sitter: Sitter,
+        moves: tuple[ToldMove, ...],
+    ) -> BoardPage:
+        """Return the page with the moves so far, the words at the board and the reader's clock."""
         if board.seats == 1:
-            return ()
+            return replace(page, moves=moves)
         context = CommandContext(self._services, connection, VISITOR, self._clock.now())
-        return newest_words(context, board, sitter)
+        bank = None
+        if board.status == BoardStatus.ACTIVE:
+            bank = bank_words(context, board, board.clocks, sitter.seat).get("bank")
+        return replace(page, moves=moves, talk=newest_words(context, board, sitter), bank=bank)
 
     def seen(
         self, connection: Connection, token: str, before: Before | None = None

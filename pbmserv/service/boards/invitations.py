@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -121,7 +120,8 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
     context.focus = None
-    proposal = Proposal(game, options, rated, board.terms, sitting)
+    terms = USUAL if board.terms.of_event else board.terms
+    proposal = Proposal(game, options, rated, terms, sitting)
     return invite(context, sender, proposal, {"rematch": board.id})
 
 
@@ -133,16 +133,22 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter)
-    clocks.set_after_acceptance(context, board, undecided)
+    times = clocks.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
+    begins = not undecided
     notifications = tuple(
         Notification.sitter(
             other,
             Part(
                 "board",
-                {**common, "event": "accepted", "said": words_for_others(context)},
+                {
+                    **common,
+                    "event": "accepted",
+                    "said": words_for_others(context),
+                    **(clocks.bank_words(context, board, times, other.seat) if begins else {}),
+                },
                 board.id,
                 board.plies,
                 other.seat,
@@ -153,7 +159,12 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     )
     own = Part(
         "board",
-        {**common, "event": "joined", "said_to": words_for_others(context)},
+        {
+            **common,
+            "event": "joined",
+            "said_to": words_for_others(context),
+            **(clocks.bank_words(context, board, times, sitter.seat) if begins else {}),
+        },
         board.id,
         board.plies,
         sitter.seat,
@@ -328,14 +339,13 @@ def _start(
 ) -> Answer:
     """Begin the board of a match; the first seat is drawn by lot."""
     ids = [player.id, *(partner.player_id for partner in partners)]
-    random.SystemRandom().shuffle(ids)
     sitting = []
     for player_id in ids:
         partner = players.by_id(context.connection, player_id)
         assert partner is not None
         sitting.append(partner)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
-    board = make_board(context, proposal, set(ids))
+    board = make_board(context, proposal, set(ids), sides_drawn=True)
     own, notifications = [], []
     for sitter in board.sitters:
         others = [name for name in board.names if name != sitter.userid]

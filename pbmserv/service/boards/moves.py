@@ -142,6 +142,8 @@ def _in_sentences(
     if has_password:
         context.echo_hidden = True
         raise Refused("no-password-needed") from error
+    if is_read and is_kind(context, written) and not error.refusal.example:
+        return say(board, sitter, pass_on(context, written))
     raise error
 
 
@@ -152,11 +154,17 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
         Refused: the words are not kind, or nobody would read them; the board is over.
     """
     written = "\n".join((command.lines[0], command.after[0]))
-    others = [one for one in board.sitters if one is not sitter and not bot_turns.is_bot(one)]
-    hears = board.status == BoardStatus.FINISHED and others and not board.terms.alone
-    if hears and is_praise(written) and not context.position(board).is_practice:
+    if board.status == BoardStatus.FINISHED and is_kind(context, written):
         return say(board, sitter, pass_on(context, written))
     raise over(context, board)
+
+
+def is_kind(context: CommandContext, words: str) -> bool:
+    """Return whether words at the answered letter's board are kind, and a person hears them."""
+    board, sitter = context.seat_at(None, None, None)
+    others = [one for one in board.sitters if one is not sitter and not bot_turns.is_bot(one)]
+    hears = bool(others) and not board.terms.alone and not context.position(board).is_practice
+    return hears and is_praise(words)
 
 
 def read_move(position: Position, seat: Seat, text: str) -> Move:
@@ -205,8 +213,9 @@ def resign(context: CommandContext, command: Resign) -> Answer:
             context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
         )
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
-    # Nobody loses a board to which not all have agreed.
-    if unplayed or board.status == BoardStatus.PROPOSED:
+    # Nobody loses a board to which not all have agreed; players of an event have entered it.
+    is_agreed = board.event_id is not None or not unplayed
+    if not is_agreed or board.status == BoardStatus.PROPOSED:
         return decline(context, board, sitter)
     return log_ply(
         context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)

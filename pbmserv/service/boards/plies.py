@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
+from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.engine.record import CLAIM, FORFEIT, WITHDRAW
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
@@ -31,6 +34,8 @@ from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
+LARGEST_STATE = 1_000_000
+"""Octets of a state; `game check` objects to a fifth of that."""
 MOST_WEIGHT = 1_700
 """Most work of the free moves of all players at a board (`engine.position.work_of`).
 
@@ -63,11 +68,28 @@ def play_move(
     else:
         timed = position.apart and not move.free
         recorded_move = recorded(context, sitter, position, move) if timed else move
-        answer = log_ply(context, board, sitter, position.move(sitter.seat, recorded_move), words)
+        mark = "" if move.free else _mark(context, board, sitter, position)
+        after = position.move(sitter.seat, recorded_move, mark)
+        answer = log_ply(context, board, sitter, after, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
+
+
+def _mark(context: CommandContext, board: BoardRow, sitter: Sitter, position: Position) -> str:
+    """Return the mark of the first mail with a turn of this seat, ``""`` for other moves.
+
+    A plan of another player that this mail lets go on has no mark: that player did not write it.
+    """
+    submission, writer = context.submission, context.sitter
+    is_own = writer is not None and (writer.player_id, writer.seat) == (
+        sitter.player_id,
+        sitter.seat,
+    )
+    is_first = board.pledged and sitter.seat not in position.marked
+    is_mail = submission.is_mail and bool(submission.id)
+    return mail_mark(submission.id) if is_own and is_first and is_mail else ""
 
 
 def _meanwhile(
@@ -110,6 +132,23 @@ def recorded(context: CommandContext, sitter: Sitter, position: Position, move: 
     return game.stamped(move, int((context.now - begun).total_seconds()))
 
 
+def must_fit(after: Position) -> None:
+    """Refuse a state that is so large that the states of a board could fill the memory.
+
+    Raises:
+        ServerFault: names the game, for the operator who finds the kept mail.
+    """
+    if after.game.info.key not in adapted_games:  # Blackbox is ours, and its states are small
+        return
+    try:
+        octets = len(pickle.dumps(after.state))
+    except Exception:  # noqa: BLE001 - not a plain value; `game check` says so
+        return
+    if octets > LARGEST_STATE:
+        key = after.game.info.key
+        raise ServerFault(f"a state of {key} has {octets // 1000} kB, and boards keep many")
+
+
 def log_ply(
     context: CommandContext, board: BoardRow, sitter: Sitter, after: Position, words: Said
 ) -> Answer:
@@ -117,6 +156,7 @@ def log_ply(
     ply = after.ply
     assert ply is not None
     must_have_room(board, sitter, after)
+    must_fit(after)
     if ply.text not in {WITHDRAW, FORFEIT}:
         must_meet_all(context, board, sitter)
     context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
@@ -138,6 +178,11 @@ def log_ply(
     how = {"undecided": list(undecided), **end.words}
     said_to = words if board.seats - len(board.bots) > 1 else ""
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
+    banks = {
+        one.seat: {} if outcome else clocks.bank_words(context, board, times.clocks, one.seat)
+        for one in board.sitters
+    }
+    own_words |= banks[sitter.seat]
     own = Part(letter, own_words, board.id, after.number, sitter.seat)
     news = {"event": "news", "by": sitter.userid, "said": words, **how}
     notifications = []
@@ -146,9 +191,8 @@ def log_ply(
             continue
         is_news = after.is_news_for(other.seat) and (not ply.free or _is_offer(after))
         if outcome is not None or is_news:
-            notifications.append(
-                Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
-            )
+            part = Part(letter, news | banks[other.seat], board.id, after.number, other.seat)
+            notifications.append(Notification.sitter(other, part))
         elif words:  # a free move is no news, but the words with it are
             letter_words = {"by": sitter.userid, "said": words}
             notifications.append(
@@ -247,7 +291,7 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     ply = after.ply
     assert ply is not None
     share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
-    if ply.text in {WITHDRAW, FORFEIT} or after.weight <= share:
+    if ply.text in {WITHDRAW, FORFEIT, CLAIM} or after.weight <= share:
         return
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
@@ -256,8 +300,10 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
 
 def _everybody_played(board: BoardRow, after: Position) -> bool:
     """Whether each player has made a move. A forged From address may have begun the board, and a
-    forger must not be able to give away ratings of others."""
-    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
+    forger must not be able to give away ratings of others. In an event, players may give a game up
+    before their first move."""
+    none = {FORFEIT, WITHDRAW} if board.terms.of_event else {FORFEIT}
+    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
     return len(present) == board.seats
 
 
@@ -294,14 +340,21 @@ def _as_json(outcome: Outcome) -> Mapping[str, Any]:
     }
 
 
-def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
-    """End a board that will not be played, and counts for nothing."""
+def decline(
+    context: CommandContext, board: BoardRow, sitter: Sitter, silent: Sequence[str] = ()
+) -> Answer:
+    """End a board that will not be played, and counts for nothing.
+
+    Args:
+        silent: userids of the players who have not made a first move for long.
+    """
     boards.set_status(context.connection, board.id, "declined")
     agreed = sitter.accepted_at is not None
     words = {
         "by": sitter.userid,
         "agreed": agreed,
         "players": list(board.names),
+        "silent": list(silent),
         "said": words_for_others(context),
     }
     notifications = tuple(

@@ -19,6 +19,7 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated
 from pbmserv.service.core.secret_boxes import is_shut, spoils
 from pbmserv.service.ratings import rating
+from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
@@ -266,6 +267,8 @@ def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | Non
     }
     if board.status == BoardStatus.FINISHED and not is_shut(context, board):
         words["opened"] = True
+    elif board.status == BoardStatus.ACTIVE and number is None:
+        words |= timekeeping.bank_words(context, board, board.clocks, seat)
     ply = _ply(context, board, number, seat)
     return Part("result" if over else "board", words, board.id, ply, seat)
 

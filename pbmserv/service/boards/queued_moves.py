@@ -18,12 +18,13 @@ from pbmserv.engine.plans import (
     read_plan,
 )
 from pbmserv.engine.position import Position
+from pbmserv.engine.record import WITHDRAW
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.moves import not_late, read_move
-from pbmserv.service.boards.plies import must_run, play_move
+from pbmserv.service.boards.plies import log_ply, must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -51,6 +52,8 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         moves.keep_plan(context.connection, board.id, sitter.seat, None)
         words = {"queued": "", "forgotten": sitter.plan or ""}
         return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
+    if text.lower() == WITHDRAW:
+        raise Refused("queue-resign", part=text, example=WITHDRAW)
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
     try:
@@ -189,8 +192,14 @@ class _Run:
             self._keep(seat, None)
             return 0
         try:
-            move = game.parse(view, play.move)
-            answer = play_move(self.context, board, sitter, position, move, UNSAID)
+            if play.move == WITHDRAW:
+                text = WITHDRAW
+                after = position.withdraw(seat)
+                answer = log_ply(self.context, board, sitter, after, UNSAID)
+            else:
+                move = game.parse(view, play.move)
+                text = move.text
+                answer = play_move(self.context, board, sitter, position, move, UNSAID)
         except TooMuch:
             raise  # the budget of the mail is used up; the plan stays
         except PlayerError as error:
@@ -204,7 +213,7 @@ class _Run:
             self._say(seat, dropped={"move": play.move, "refusal": why})
             self._keep(seat, None)
             return 0
-        self._say(seat, played=[*self.said.get(seat, _NOTHING)["played"], move.text])
+        self._say(seat, played=[*self.said.get(seat, _NOTHING)["played"], text])
         self._keep(seat, play.then)
         self._gather(board, sitter, answer)
         return 1

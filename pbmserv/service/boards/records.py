@@ -50,13 +50,15 @@ def record(context: CommandContext, command: Record) -> Answer:
         tuple(moves.record(context.connection, board.id)),
     )
     position = context.position(board)
-    context.budget.replay(position.at(0), full.plies)  # replays the board again without the seed
+    if not board.pledged:  # replays the board again without the seed
+        context.budget.replay(position.at(0), full.plies)
     sheet = Scoresheet(
-        without_seed(position, full),
+        full if board.pledged else without_seed(position, full),
         board.names,
         board.id,
         f"{histories.ended_at(context.connection, board.id):%Y-%m-%d}",
         result_of(board.names, outcome["places"], outcome["reason"]),
+        board.sides_drawn,
     )
     words = {
         "title": game.info.title,

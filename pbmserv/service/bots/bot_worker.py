@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
@@ -20,7 +20,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import bot_move, played_out
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat
-from pbmserv.errors import ServerFault
+from pbmserv.errors import GameAway, ServerFault
 from pbmserv.monitoring.vitals import Watch
 from pbmserv.service.boards import bot_turns
 from pbmserv.service.bots.bot_moves import Moves, Thought
@@ -70,6 +70,7 @@ class BotWorker(Rounds):
         watch: shows the current board to the supervisor, and knows boards over which earlier
             processes were killed.
         tick_s: see `TICK_S`; 0 makes moves at once.
+        games: the keys of its games; other processes think for the others.
     """
 
     def __init__(
@@ -80,7 +81,9 @@ class BotWorker(Rounds):
         moves: Moves,
         watch: Watch,
         tick_s: float,
+        games: Collection[str],
     ) -> None:
+        self._games = sorted(games)
         self._tick_s = tick_s
         self._ready: dict[int, _Ready] = {}
         self._positions = positions
@@ -97,8 +100,8 @@ class BotWorker(Rounds):
         while not self.ending:
             with self._database.reading.connect() as connection:
                 now = self._clock.now()
-                waiting = rows.due(connection, now, BATCH)
-                request = None if waiting else rows.next_request(connection, now)
+                waiting = rows.due(connection, now, BATCH, self._games)
+                request = None if waiting else rows.next_request(connection, now, self._games)
             new = [board_id for board_id in waiting if board_id not in self._ready]
             for board_id in new:
                 self._think_about(board_id)
@@ -129,6 +132,8 @@ class BotWorker(Rounds):
                 self._watch.at(number)
                 with _short_switch_interval():
                     words = self._coach(request)
+        except GameAway:
+            pass
         except (ServerFault, *UNAVAILABLE):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
@@ -181,6 +186,8 @@ class BotWorker(Rounds):
     def _put_off_on_error(self, board_id: int) -> Iterator[None]:
         try:
             yield
+        except GameAway:
+            self._moves.put_off(board_id)
         except (ServerFault, *UNAVAILABLE):
             raise  # not a fault of this board
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others

@@ -8,7 +8,7 @@ from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import Refused
+from pbmserv.errors import GameAway, Refused
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.refusals import wrong_game
@@ -33,9 +33,19 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
 
 
 def must_be_open(context: CommandContext, game: AnyGame) -> None:
-    """Refuse a new board of a game that an operator has closed."""
+    """Refuse a new board of a game that an operator has closed, or that is stopped."""
+    try:
+        context.services.positions.must_run(context.connection, game.info.key)
+    except GameAway as away:
+        raise refused_for(context, away) from away
     if closed_games.is_closed(context.connection, game.info.key):
         raise Refused("game-closed", part=game.info.title, example="list")
+
+
+def refused_for(context: CommandContext, away: GameAway) -> Refused:
+    """Return the refusal of a command about a board whose game cannot be played now."""
+    code = "game-stopped" if away.is_stopped else "game-gone"
+    return Refused(code, part=context.services.registry.titles[away.game], example="list")
 
 
 def games_of(context: CommandContext, key: str | None) -> list[AnyGame]:

@@ -26,10 +26,12 @@ class Submission:
         subject: the subject of a mail.
         whole_text: the text with quoted letters.
         id: the Message-ID that an answer names; ``""`` if there is none.
+        is_mail: its writer's mail program chose the Message-ID.
         answered: Message-IDs of the letters that it says to answer; anybody can write any.
         left_out: it holds more than `text`, which its writer may have meant.
         is_unread: the text could not be read; the only line is the refusal that says why.
         may_be_answered: a person wrote it, and no machine.
+        can_wait: it can be carried out later as a whole, if its game cannot be played now.
         attachment: returns the text of the attached file that holds a mark, ``""`` if there is
             none.
     """
@@ -39,10 +41,12 @@ class Submission:
     subject: str = field(default="", repr=False)
     whole_text: str = field(default="", repr=False)
     id: str = ""
+    is_mail: bool = False
     answered: tuple[str, ...] = ()
     left_out: bool = False
     is_unread: bool = False
     may_be_answered: bool = True
+    can_wait: bool = False
     attachment: Callable[[str], str] = field(default=_no_attachment, repr=False)
 
 

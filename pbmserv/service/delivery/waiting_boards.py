@@ -12,6 +12,7 @@ from typing import Any
 from pbmserv.service.core.budget import Budget, TooMuch, Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
+from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -101,6 +102,7 @@ def entry(
                 "forfeit_at": due.lost_at and due.lost_at.isoformat(),
                 "tz": sitter.tz,
             },
+            **timekeeping.bank_words(context, board, board.clocks, sitter.seat),
         },
         "board": board.id,
         "ply": board.plies,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.table.accounts import Forgot, Signup
 from pbmserv.commands.table.playing import Chat, Message
-from pbmserv.errors import PlayerError
+from pbmserv.errors import GameAway, PlayerError
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ENDINGS, Purpose
 from pbmserv.service.auth import lockout
@@ -17,6 +17,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import must_not_reach_too_many
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.core.lookup import refused_for
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import WORDS
@@ -199,11 +200,18 @@ class Executor:
 
         Raises:
             PlayerError: it is refused.
+            GameAway: it must wait until its game can be played.
         """
-        meaning = reply_meanings.meaning_of(context, line)
-        if isinstance(meaning, Answer):
-            return meaning
-        return self._handlers[type(meaning)](context, meaning)
+        try:
+            meaning = reply_meanings.meaning_of(context, line)
+            if isinstance(meaning, Answer):
+                return meaning
+            return self._handlers[type(meaning)](context, meaning)
+        except GameAway as away:
+            if context.submission.can_wait:
+                raise  # the whole mail waits
+            context.focus = None  # a refusal must not show the board
+            raise refused_for(context, away) from away
 
 
 def _lines(context: CommandContext) -> Sequence[Line]:

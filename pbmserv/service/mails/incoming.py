@@ -12,7 +12,7 @@ from functools import partial
 
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read_commands, read_message, refuse_unread
-from pbmserv.commands.table.model import Credentials, Yes
+from pbmserv.commands.table.model import Credentials, ReplyMove, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.dsn import read_report
@@ -233,10 +233,13 @@ def _submission(
         subject=mail.subject,
         whole_text=mail.text,
         id=mail.message_id,
+        is_mail=True,
         answered=mail.answers,
         left_out=left_out,
         is_unread=bool(mail.unread),
         may_be_answered=not mail.automatic,
+        can_wait=len(reading.lines) == 1
+        or all(isinstance(line.meaning, ReplyMove) for line in reading.lines),
         attachment=partial(attached_text, envelope.raw),
     )
 

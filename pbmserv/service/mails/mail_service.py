@@ -8,11 +8,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from pbmserv.errors import GameAway
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict
 from pbmserv.mail.networks import block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
-from pbmserv.service.boards import bot_turns
+from pbmserv.service.boards import bot_turns, game_pauses
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.handler import Handlers
@@ -25,12 +26,17 @@ from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails import silence
 from pbmserv.service.mails.executor import Executor
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.store.delivery import inbox, outbox
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.delivery import inbox, outbox, reported_sources
 from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.delivery.reported_sources import OTHERS, ReportedSource
 from pbmserv.store.tables.mail import MailState
 
 MAIL_REPORT = "mail-report"
 """The reason why a report of another mail server is not answered."""
+WAITING = (MailState.LATER, MailState.PAUSED)
+"""States of mails that are carried out by themselves, later."""
 LONGEST_FAULT = 20_000
 """Characters of a traceback that are kept, from its end."""
 
@@ -78,7 +84,7 @@ class MailService:
         self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
     ) -> Done:
         """Carry out a mail that was kept or put off; return `NOTHING` if it no longer is."""
-        if inbox.lock(connection, mail_id, MailState.KEPT, MailState.LATER) is None:
+        if inbox.lock(connection, mail_id, MailState.KEPT, *WAITING) is None:
             return NOTHING
         if not inbox.set_digest(connection, mail_id, incoming.mail.digest):
             inbox.mark(connection, mail_id, MailState.IGNORED, "a copy of another mail that came")
@@ -190,6 +196,13 @@ class MailService:
         if mail_id is None:
             return _copy(connection, mail.digest, incoming.envelope.recipient)
         inbox.drop_text(connection, mail_id)
+        if incoming.mail_report is not None:
+            sources = incoming.mail_report.sources.items()
+            reported_sources.add(
+                connection,
+                [ReportedSource(name or OTHERS, *numbers) for name, numbers in sources],
+                now,
+            )
         return Done({}, 0, receipt=Receipt(mail_id, "ignored"))
 
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
@@ -240,8 +253,34 @@ class MailService:
 
     def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
         """Keep a mail that was put off for the operator, since our own code failed on it."""
-        if inbox.lock(connection, mail_id, MailState.LATER) is not None:
+        if inbox.lock(connection, mail_id, *WAITING) is not None:
             inbox.mark(connection, mail_id, MailState.KEPT, _storable(fault))
+
+    def wait_for_game(
+        self, incoming: IncomingMail, away: GameAway, now: datetime, connection: Connection
+    ) -> Done:
+        """Let a mail wait until its game can be played, and tell its player once a day."""
+        envelope, mail = incoming.envelope, incoming.mail
+        row = _Row(envelope, mail.digest, MailState.PAUSED, away.game, incoming.verdict)
+        mail_id = row.add(connection, now)
+        if mail_id is None:
+            return _copy(connection, mail.digest, envelope.recipient)
+        self._quota.keep_text(MailState.PAUSED, len(envelope.raw))
+        letters = []
+        player = self._writer_of(incoming, connection)
+        if player is not None and not mail.automatic:
+            letters = game_pauses.tell_writer(self._services, player, away, now, connection)
+        outbox.add(connection, letters, now, mail_id)
+        return Done({}, len(letters), receipt=Receipt(mail_id, "put-off", letters=len(letters)))
+
+    def _writer_of(self, incoming: IncomingMail, connection: Connection) -> Player | None:
+        """Return the player whom the reply address or the proven sender of a mail names."""
+        address = incoming.reply_address
+        if address is not None and address.player:
+            return players.by_id(connection, address.player)
+        if not incoming.verdict.passed:
+            return None
+        return next(iter(players.by_address(connection, incoming.mail.sender.lower())), None)
 
     def tell_too_many(
         self,

@@ -40,8 +40,14 @@ _NO_MOVE = (".not-a-move", "board-over")
 _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
 
-_SENTENCE = re.compile(r"(?=[^\W\d])(?:[\w'-]+[,.!?]* ){3,}[\w'-]+[!?.]*")
-"""Four words and more, perhaps with a number among them: "I have 2 kids and a dog"."""
+_SENTENCE = re.compile(
+    r"(?=[^\W\d])(?=.*\b[^\W\d_]{2,}\b)"
+    r"(?:[\w'\u2019/:-]+[^\w\s+/#=!]* )+[\w'\u2019/:-]+[^\w\s+/#=]*"
+)
+"""Two words and more, perhaps with a number behind the first: "I have 2 kids"."""
+
+_FEWEST = 3
+"""Words of a sentence with numbers that is offered as talk, unless a move is offered beside it."""
 
 Carry: TypeAlias = Callable[[CommandContext, Line], object]
 """Carries out a line; raises `PlayerError` if it is refused."""
@@ -69,7 +75,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         names_player = refusal.code == "no-such-player"
         echo = _hidden(context, line, sender.is_player if names_player else sender.userid.__eq__)
     example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
-    example = example or _to_others(context, line, refusal)
+    talk = _to_others(context, line, refusal, beside=bool(example))
     # A reply that cannot be read is still about the board of the answered letter.
     focus = _unread_about(context, line) if isinstance(line.meaning, PlayerError) else context.focus
     _find_speaker(context)
@@ -77,8 +83,12 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         example = _unnamed(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _with_board_number(line, example)
-    refusal = replace(refusal, example=example)
-    words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
+    refusal = replace(refusal, example=example or talk)
+    words = {
+        "refusal": {**asdict(refusal), "values": dict(refusal.values)},
+        "echo": echo,
+        "may_say": bool(example and talk) and talk == f"chat {echo}",
+    }
     if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
         return Part("refusal", words), echo
     return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
@@ -208,8 +218,12 @@ def _answered_board(context: CommandContext) -> Focus | None:
     return context.focus
 
 
-def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
-    """Return words that are no move as a command for the others at the board: "good game!"."""
+def _to_others(context: CommandContext, line: Line, refusal: Refusal, *, beside: bool) -> str:
+    """Return words that are no move as a command for the others at the board: "good game!".
+
+    Args:
+        beside: whether a move is offered, too.
+    """
     command = line.meaning
     if not isinstance(command, ReplyMove) or context.echo_hidden:
         return ""
@@ -219,7 +233,8 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     if focus is None or focus.board.terms.alone:
         return ""
     text = command.lines[0]
-    return f"chat {text}" if _SAID.fullmatch(text) or _SENTENCE.fullmatch(text) else ""
+    is_sentence = _SENTENCE.fullmatch(text) and (beside or len(text.split()) >= _FEWEST)
+    return f"chat {text}" if is_sentence or _SAID.fullmatch(text) else ""
 
 
 def _unnamed(example: str, sender: Sender) -> str:
@@ -233,6 +248,8 @@ def _unnamed(example: str, sender: Sender) -> str:
 def _challenge(command: Challenge, times: str) -> str:
     """Return a challenge with other times."""
     changed = {word.partition("=")[0] for word in times.split()}
+    if "--time" in changed:  # it replaces the other time for the whole game
+        changed.add("--totaltime")
     kept = [word for word in command.times if word.partition("=")[0] not in changed]
     return " ".join((command.game, "challenge", *command.userids, *command.options, *kept, times))
 
@@ -271,6 +288,11 @@ def with_working_example(context: CommandContext, part: Part, carry_out: Carry) 
     example = refusal["example"]
     if not example or is_form(example):
         return part
+    if part.words["may_say"]:
+        said = f"chat {part.words['echo']}"
+        address = _reply_address_of(context, part)
+        may_say = _is_carried_out(context, said, address, carry_out)
+        part = replace(part, words={**part.words, "may_say": may_say})
     spellings = [example]
     if _has_many_lines(context) and part.board is not None:
         spellings.append(f"{part.board}: {example}")

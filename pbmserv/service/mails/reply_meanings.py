@@ -17,7 +17,7 @@ from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import absences, account, leaving, messages, preferences
-from pbmserv.service.boards import followers, friends, proposals, queued_moves
+from pbmserv.service.boards import followers, friends, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest
@@ -97,7 +97,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
             raise command
         case Yes():
             return _confirmed_at_board(context, command, reply_address)
-        case ReplyMove() if _only_thanks(command) and not _answers_challenge(context, command):
+        case ReplyMove() if _asks_nothing(context, command):
             return ShowAs(None, None)
         case TrayReply():
             return digest.unfold(context, command)
@@ -218,6 +218,14 @@ def _answers_challenge(context: CommandContext, command: ReplyMove) -> bool:
     """Whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
     _, sitter = context.seat_at(None, None, None)
     return sitter.accepted_at is None and consent_in(command.lines[0]) is not None
+
+
+def _asks_nothing(context: CommandContext, command: ReplyMove) -> bool:
+    """Whether words at a board are only thanks, neither an answer to a challenge nor kind words
+    that another person at the board gets."""
+    if not _only_thanks(command) or _answers_challenge(context, command):
+        return False
+    return not moves.is_kind(context, command.lines[0])
 
 
 def _only_thanks(command: ReplyMove) -> bool:

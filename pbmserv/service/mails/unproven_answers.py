@@ -44,7 +44,8 @@ _NUMBER = re.compile(
 _FORMS = (
     "userid password newpassword oldpassword address newaddress friend move plan board date name"
     " value your words until line new old game and the pw confirm html text spoken ask auto always"
-    " on daily weekly rated unrated practice time atoms size nagtime forfeittime totaltime line"
+    " tiny"
+    " on daily weekly rated unrated practice time atoms size nagtime forfeittime totaltime cap line"
 )
 """Words of our examples and settings that no row of the catalogue has."""
 

@@ -16,11 +16,12 @@ from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
-from pbmserv.store.boards import boards, closed_games
+from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
+from pbmserv.store.delivery import outbox
 from pbmserv.store.operators import boards as operator_boards
-from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.store.tables.boards import RUNNING, BoardStatus, PauseKind
 
 
 def end_board(context: CommandContext, by: Signature, number: int) -> Deed:
@@ -187,6 +188,27 @@ def open_game(context: CommandContext, _: Signature, game: str) -> Deed:
         raise OperatorError(f"{game} is not closed")
     closed_games.reopen(context.connection, game)
     return Deed("restore", f"game {game}", f"Players can begin boards of {game} again.")
+
+
+def resume_game(context: CommandContext, _: Signature, game: str) -> Deed:
+    """Let a stopped game go on: its mails and letters wait no longer.
+
+    Raises:
+        OperatorError: it is not stopped.
+    """
+    key = game.strip().lower()
+    if not game_pauses.end(context.connection, key, PauseKind.STOPPED, context.now):
+        stopped = sorted(game_pauses.stopped(context.connection))
+        others = f"; stopped: {', '.join(stopped)}" if stopped else ""
+        raise OperatorError(f"{key} is not stopped{others}")
+    letters = outbox.wake_waiting(context.connection, key, context.now)
+    context.services.positions.look_again()
+    summary = (
+        f"{key} goes on. Waiting mails are carried out within a minute, and {letters} letters are "
+        "sent. If it hangs again, it is stopped again; `pbmserv inbox list` shows the mails over "
+        "which the server was stopped."
+    )
+    return Deed("resume", f"game {key}", summary)
 
 
 def lock_board(context: CommandContext, number: int) -> BoardRow:

@@ -15,6 +15,8 @@ from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
+from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import correspondence
 from pbmserv.store.operators.correspondence import AnswerLine, MailLine
 from pbmserv.store.tables.mail import LetterState, MailState
@@ -135,6 +137,18 @@ def read(context: CommandContext, name: str, most: int) -> Correspondence:
     )
 
 
+def waiting(mail: Database, game: Database, who: Correspondent) -> list[tuple[int, datetime]]:
+    """Return number and time of mails that are accepted and not yet carried out, oldest first."""
+    with mail.reading.connect() as connection:
+        stored = correspondence.waiting_from(connection, who.addresses, who.player_id)
+        uuid = arrivals.store_of(connection) if stored else ""
+    if not stored:
+        return []
+    with game.reading.connect() as connection:
+        done = arrivals.settled_since(connection, uuid, stored[0][0])
+    return [(number, at) for number, at in stored if number not in done]
+
+
 def _kind_of_address(context: CommandContext, recipient: str) -> str:
     mail_domain = context.services.mail_domain
     reply_address = mail_domain.read(recipient)
@@ -153,13 +167,14 @@ _OUTCOMES = {
     MailState.IGNORED: "not answered",
     MailState.KEPT: "kept for you; see `pbmserv inbox show`",
     MailState.LATER: "waits until its player may send more",
+    MailState.PAUSED: "waits until its game can be played",
 }
 
 
 def _outcome(mail: MailLine, codes: list[str]) -> str:
     """Return what became of a mail. The error of a kept mail may quote its words."""
     outcome = _OUTCOMES[mail.state]
-    if mail.error and mail.state in {MailState.IGNORED, MailState.LATER}:
+    if mail.error and mail.state in {MailState.IGNORED, MailState.LATER, MailState.PAUSED}:
         outcome += f": {mail.error}"
     return f"{outcome}; refused: {', '.join(codes)}" if codes else outcome
 

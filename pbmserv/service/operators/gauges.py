@@ -80,6 +80,7 @@ class _Gauges(Collector):
         waiting = {
             "mails": queues.mails,
             "kept": queues.kept,
+            "mails-of-stopped-games": queues.paused,
             "letters-due": queues.due,
             "letters-queued": queues.queued,
             "house": queues.house,
@@ -91,6 +92,8 @@ class _Gauges(Collector):
         yield _gauge("pbmserv_waiting", "Mails, letters, boards that wait.", "queue", counted)
         ages = {name: queue.oldest_s for name, queue in waiting.items()}
         yield _gauge("pbmserv_waiting_seconds", "For how long the first has.", "queue", ages)
+        away = {game.game: game.boards for game in queues.away}
+        yield _gauge("pbmserv_game_away_boards", "Of stopped or missing games.", "game", away)
         newest = {"mails": queues.newest_mail, "letters": queues.newest_letter}
         yield _gauge("pbmserv_newest_number", "Of a mail and of a letter.", "of", newest)
 

@@ -26,7 +26,8 @@ from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.text_quota import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
-from pbmserv.store.operators.health import Queues, Waiting
+from pbmserv.store.operators.health import Away, Queues, Waiting
+from pbmserv.store.tables.boards import PauseKind
 
 FRESH_S = 1.0
 """Seconds for which a result is used again, so that a flood of requests costs one look."""
@@ -156,6 +157,14 @@ class Snapshot:
     backup_at: datetime | None
 
 
+def sentence_about(away: Away) -> str:
+    """Return a sentence for operators about a game that cannot be played."""
+    boards = f"{away.boards} running boards wait"
+    if away.kind == PauseKind.GONE:
+        return f"{away.game}: {away.why}; {boards}"
+    return f"{away.game} is stopped ({away.why}); {boards}; try `pbmserv game resume {away.game}`"
+
+
 class Health:
     """Checks the server, at most once in `FRESH_S`; for one event loop.
 
@@ -231,6 +240,8 @@ class Health:
             checks["database"] = answer
             return Snapshot(Report(checks), parts, None, {}, free, backup_at)
         queues, sizes = answer
+        if queues.away:
+            checks["games"] = Check("degraded", "; ".join(map(sentence_about, queues.away)))
         sizes["mail_texts"] = parts.texts[0]
         checks |= {name: _late(name, queue) for name, queue in _queues(queues).items()}
         return Snapshot(Report(checks), parts, queues, sizes, free, backup_at)

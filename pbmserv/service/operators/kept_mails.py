@@ -218,6 +218,7 @@ _OUTCOMES = {
     "done": "It is carried out. We do not show its text.",
     "answered": "It led only to an answer. We do not show its text.",
     "later": "It waits until its player may send more. We do not show its text.",
+    "paused": "It waits until its game can be played. We do not show its text.",
     "ignored": "A machine wrote it, so we did nothing. We do not show its text.",
 }
 

@@ -13,6 +13,7 @@ from pbmserv.service.operators import (
     announcements,
     blocked_senders,
     boards,
+    events,
     kept_mails,
     letters,
     lost_mailboxes,
@@ -160,6 +161,17 @@ class OpenGame:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumeGame:
+    """Let a game go on that was stopped because its rules hung."""
+
+    game: str
+    name: Literal["game resume"] = "game resume"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.resume_game(context, by, self.game)
+
+
+@dataclass(frozen=True, slots=True)
 class DropMail:
     """Delete the text of a kept mail."""
 
@@ -216,6 +228,28 @@ class Announce:
         return announcements.announce(
             context, by, self.title, self.text, is_service=self.is_service
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StopAnnouncement:
+    """Stop an announcement."""
+
+    number: int
+    name: Literal["stop-announcement"] = "stop-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.stop(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeAnnouncement:
+    """Let a stopped announcement go on."""
+
+    number: int
+    name: Literal["resume-announcement"] = "resume-announcement"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.resume(context, by, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +311,77 @@ class RenameUser:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateEvent:
+    """Create an event that begins on a day."""
+
+    kind: str
+    of: str
+    starts: str
+    name: Literal["event create"] = "event create"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.create_event(context, by, self.kind, self.of, self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class PostponeEvent:
+    """Let an event begin on another day."""
+
+    event: int
+    starts: str
+    name: Literal["event postpone"] = "event postpone"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.postpone(context, by, self.event, self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class CancelEvent:
+    """End an event that has not begun."""
+
+    event: int
+    name: Literal["event cancel"] = "event cancel"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.cancel(context, by, self.event)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFromEvent:
+    """Take a player out of an event."""
+
+    event: int
+    player: str
+    name: Literal["event remove"] = "event remove"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.remove(context, by, self.event, self.player)
+
+
+@dataclass(frozen=True, slots=True)
+class DecideMatch:
+    """Give a game of an event a result."""
+
+    match: int
+    result: str
+    name: Literal["event decide"] = "event decide"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.decide(context, by, self.match, self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class RetireKeys:
+    """Retire keys of reply addresses that have signed no letter for some days."""
+
+    days: int
+    name: Literal["retire-keys"] = "retire-keys"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return reply_keys.retire(context, by, self.days)
+
+
+@dataclass(frozen=True, slots=True)
 class RotateKeys:
     """Add a key that signs reply addresses from the next reload on."""
 
@@ -299,15 +404,24 @@ Order: TypeAlias = (
     | RebuildRatings
     | CloseGame
     | OpenGame
+    | ResumeGame
     | DropMail
     | RetryLetters
     | HoldLetter
     | DropLetter
     | Announce
+    | StopAnnouncement
+    | ResumeAnnouncement
     | BlockSender
     | UnblockSender
     | EraseUser
     | ExportUser
     | RenameUser
+    | CreateEvent
+    | PostponeEvent
+    | CancelEvent
+    | RemoveFromEvent
+    | DecideMatch
+    | RetireKeys
     | RotateKeys
 )

@@ -5,9 +5,10 @@ They never include what a player hides from the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
+from pbmserv.engine.clocks import Terms
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
 from pbmserv.service.core.context import CommandContext
@@ -17,7 +18,7 @@ from pbmserv.store import audit, ratings
 from pbmserv.store.accounts import blocks, leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.audit import Entry
-from pbmserv.store.boards import boards, closed_games
+from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.delivery import bounces
 from pbmserv.store.operators import boards as operator_boards
@@ -114,6 +115,8 @@ def board_facts(context: CommandContext, number: int) -> tuple[Facts, Sequence[E
         ),
         ("due", f"{board.due_at:%Y-%m-%d %H:%M} UTC" if board.due_at else "(nothing)"),
     ]
+    if terms.has_bank:
+        facts.append(("clock", _bank(terms)))
     for sitter, clock in zip(board.sitters, board.clocks, strict=False):
         if clock.since is not None:
             reminded = f", reminded {len(clock.reminded)} times" if clock.reminded else ""
@@ -131,17 +134,36 @@ def game_lines(context: CommandContext) -> Sequence[Sequence[str]]:
     """Return for each game and rules version its state and its number of boards by status."""
     counts = operator_boards.board_counts(context.connection)
     closed = closed_games.closed_since(context.connection)
+    stopped = game_pauses.stopped(context.connection)
     newest = {(g.info.key, g.info.rules_version) for g in context.services.registry}
     keys = sorted(newest | {(game, version) for game, version, _ in counts})
     return [
         (
             game,
             str(version),
-            "closed" if game in closed else "open" if (game, version) in newest else "old",
+            _state(context, game, version, stopped, closed),
             *(str(counts.get((game, version, status), 0)) for status in _STATUSES),
         )
         for game, version in keys
     ]
+
+
+def _state(
+    context: CommandContext,
+    game: str,
+    version: int,
+    stopped: Collection[str],
+    closed: Collection[str],
+) -> str:
+    """Return the state of a version of a game, in one or two words."""
+    registry = context.services.registry
+    if not registry.has(game, version):
+        return "not installed"
+    if game in stopped:
+        return "stopped"
+    if game in closed:
+        return "closed"
+    return "open" if registry.newest(game).info.rules_version == version else "old"
 
 
 def game_facts(context: CommandContext, key: str) -> tuple[Facts, Sequence[Entry]]:
@@ -153,11 +175,13 @@ def game_facts(context: CommandContext, key: str) -> tuple[Facts, Sequence[Entry
     key = game_key(context, key)
     info = context.services.registry.newest(key).info
     closed = closed_games.closed_since(context.connection).get(key)
+    stopped = [pause for pause in game_pauses.present(context.connection) if pause.game == key]
     facts = [
         ("game", f"{info.title} ({info.key}, rules {info.rules_version})"),
         ("about", info.summary),
         ("seats", f"{info.min_seats} to {info.max_seats}"),
         ("state", f"closed since {closed:%Y-%m-%d}" if closed else "open"),
+        *(("stopped", f"since {p.begins:%Y-%m-%d %H:%M} UTC: {p.why}") for p in stopped),
         *(("option", f"{word}: {meaning}") for word, meaning in info.options),
     ]
     return facts, audit.entries(context.connection, f"game {key}", _ENTRIES)
@@ -198,3 +222,9 @@ def _settings(player: Player) -> str:
     """Return the preferences of a player that operators ask for, as ``prefs`` writes them."""
     names = ("format", "tz", "accept", "messages")
     return " ".join(f"{name}={getattr(player, name)}" for name in names)
+
+
+def _bank(terms: Terms) -> str:
+    """Return the bank of a board as a challenge writes it."""
+    weekdays = "/weekdays" if terms.weekdays else ""
+    return f"--time={terms.total}d+{terms.increment}d{weekdays} --cap={terms.cap}d"

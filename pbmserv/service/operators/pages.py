@@ -16,14 +16,26 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import letters, orders, overviews
+from pbmserv.service.operators import (
+    announcements,
+    correspondence,
+    events,
+    letters,
+    orders,
+    overviews,
+    reply_keys,
+)
 from pbmserv.service.operators.blocked_senders import blocked
+from pbmserv.service.operators.correspondence import Correspondence
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
+from pbmserv.store.accounts.signing_keys import KeyLine
+from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery.reported_sources import ReportedSource
 from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
 from pbmserv.store.operators.letters import LetterLine
@@ -80,6 +92,8 @@ class Queue:
         newest_mail, newest_letter: row numbers.
         octets: sizes of files and tables, by name.
         waiting: name, length and age of each queue.
+        reports: what other mail servers reported, as a sentence.
+        sources: addresses that sent messages which failed DMARC.
     """
 
     running: str
@@ -88,6 +102,8 @@ class Queue:
     newest_letter: int
     octets: Mapping[str, int]
     waiting: Sequence[tuple[str, str, str]]
+    reports: str
+    sources: Sequence[ReportedSource]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +133,10 @@ def _for_game(order: Callable[[str], Order]) -> Action:
 
 def _for_board(order: Callable[[int], Order]) -> Action:
     return Action(("board",), lambda fields: order(_number(fields, "board")))
+
+
+def _for_announcement(order: Callable[[int], Order]) -> Action:
+    return Action(("announcement",), lambda fields: order(_number(fields, "announcement")))
 
 
 def _announcement(fields: Fields) -> Order:
@@ -154,9 +174,13 @@ def _deadline(fields: Fields) -> Order:
 TIMES = ("nagtime", "forfeittime", "totaltime")
 LONGEST_TIME = 365
 """Days."""
+LONGEST_AGE = 3_650
+"""Days since the newest letter of a key."""
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
+    "announcement stop": _for_announcement(orders.StopAnnouncement),
+    "announcement resume": _for_announcement(orders.ResumeAnnouncement),
     "block": Action(("sender", "until"), _blocking),
     "unblock": Action(("sender",), lambda fields: orders.UnblockSender(_word(fields, "sender"))),
     "inbox retry": Action(("numbers",)),
@@ -178,12 +202,35 @@ ACTIONS: Mapping[str, Action] = {
         ("userid", "new"),
         lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),
     ),
+    "event create": Action(
+        ("kind", "of", "starts"),
+        lambda fields: orders.CreateEvent(
+            _word(fields, "kind"), _word(fields, "of"), fields.get("starts", "")
+        ),
+    ),
+    "event postpone": Action(
+        ("event", "starts"),
+        lambda fields: orders.PostponeEvent(_number(fields, "event"), fields.get("starts", "")),
+    ),
+    "event cancel": Action(("event",), lambda fields: orders.CancelEvent(_number(fields, "event"))),
+    "event remove": Action(
+        ("event", "player"),
+        lambda fields: orders.RemoveFromEvent(_number(fields, "event"), _word(fields, "player")),
+    ),
+    "event decide": Action(
+        ("match", "result"),
+        lambda fields: orders.DecideMatch(_number(fields, "match"), _word(fields, "result")),
+    ),
     "rotate-keys": Action((), lambda _: orders.RotateKeys()),
+    "retire-keys": Action(
+        ("days",), lambda fields: orders.RetireKeys(_number(fields, "days", 0, LONGEST_AGE))
+    ),
     "board end": _for_board(orders.EndBoard),
     "board hand-over": Action(("board", "old", "new"), _hand_over),
     "board deadline": Action(("board", *TIMES), _deadline),
     "game suspend": _for_game(orders.CloseGame),
     "game restore": _for_game(orders.OpenGame),
+    "game resume": _for_game(orders.ResumeGame),
     "rating exclude": _for_board(partial(orders.SetRated, rated=False)),
     "rating include": _for_board(partial(orders.SetRated, rated=True)),
     "rating rebuild": Action((), lambda _: orders.RebuildRatings()),
@@ -198,6 +245,7 @@ class OperatorPages:
         read: reads the envelope of a kept mail, as play does.
         side: carries out the changes.
         queue: reads the lengths of the queues.
+        mail_store: the database in which the door stores mails.
     """
 
     def __init__(
@@ -208,7 +256,9 @@ class OperatorPages:
         read: Callable[[Envelope], IncomingMail],
         side: Side,
         queue: Callable[[], Queue],
+        mail_store: Database,
     ) -> None:
+        self._mail_store = mail_store
         self._services = services
         self._database = database
         self._clock = clock
@@ -265,6 +315,20 @@ class OperatorPages:
         entries = await self.audit(f"letter {number}", ENTRIES)
         return row, text, row.state not in SENT and bool(row.recipient), entries
 
+    async def correspondence(
+        self, name: str
+    ) -> tuple[Correspondence, Sequence[tuple[int, datetime]]]:
+        """Return the mails of a player or address and the letters to them, and waiting arrivals.
+
+        Raises:
+            OperatorError: no player has this userid.
+        """
+        found: Correspondence = await self._look(partial(correspondence.read, name=name, most=MOST))
+        waiting = await asyncio.to_thread(
+            correspondence.waiting, self._mail_store, self._database, found.who
+        )
+        return found, waiting
+
     async def players(self, state: str, like: str) -> Sequence[UserLine]:
         """Return players in the order of their userids.
 
@@ -300,6 +364,11 @@ class OperatorPages:
         )
         return facts
 
+    async def events(self) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
+        """Return the events, and pairs of players one of whom gave up early."""
+        lines = await self._look(partial(events.event_lines, most=MOST))
+        return lines, await self._look(events.watched)
+
     async def games(self) -> Sequence[Sequence[str]]:
         """See `overviews.game_lines`."""
         lines: Sequence[Sequence[str]] = await self._look(overviews.game_lines)
@@ -316,6 +385,16 @@ class OperatorPages:
         facts, entries = await self._look(partial(overviews.game_facts, key=key))
         rated = await self._look(partial(overviews.standing_lines, game=key, most=MOST))
         return facts, rated, entries
+
+    async def announcements(self) -> Sequence[tuple[Announcement, str]]:
+        """Return the newest announcements, each with its progress in words."""
+        rows = await self._look(partial(announcements.listed, most=ENTRIES))
+        return [(row, announcements.progress(row)) for row in rows]
+
+    async def keys(self) -> Sequence[KeyLine]:
+        """Return the keys of reply addresses, without their secrets."""
+        lines: Sequence[KeyLine] = await self._look(reply_keys.listed)
+        return lines
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:
         """See `blocked_senders.blocked`."""

@@ -65,7 +65,7 @@ class Play(Protocol):
         Raises:
             TooMany: its player has sent too much; it is not carried out.
             StillWorking: it is stored, and takes long.
-            ServerFault: our code failed; nothing has changed.
+            NotDone: our code failed; nothing has changed.
         """
         ...
 
@@ -94,6 +94,7 @@ class BoardPresses:
         Raises:
             TooMany: its player has sent too much; nothing was done.
             StillWorking: it is stored, and takes long.
+            NotDone: our code failed; nothing has changed.
         """
         request = await asyncio.to_thread(self._request, token, press)
         if request is None:

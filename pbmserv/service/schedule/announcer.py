@@ -76,8 +76,8 @@ class Announcer:
                 if _is_reader(connection, announcement, player)
             ],
         )
-        reached = batch[-1].id if batch else announcement.last_player
         is_last = len(batch) < BATCH
+        reached = announcement.last_player if is_last else batch[-1].id
         announcements.note_progress(connection, number, reached, letters, now if is_last else None)
         return letters
 

@@ -23,7 +23,7 @@ from pbmserv.engine.clocks import (
     forfeit_at,
 )
 from pbmserv.engine.position import Position
-from pbmserv.service.boards import plies, queued_moves
+from pbmserv.service.boards import game_pauses, plies, queued_moves
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -42,6 +42,10 @@ SOON = TOGETHER + timedelta(hours=10)
 be put off to the next morning."""
 
 
+LOOK_AGAIN = timedelta(hours=1)
+"""Time until a board is checked again whose game cannot be played; `resume` checks all at once."""
+
+
 def handle_due_board(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
     """Remind players of a due board, or end it, and set its next due time.
 
@@ -54,6 +58,9 @@ def handle_due_board(context: CommandContext, board_id: int) -> Sequence[Notific
     board = boards.lock(context.connection, board_id)
     if board is None or board.status not in RUNNING:
         clocks.set_times(context.connection, board_id, Times((), None))
+        return []
+    if not game_pauses.runs(context, board):
+        clocks.put_off(context.connection, board_id, context.now + LOOK_AGAIN)
         return []
     if not board.clocks:
         clocks.set_times(context.connection, board_id, timekeeping.first_times(context, board))
@@ -90,6 +97,8 @@ def _remind(context: CommandContext, number: int, player_id: int, ahead: timedel
     board = boards.lock(context.connection, number)
     if board is None or board.status not in RUNNING or not board.clocks:
         return None
+    if not game_pauses.runs(context, board):
+        return None
     running = _running_clocks(context, board)
     return None if running is None else running.remind(player_id, ahead)
 
@@ -100,7 +109,10 @@ def _running_clocks(context: CommandContext, board: BoardRow) -> _RunningClocks 
         (clock.since for clock in board.clocks if clock.since is not None), default=context.now
     )
     server = clocks.server(context.connection, since, context.now)
-    return None if server is None else _RunningClocks(context, board, server)
+    if server is None:
+        return None
+    down = timekeeping.server_of(context, board, since).down
+    return _RunningClocks(context, board, replace(server, down=down))
 
 
 class _RunningClocks:
@@ -217,8 +229,7 @@ class _RunningClocks:
 
     def _person(self, sitter: Sitter, clock: SeatClock) -> Person:
         assert clock.since is not None
-        away = clocks.away(self._context.connection, sitter.player_id, clock.since)
-        return sitter.person_away(away)
+        return timekeeping.person_at(self._context, self._board, sitter, clock.since)
 
     def _decide(self, sitter: Sitter, clock: SeatClock) -> Wait | Remind | Forfeit:
         person = self._people[sitter.seat]
@@ -251,12 +262,14 @@ class _RunningClocks:
             return self._drop_out(late)
         moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
         # A player who has never moved may not know of the board, which a forger can have begun. So
-        # nobody loses anything, as with "resign".
-        not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
+        # nobody loses anything, as with "resign". An event has asked its players.
+        has_joined = self._board.event_id is not None
+        not_begun = not has_joined and any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]
         why = _reason(sitter, clock, self._terms.total if forfeit.total else None)
+        why["bank"] = self._terms.has_bank
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
         return (
@@ -305,7 +318,7 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _reason(sitter: Sitter, clock: SeatClock, total: int | None) -> Mapping[str, Any]:
+def _reason(sitter: Sitter, clock: SeatClock, total: int | None) -> dict[str, Any]:
     """Return the reason of a forfeit, for letters.
 
     Args:

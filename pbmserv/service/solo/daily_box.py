@@ -31,7 +31,7 @@ from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import closed_games
+from pbmserv.store.boards import closed_games, game_pauses
 from pbmserv.store.solo import EPOCH, Reader
 
 USUAL_MINUTE = 8 * 60
@@ -187,7 +187,9 @@ def _give(
     """Create a player's board with a day's box, and return its letter."""
     key = game.info.key
     assert races(game)
-    if closed_games.is_closed(context.connection, key):
+    if closed_games.is_closed(context.connection, key) or key in game_pauses.stopped(
+        context.connection
+    ):
         return ()
     names = persons.names_of(context.connection, player.id)
     if not solo.try_daily(context.connection, key, day, contact.newest_marks_of(context, names)):

@@ -1,13 +1,14 @@
-"""Solo games in files: ``save`` and ``load``."""
+"""Games in files: ``save`` and ``load``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pbmserv.commands.table.playing import Load, Save
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, weight
-from pbmserv.engine.protocol import Saving, races
+from pbmserv.engine.protocol import Exporting, Saving, races
 from pbmserv.engine.record import (
     HINT,
     REDO,
@@ -33,24 +34,40 @@ from pbmserv.service.core.secret_boxes import (
     spoils,
 )
 from pbmserv.store.boards import boards, moves
+from pbmserv.store.boards.boards import BoardRow, Sitter
 
 MOST_MOVES = 300
 """The most moves of a file that are replayed."""
 
 
 def save(context: CommandContext, command: Save) -> Answer:
-    """``game save board userid password``: send a solo board as a file with all its moves.
-
-    While the hidden box must stay secret, the file names the board instead. In practice, it is
-    secret only while other players have to solve the same box.
+    """``game save board userid password``: send a board as a file with all its moves.
 
     Raises:
-        Refused: the board has several players.
+        Refused: the game has no format for such a board.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     game = context.services.registry.version(board.game, board.rules_version)
-    if board.seats != 1 or not isinstance(game, Saving):
-        raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
+    if board.seats == 1 and isinstance(game, Saving):
+        return _solo_files(context, board, sitter, game.options(board.options, 1), game)
+    if isinstance(game, Exporting):
+        view = game.view(context.position(board).state, sitter.seat)
+        day = board.created_at.date().isoformat()
+        file = game.file(view, board.names, day)
+        if file is not None:
+            words = {"board": board.id, "files": [file], "key": board.game, "format": file[0]}
+            return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
+    raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
+
+
+def _solo_files(
+    context: CommandContext, board: BoardRow, sitter: Sitter, options: Any, game: Saving
+) -> Answer:
+    """Return a letter with the files of a solo board.
+
+    While the hidden box must stay secret, the file names the board instead. In practice, it is
+    secret only while other players have to solve the same box.
+    """
     saved = saved_moves(moves.record(context.connection, board.id))
     if context.position(board).is_practice:  # its player may open the box at any time
         is_secret = spoils(context, board) not in KNOWN_TO_PLAYERS
@@ -58,8 +75,14 @@ def save(context: CommandContext, command: Save) -> Answer:
         is_secret = is_secret_to_players(context, board)
     shown_number = board.id if is_secret else None
     spend = context.budget.spend_on_game
-    files = game.save(game.options(board.options, 1), saved, shown_number, spend)
-    words = {"board": board.id, "files": files, "key": board.game, "running": is_secret}
+    files = game.save(options, saved, shown_number, spend)
+    words = {
+        "board": board.id,
+        "files": files,
+        "key": board.game,
+        "running": is_secret,
+        "format": "",
+    }
     return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
 
 

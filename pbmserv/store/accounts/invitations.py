@@ -44,7 +44,6 @@ class Invitation:
 
 def add(connection: Connection, invitation: Invitation) -> int:
     """Store an invitation; return its number."""
-    terms = invitation.terms
     number: int = connection.execute(
         insert(invitations)
         .values(
@@ -54,7 +53,7 @@ def add(connection: Connection, invitation: Invitation) -> int:
             name=invitation.name,
             game=invitation.game,
             options=list(invitation.options),
-            terms=[terms.nag, terms.forfeit, terms.total],
+            terms=invitation.terms.as_list(),
             created_at=invitation.created_at,
             state=invitation.state,
         )

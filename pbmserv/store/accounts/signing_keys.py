@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 
 from pbmserv.store.core.statements import insert_into
 from pbmserv.store.tables.accounts import keys
 
 
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """A key without its secret."""
+
+    id: int
+    created_at: datetime
+    retired_at: datetime | None
+
+
+def listed(connection: Connection) -> list[KeyLine]:
+    """Return all keys, oldest first."""
+    rows = connection.execute(
+        select(keys.c.id, keys.c.created_at, keys.c.retired_at).order_by(keys.c.id)
+    )
+    return [KeyLine(*row) for row in rows]
+
+
 def by_id(connection: Connection) -> dict[int, bytes]:
-    """Return the keys of reply addresses by id."""
-    return {row.id: row.secret for row in connection.execute(select(keys.c.id, keys.c.secret))}
+    """Return the keys of reply addresses by id, without retired ones."""
+    return _secrets(connection, is_retired=False)
+
+
+def retired(connection: Connection) -> dict[int, bytes]:
+    """Return the retired keys by id."""
+    return _secrets(connection, is_retired=True)
+
+
+def _secrets(connection: Connection, *, is_retired: bool) -> dict[int, bytes]:
+    is_valid = keys.c.retired_at.is_(None)
+    statement = select(keys.c.id, keys.c.secret).where(~is_valid if is_retired else is_valid)
+    return {row.id: row.secret for row in connection.execute(statement)}
+
+
+def retire(connection: Connection, key_id: int, now: datetime) -> None:
+    """Let a key verify no address."""
+    connection.execute(update(keys).where(keys.c.id == key_id).values(retired_at=now))
 
 
 def add(connection: Connection, key_id: int, secret: bytes, now: datetime) -> None:

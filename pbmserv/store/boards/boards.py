@@ -27,6 +27,7 @@ class Sitter:
         state, tz, remind, public, unreachable_since: as in `Player`.
         digest: whether the player gets a daily digest.
         plan: moves that wait for their turn, as `engine.plans` writes them; secret.
+        note: the player's own words about the board, which nobody else may read.
     """
 
     seat: Seat
@@ -42,6 +43,7 @@ class Sitter:
     digest: bool
     unreachable_since: datetime | None
     plan: str | None = field(repr=False)
+    note: str | None = field(repr=False)
 
     def person_away(self, away: Iterable[Span]) -> Person:
         """Return the player's settings for a clock; a digest that cannot arrive counts as none."""
@@ -64,6 +66,10 @@ class BoardRow:
         followed: whether it has followers.
         origin: if it is a copy, the board for which the box was drawn first.
         chosen_by: player who chose the box of a race; `None` if the server drew it.
+        pledged: whether its letters carry hashes of its seed and record from the first one on;
+            boards of older versions do not.
+        event_id: the event of which it is a game, if any.
+        sides_drawn: whether the seats were drawn from the seed.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -81,6 +87,7 @@ class BoardRow:
     comparable: bool
     plies: int
     outcome: Mapping[str, Any] | None
+    created_at: datetime
     terms: Terms
     clocks: tuple[SeatClock, ...]
     due_at: datetime | None
@@ -88,6 +95,9 @@ class BoardRow:
     followed: bool
     origin: int | None
     chosen_by: int | None
+    pledged: bool
+    event_id: int | None
+    sides_drawn: bool
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -126,6 +136,10 @@ _OF_BOARD = [
     boards.c.nag_days,
     boards.c.forfeit_days,
     boards.c.total_days,
+    boards.c.increment_days,
+    boards.c.cap_days,
+    boards.c.weekdays,
+    boards.c.away_days,
     exists().where(followers.c.board_id == boards.c.id).label("followed"),
 ]
 _NAMES = [column.name for column in _OF_BOARD]
@@ -173,6 +187,12 @@ _EARLIER = Prepared(
 )
 
 
+def keep_note(connection: Connection, board_id: int, seat: Seat, note: str | None) -> None:
+    """Replace a player's note at a board; `None` deletes it."""
+    is_seat = (seats.c.board_id == board_id) & (seats.c.seat == seat)
+    connection.execute(update(seats).where(is_seat).values(note=note))
+
+
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
     """Return whether a player is new to this game: earlier boards, if any, were hardly begun."""
     values = {"player": player_id, "board": board.id, "game": board.game}
@@ -192,6 +212,10 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
         values.pop("nag_days"),
         values.pop("forfeit_days"),
         values.pop("total_days"),
+        values.pop("increment_days"),
+        values.pop("cap_days"),
+        values.pop("weekdays"),
+        values.pop("away_days"),
         alone=len(sitters) - len(bots) == 1,
     )
     names = tuple([sitter.userid for sitter in sitters])
@@ -218,6 +242,8 @@ def create(
     origin: int | None = None,
     chosen_by: int | None = None,
     proven: bool = True,
+    event_id: int | None = None,
+    sides_drawn: bool = False,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -249,11 +275,18 @@ def create(
             origin=origin,
             chosen_by=chosen_by,
             proven=proven,
+            pledged=True,
+            event_id=event_id,
+            sides_drawn=sides_drawn,
             plies=0,
             created_at=now,
             nag_days=terms.nag,
             forfeit_days=terms.forfeit,
             total_days=terms.total,
+            increment_days=terms.increment,
+            cap_days=terms.cap,
+            weekdays=terms.weekdays,
+            away_days=terms.away,
             clocks=to_json(times.clocks),
             due_at=times.due_at,
         )

@@ -250,7 +250,6 @@ class Unconfirmed:
 
 def add_unconfirmed(connection: Connection, board: Unconfirmed) -> int:
     """Store a board that waits for a confirmation; return its number."""
-    terms = board.terms
     number: int = connection.execute(
         insert(unconfirmed_boards)
         .values(
@@ -258,7 +257,7 @@ def add_unconfirmed(connection: Connection, board: Unconfirmed) -> int:
             game=board.game,
             options=list(board.options),
             sitting=list(board.sitting),
-            terms=[terms.nag, terms.forfeit, terms.total],
+            terms=board.terms.as_list(),
             replayed=board.replayed,
             created_at=board.created_at,
         )

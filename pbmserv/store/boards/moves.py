@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from time import monotonic
 from typing import TypeAlias
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -15,6 +18,8 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
+from pbmserv.errors import GameAway
+from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
 from pbmserv.store.core.statements import Prepared
@@ -22,12 +27,12 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import plies, seats, submitted_moves
 
 _PLIES = Prepared(
-    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free)
+    select(plies.c.number, plies.c.seat, plies.c.text, plies.c.free, plies.c.mark)
     .where(plies.c.board_id == bindparam("board"), plies.c.number > bindparam("after"))
     .order_by(plies.c.number)
 )
 _ADD_PLY = Prepared(
-    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at")
+    insert(plies), ("board_id", "number", "seat", "text", "free", "mail_id", "created_at", "mark")
 )
 _PLAYED = Prepared(
     update(boards)
@@ -48,7 +53,7 @@ _SUBMITTED = select(submitted_moves.c.turn, submitted_moves.c.text).where(
 def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
     """Return the moves of a board after ply *after*."""
     rows = _PLIES.run(connection, {"board": board_id, "after": after})
-    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in rows]
+    return [Ply(row[0], Seat(row[1]), row[2], row[3], row[4] or "") for row in rows]
 
 
 def log(
@@ -68,6 +73,7 @@ def log(
             "free": ply.free,
             "mail_id": mail_id,
             "created_at": now,
+            "mark": ply.mark or None,
         }
         for ply in added
     ]
@@ -140,11 +146,50 @@ def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
     )
 
 
-REMEMBERED_PLIES = 4_000
-"""Plies of all cached positions, about 1.3 kB each. A board that is not cached is replayed."""
+PAUSES_FRESH_S = 1.0
+"""Seconds for which the list of stopped games is used again."""
+REMEMBERED_OCTETS = 5_200_000
+"""Octets of all cached positions. A board that is not cached is replayed."""
+LEAST_OCTETS = 1_300
+"""Octets that a ply takes at least, of a game with small states."""
+UNKNOWN_OCTETS = 100_000
+"""Octets that a state counts if it cannot be measured, because it is not a plain value."""
 
 Before: TypeAlias = Callable[[Position, Sequence[Ply]], None]
 """Gets a position and the plies that are about to be replayed from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A cached position, with the octets per ply of its chain when that was measured."""
+
+    position: Position
+    measured_at: int
+    per_ply: int
+
+    @property
+    def octets(self) -> int:
+        return self.per_ply * (self.position.number + 1)
+
+
+def _measured(position: Position, before: _Kept | None) -> _Kept:
+    """Return a position with its size, which is measured whenever the plies have doubled."""
+    if before is not None and position.number < 2 * before.measured_at:
+        return _Kept(position, before.measured_at, before.per_ply)
+    plies = position.number + 1
+    return _Kept(position, plies, max(LEAST_OCTETS, _octets_of_states(position) // plies))
+
+
+def _octets_of_states(position: Position) -> int:
+    """Return the octets of all states of a board; a part that several states share counts once."""
+    states, before = [position.state], position.before
+    while before is not None:
+        states.append(before.state)
+        before = before.before
+    try:
+        return len(pickle.dumps(states))
+    except Exception:  # noqa: BLE001 - a game's states can be anything
+        return UNKNOWN_OCTETS * len(states)
 
 
 class Positions:
@@ -153,12 +198,14 @@ class Positions:
     Callers name the number of plies that the board's row counts, and add committed positions only.
     """
 
-    def __init__(self, registry: Registry, most: int = REMEMBERED_PLIES) -> None:
+    def __init__(self, registry: Registry, most: int = REMEMBERED_OCTETS) -> None:
         self._registry = registry
         self._most = most
-        self._kept: OrderedDict[int, Position] = OrderedDict()
-        self._plies = 0
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()
+        self._octets = 0
         self._lock = threading.Lock()
+        self._stopped: frozenset[str] = frozenset()
+        self._look_at = 0.0
 
     def newest(
         self,
@@ -170,13 +217,16 @@ class Positions:
 
         Args:
             before: is called before plies are replayed, and may raise.
+
+        Raises:
+            GameAway: the game is stopped or not installed.
         """
+        self.must_run(connection, board.game)
         with self._lock:
-            position = self._kept.get(board.id)
-            if position is not None:
+            kept = self._kept.get(board.id)
+            if kept is not None:
                 self._kept.move_to_end(board.id)
-        if position is None:
-            position = self._opening(board)
+        position = self._opening(board) if kept is None else kept.position
         if position.number < board.plies:
             plies = record(connection, board.id, position.number)
             if before is not None:
@@ -188,21 +238,48 @@ class Positions:
             return position.at(board.plies)
         return position
 
+    def must_run(self, connection: Connection, game: str) -> None:
+        """Check that a game is not stopped.
+
+        Raises:
+            GameAway: it is.
+        """
+        if monotonic() >= self._look_at:
+            self._stopped = game_pauses.stopped(connection)
+            self._look_at = monotonic() + PAUSES_FRESH_S
+        if game in self._stopped:
+            raise GameAway(game, is_stopped=True)
+
+    def look_again(self) -> None:
+        """Read the list of stopped games at the next board, since it has changed."""
+        self._look_at = 0.0
+
     def remember(self, played: Mapping[int, Position]) -> None:
         """Add positions by board; call this only after the commit."""
-        with self._lock:
-            for board_id, position in played.items():
+        for board_id, position in played.items():
+            with self._lock:
                 cached = self._kept.get(board_id)
-                if cached is not None:
-                    if cached.number >= position.number:
-                        continue
-                    self._plies -= cached.number + 1
-                self._kept[board_id] = position
-                self._kept.move_to_end(board_id)
-                self._plies += position.number + 1
-            while self._plies > self._most and len(self._kept) > 1:
-                _, forgotten = self._kept.popitem(last=False)
-                self._plies -= forgotten.number + 1
+            if cached is not None and cached.position.number >= position.number:
+                continue
+            kept = _measured(position, cached)
+            with self._lock:
+                self._keep(board_id, kept)
+
+    def _keep(self, board_id: int, kept: _Kept) -> None:
+        """Add a position, and drop the boards that nobody has looked at for longest.
+
+        A board that is larger than the memory is replayed each time.
+        """
+        cached = self._kept.pop(board_id, None)
+        if cached is not None:
+            self._octets -= cached.octets
+        if kept.octets > self._most:
+            return
+        self._kept[board_id] = kept
+        self._octets += kept.octets
+        while self._octets > self._most:
+            _, forgotten = self._kept.popitem(last=False)
+            self._octets -= forgotten.octets
 
     def _opening(self, board: BoardRow) -> Position:
         game = self._registry.version(board.game, board.rules_version)
@@ -227,6 +304,10 @@ class ReadOnlyPositions(Positions):
     ) -> Position:
         """Return a position, see `Positions.newest`."""
         return self._positions.newest(connection, board, before)
+
+    def must_run(self, connection: Connection, game: str) -> None:
+        """Check that a game is not stopped, see `Positions.must_run`."""
+        self._positions.must_run(connection, game)
 
     def remember(self, played: Mapping[int, Position]) -> None:
         """Do nothing: the position may never be committed."""

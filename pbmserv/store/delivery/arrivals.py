@@ -34,6 +34,7 @@ from sqlalchemy.exc import IntegrityError
 from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
+from pbmserv.store.delivery.shares import next_number, share_for, share_of, within
 from pbmserv.store.tables.mail import arrivals, settled, stores
 
 Kind: TypeAlias = Literal["mail", "over", "form", "press"]
@@ -91,7 +92,13 @@ _NAMES = (
     *("kind", "recipient", "sender", "peer", "hello", "handed_on", "raw"),
     *("verdict", "found", "lane", "player_id", "received_at"),
 )
-_ADD = Prepared(insert(arrivals).returning(arrivals.c.id), _NAMES)
+_ADD = {
+    name: Prepared(statement.returning(arrivals.c.id), (*_NAMES, "share"))
+    for name, statement in (
+        ("sqlite", insert(arrivals)),
+        ("postgresql", insert(arrivals).values(id=next_number(arrivals))),
+    )
+}
 _ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
 _NEXT = Prepared(
     _ALL.where(arrivals.c.id > bindparam("after")).order_by(arrivals.c.id).limit(bindparam("most"))
@@ -99,11 +106,14 @@ _NEXT = Prepared(
 _CHUNK = 500
 """Numbers in one statement."""
 _SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
-_TAKE = delete(arrivals).where(arrivals.c.id == bindparam("number"))
+_TAKE = delete(arrivals).where(
+    arrivals.c.id == bindparam("number"), arrivals.c.share == bindparam("number_share")
+)
 
 
 def add(connection: Connection, new: NewArrival) -> int:
     """Store an arrival and return its number."""
+    share = share_for(connection, new.lane)
     row = {
         "kind": new.kind,
         "recipient": new.envelope.recipient,
@@ -117,8 +127,10 @@ def add(connection: Connection, new: NewArrival) -> int:
         "lane": new.lane,
         "player_id": new.player_id,
         "received_at": new.received_at,
+        "share": share,
+        "new_share": share,
     }
-    return int(_ADD.run(connection, row)[0][0])
+    return int(_ADD[connection.dialect.name].run(connection, row)[0][0])
 
 
 def write_probe(connection: Connection, now: datetime) -> None:
@@ -289,6 +301,7 @@ _EARLIER = arrivals.alias()
 _HELD = (
     select(_EARLIER.c.id)
     .where(
+        _EARLIER.c.share == arrivals.c.share,
         _EARLIER.c.lane == arrivals.c.lane,
         _EARLIER.c.id < arrivals.c.id,
         _EARLIER.c.claimed_until > bindparam("now"),
@@ -299,7 +312,7 @@ _HELD = (
 )
 """An earlier arrival of the same lane that another play has leased. With `exists`, PostgreSQL would
 join and sort the whole queue before it returned the first hundred."""
-_CLAIMABLE = Prepared(
+_CLAIMABLE = (
     _ALL.where(
         arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= bindparam("now")),
         _HELD.is_(None),
@@ -333,6 +346,7 @@ def claim(
     most: int,
     of_lane: int,
     in_hand: Collection[int] = (),
+    share: int | None = None,
 ) -> list[Arrival]:
     """Lease up to *most* of the oldest arrivals, *of_lane* of each lane, to the process *by*.
 
@@ -343,13 +357,20 @@ def claim(
 
     Arrivals that are claimed by *by* and not *in_hand* are given back first: a dead predecessor had
     them, or the answer to an earlier claim was lost.
+
+    Args:
+        share: claim arrivals of this share only; `None` for all.
     """
-    release_claims(connection, by, in_hand)
-    claimable = _stored(_CLAIMABLE, connection, now=now, most=most)
+    release_claims(connection, by, in_hand, share)
+    claimable = _stored(
+        Prepared(within(_CLAIMABLE, arrivals, share)), connection, now=now, most=most
+    )
     if not claimable:
         return []
     lanes, ids = [arrival.lane for arrival in claimable], [arrival.id for arrival in claimable]
-    firsts = connection.execute(_OF_OTHERS, {"lanes": lanes, "ids": ids, "last": ids[-1]})
+    firsts = connection.execute(
+        within(_OF_OTHERS, arrivals, share), {"lanes": lanes, "ids": ids, "last": ids[-1]}
+    )
     of_others: dict[str, int] = dict(firsts.all())
     counts: Counter[str] = Counter()
     ours = []
@@ -359,7 +380,10 @@ def claim(
         ):
             counts[arrival.lane] += 1
             ours.append(arrival)
-    connection.execute(_CLAIM, {"ids": [arrival.id for arrival in ours], "until": until, "by": by})
+    connection.execute(
+        within(_CLAIM, arrivals, share),
+        {"ids": [arrival.id for arrival in ours], "until": until, "by": by},
+    )
     return ours
 
 
@@ -368,13 +392,12 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until))
 
 
-def release_claims(connection: Connection, by: str, in_hand: Collection[int] = ()) -> None:
+def release_claims(
+    connection: Connection, by: str, in_hand: Collection[int] = (), share: int | None = None
+) -> None:
     """Give back the arrivals that are claimed by *by* and not *in_hand*."""
-    connection.execute(
-        update(arrivals)
-        .where(arrivals.c.claimed_by == by, arrivals.c.id.not_in(in_hand))
-        .values(claimed_until=None, claimed_by=None)
-    )
+    lost = update(arrivals).where(arrivals.c.claimed_by == by, arrivals.c.id.not_in(in_hand))
+    connection.execute(within(lost, arrivals, share).values(claimed_until=None, claimed_by=None))
 
 
 def take(connection: Connection, number: int) -> bool:
@@ -383,7 +406,8 @@ def take(connection: Connection, number: int) -> bool:
     Returns:
         False if another process has carried it out.
     """
-    return connection.execute(_TAKE, {"number": number}).rowcount == 1
+    key = {"number": number, "number_share": share_of(connection, number)}
+    return connection.execute(_TAKE, key).rowcount == 1
 
 
 def prune_results(connection: Connection, before: datetime) -> None:

@@ -7,19 +7,31 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import letter_octets
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.shares import of_new_row
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.columns import Instant
 from pbmserv.store.tables.mail import LetterState, bounces, outbox
 
 _OF_A_COPY = frozenset(
-    {"id", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed_by"}
+    {"id", "share", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed_by"}
 )
 
 
@@ -95,15 +107,18 @@ def send_later(connection: Connection, posted: Posted, at: datetime, now: dateti
     It has the same octets if they are stored; else it is made again from the same words and record.
     """
     columns = [c for c in outbox.c if c.name not in _OF_A_COPY]
+    key = of_new_row(connection, outbox, posted.recipient)
     copied = select(
         *columns,
+        *(value if isinstance(value, ColumnElement) else literal(value) for value in key.values()),
         literal(now, Instant),
         literal(LetterState.QUEUED, outbox.c.state.type),
         literal(at, Instant),
         literal(0),
         literal(""),
     ).where(outbox.c.id == posted.id)
-    names = [*(c.name for c in columns), "created_at", "state", "due_at", "attempts", "error"]
+    names = [*(c.name for c in columns), *key]
+    names += ["created_at", "state", "due_at", "attempts", "error"]
     copy_id: int = connection.execute(
         insert(outbox).from_select(names, copied).returning(outbox.c.id)
     ).scalar_one()

@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.mail.envelope import UNCHECKED, Verdict
 from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.delivery.shares import next_number, share_for, share_of
 from pbmserv.store.tables.mail import MailState, inbox
 
 FOR_POSTMASTER = "for the postmaster"
@@ -35,7 +36,7 @@ class Received:
 
 _ADD = {
     name: Prepared(
-        dialect.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id),
+        statement.on_conflict_do_nothing().returning(inbox.c.id),
         (
             "digest",
             "recipient",
@@ -49,18 +50,19 @@ _ADD = {
             "verdict",
             "found",
             "octets",
+            "share",
         ),
     )
-    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
+    for name, statement in (
+        ("sqlite", sqlite.insert(inbox)),
+        ("postgresql", postgresql.insert(inbox).values(id=next_number(inbox))),
+    )
 }
 _MAIL = select(*columns_of(Received, inbox), inbox.c.found)
-_SET_SPEAKER = (
-    update(inbox).where(inbox.c.id == bindparam("mail")).values(player_id=bindparam("player"))
-)
+_IS_ROW = and_(inbox.c.id == bindparam("mail"), inbox.c.share == bindparam("mail_share"))
+_SET_SPEAKER = update(inbox).where(_IS_ROW).values(player_id=bindparam("player"))
 _MARK = (
-    update(inbox)
-    .where(inbox.c.id == bindparam("mail"))
-    .values(state=bindparam("new_state"), error=bindparam("new_error"))
+    update(inbox).where(_IS_ROW).values(state=bindparam("new_state"), error=bindparam("new_error"))
 )
 
 
@@ -83,6 +85,7 @@ def add(
     Args:
         player_id: the sender, if the recipient address names a player.
     """
+    share = share_for(connection, digest)
     rows = _ADD[connection.dialect.name].run(
         connection,
         {
@@ -98,6 +101,8 @@ def add(
             "verdict": verdict.result,
             "found": verdict.found,
             "octets": len(raw),
+            "share": share,
+            "new_share": share,
         },
     )
     return rows[0][0] if rows else None
@@ -111,9 +116,13 @@ def number_of(connection: Connection, digest: str, recipient: str) -> int | None
     return mail_id
 
 
+def _key_of(connection: Connection, mail_id: int) -> dict[str, int]:
+    return {"mail": mail_id, "mail_share": share_of(connection, mail_id)}
+
+
 def set_player(connection: Connection, mail_id: int, player_id: int) -> None:
     """Note the player who sent a mail, so that `delete` finds it."""
-    connection.execute(_SET_SPEAKER, {"mail": mail_id, "player": player_id})
+    connection.execute(_SET_SPEAKER, {**_key_of(connection, mail_id), "player": player_id})
 
 
 def heard_from(
@@ -134,9 +143,8 @@ def heard_from(
 
 def erase_text_and_sender(connection: Connection, mail_id: int) -> None:
     """Remove the text and the sender of a mail; its row stays."""
-    connection.execute(
-        update(inbox).where(inbox.c.id == mail_id).values(raw=b"", octets=0, sender="")
-    )
+    erased = update(inbox).where(_IS_ROW).values(raw=b"", octets=0, sender="")
+    connection.execute(erased, _key_of(connection, mail_id))
 
 
 _HAS_TEXT = text("octets > 0")  # literally as in the index
@@ -178,7 +186,8 @@ def erase_texts(connection: Connection, numbers: Sequence[int]) -> None:
 
 def drop_text(connection: Connection, mail_id: int) -> None:
     """Remove the text of a mail; its sender check stays for a while."""
-    connection.execute(update(inbox).where(inbox.c.id == mail_id).values(raw=b"", octets=0))
+    emptied = update(inbox).where(_IS_ROW).values(raw=b"", octets=0)
+    connection.execute(emptied, _key_of(connection, mail_id))
 
 
 def prune(connection: Connection, unproven: datetime, before: datetime, most: int) -> int:
@@ -211,7 +220,8 @@ def prune(connection: Connection, unproven: datetime, before: datetime, most: in
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:
     """Change the state of a mail."""
-    connection.execute(_MARK, {"mail": mail_id, "new_state": state, "new_error": error})
+    values = {"new_state": state, "new_error": error}
+    connection.execute(_MARK, {**_key_of(connection, mail_id), **values})
 
 
 def kept(connection: Connection, most: int = 100) -> list[Received]:
@@ -241,16 +251,45 @@ def put_off(connection: Connection, limit: int) -> list[Received]:
     return [_received(row) for row in rows]
 
 
+def awaited_games(connection: Connection) -> set[str]:
+    """Return the keys of the games for which mails wait."""
+    rows = connection.execute(
+        select(inbox.c.error).where(inbox.c.state == MailState.PAUSED, _HAS_TEXT).distinct()
+    )
+    return set(rows.scalars())
+
+
+def paused(connection: Connection, game: str, limit: int) -> list[Received]:
+    """Return mails that wait until a game can be played, oldest first."""
+    rows = connection.execute(
+        _MAIL.where(inbox.c.state == MailState.PAUSED, inbox.c.error == game, _HAS_TEXT)
+        .order_by(inbox.c.received_at, inbox.c.id)
+        .limit(limit)
+    )
+    return [_received(row) for row in rows]
+
+
+def count_paused(connection: Connection) -> tuple[int, datetime | None]:
+    """Return the number of mails that wait for their games, and when the first one came."""
+    row = connection.execute(
+        select(func.count(), func.min(inbox.c.received_at)).where(
+            inbox.c.state == MailState.PAUSED, _HAS_TEXT
+        )
+    ).one()
+    return int(row[0]), row[1]
+
+
 def get(connection: Connection, mail_id: int) -> Received | None:
     """Return a mail in any state."""
-    row = connection.execute(_MAIL.where(inbox.c.id == mail_id)).first()
+    row = connection.execute(_MAIL.where(_IS_ROW), _key_of(connection, mail_id)).first()
     return _received(row) if row else None
 
 
 def lock(connection: Connection, mail_id: int, *states: MailState) -> Received | None:
     """Return a mail in one of these states, and lock its row."""
     row = connection.execute(
-        _MAIL.where(inbox.c.id == mail_id, inbox.c.state.in_(states)).with_for_update()
+        _MAIL.where(_IS_ROW, inbox.c.state.in_(states)).with_for_update(),
+        _key_of(connection, mail_id),
     ).first()
     return _received(row) if row else None
 

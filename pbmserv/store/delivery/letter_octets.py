@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, literal, select
 
+from pbmserv.store.delivery.shares import share_of
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
 
@@ -20,10 +21,12 @@ def of_letter(connection: Connection, letter_id: int) -> bytes | None:
 
 def copy(connection: Connection, letter_id: int, copy_id: int) -> None:
     """Store the octets of a letter for a copy of it, too."""
-    copied = select(literal(copy_id), letter_bytes.c.raw, letter_bytes.c.made_at).where(
+    share = literal(share_of(connection, copy_id))
+    copied = select(literal(copy_id), share, letter_bytes.c.raw, letter_bytes.c.made_at).where(
         letter_bytes.c.letter_id == letter_id
     )
-    connection.execute(insert(letter_bytes).from_select(["letter_id", "raw", "made_at"], copied))
+    names = ["letter_id", "share", "raw", "made_at"]
+    connection.execute(insert(letter_bytes).from_select(names, copied))
 
 
 def drop(connection: Connection, which: ColumnElement[bool]) -> None:

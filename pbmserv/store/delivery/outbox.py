@@ -20,12 +20,15 @@ from sqlalchemy import (
     not_,
     or_,
     select,
+    true,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
+from pbmserv.errors import GameAway
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.delivery.shares import next_number, of_new_row, share_for, share_of, within
 from pbmserv.store.tables.columns import Instant
 from pbmserv.store.tables.mail import LetterState, bounces, letter_bytes, outbox
 
@@ -83,7 +86,8 @@ SHARE = 100
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "summary": lambda words: sum([len(line["parts"]) for line in words["lines"]]),
     **dict.fromkeys(
-        ("tray", "reminders"), lambda words: len(words["waiting"]) + len(words["news"])
+        ("tray", "reminders", "event-begins"),
+        lambda words: len(words["waiting"]) + len(words["news"]),
     ),
     **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),
 }
@@ -96,13 +100,20 @@ _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
 
 _WITHOUT_ADDRESS = {"recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient)}
 _COLUMNS = columns_of(QueuedLetter, outbox)
-_ADD = Prepared(
-    insert(outbox),
-    (
-        *("letter", "recipient", "player_id", "board_id", "ply", "seat", "words", "message_id"),
-        *("in_reply_to", "state", "attempts", "due_at", "error", "created_at", "mail_id"),
-    ),
-)
+_ADD = {
+    name: Prepared(
+        statement,
+        (
+            *("letter", "recipient", "player_id", "board_id", "ply", "seat", "words", "message_id"),
+            *("in_reply_to", "state", "attempts", "due_at", "error", "created_at", "mail_id"),
+            "share",
+        ),
+    )
+    for name, statement in (
+        ("sqlite", insert(outbox)),
+        ("postgresql", insert(outbox).values(id=next_number(outbox))),
+    )
+}
 _GIVEN_UP = exists().where(
     bounces.c.address == outbox.c.recipient, bounces.c.suspended_at.is_not(None)
 )
@@ -112,14 +123,20 @@ _ALL_DUE = (
         letter_bytes.c.raw,
         and_(outbox.c.player_id.is_not(None), _GIVEN_UP).label("given_up"),
     )
-    .select_from(outbox.outerjoin(letter_bytes, letter_bytes.c.letter_id == outbox.c.id))
+    .select_from(
+        outbox.outerjoin(
+            letter_bytes,
+            and_(letter_bytes.c.letter_id == outbox.c.id, letter_bytes.c.share == outbox.c.share),
+        )
+    )
     .where(outbox.c.state == LetterState.QUEUED, outbox.c.due_at <= bindparam("now"))
     .order_by(outbox.c.due_at, outbox.c.id)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True, of=outbox)
 )
 _DUE = Prepared(_ALL_DUE)
-_ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
+_IS_ROW = and_(outbox.c.id == bindparam("letter_id"), outbox.c.share == bindparam("letter_share"))
+_ONE = update(outbox).where(_IS_ROW)
 _CAME_BACK = or_(
     outbox.c.state == LetterState.SENT,
     outbox.c.state == LetterState.RETURNED,
@@ -182,17 +199,36 @@ def add(
     letters = [letter for letter in letters if letter.recipient]
     if not letters:
         return
-    _ADD.run(
-        connection,
-        *[
+    rows = []
+    for letter in letters:
+        share = share_for(connection, letter.recipient)
+        rows.append(
             {
                 **row_of(letter, now, mail_id),
                 "state": LetterState.DIGEST if letter.tray else LetterState.QUEUED,
                 "due_at": None if letter.tray else now,
+                "share": share,
+                "new_share": share,
             }
-            for letter in letters
-        ],
-    )
+        )
+    _ADD[connection.dialect.name].run(connection, *rows)
+
+
+def add_waiting(
+    connection: Connection, letter: NewLetter, now: datetime, mail_id: int | None
+) -> int:
+    """Add a letter that waits for a bot or a report, and return its number."""
+    number: int = connection.execute(
+        insert(outbox)
+        .values(
+            **row_of(letter, now, mail_id),
+            **of_new_row(connection, outbox, letter.recipient),
+            state=LetterState.COMING,
+            due_at=None,
+        )
+        .returning(outbox.c.id)
+    ).scalar_one()
+    return number
 
 
 def answers_to(
@@ -224,19 +260,38 @@ def row_of(letter: NewLetter, now: datetime, mail_id: int | None) -> dict[str, A
     }
 
 
-_BY_ID = select(*_COLUMNS).where(outbox.c.id == bindparam("letter_id"))
+def key_of(connection: Connection, letter_id: int) -> dict[str, int]:
+    """Return the parameters of statements about one letter: its number and its share."""
+    return {"letter_id": letter_id, "letter_share": share_of(connection, letter_id)}
+
+
+_BY_ID = select(*_COLUMNS).where(_IS_ROW)
+_LOCKED = select(outbox.c.state).where(_IS_ROW).with_for_update()
 
 
 def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
     """Return a letter in any state, `None` if there is none."""
-    row = connection.execute(_BY_ID, {"letter_id": letter_id}).first()
+    row = connection.execute(_BY_ID, key_of(connection, letter_id)).first()
     return QueuedLetter(*row) if row else None
 
 
 def lock(connection: Connection, letter_id: int) -> QueuedLetter | None:
     """Return a letter as `letter` does, and lock its row until the end of the transaction."""
-    connection.execute(select(outbox.c.id).where(outbox.c.id == letter_id).with_for_update())
+    connection.execute(_LOCKED, key_of(connection, letter_id))
     return letter(connection, letter_id)
+
+
+def lock_waiting(connection: Connection, letter_id: int) -> QueuedLetter | None:
+    """Return a letter that waits for a bot or a report, and lock its row; `None` if it does not
+    wait."""
+    state = connection.execute(_LOCKED, key_of(connection, letter_id)).scalar()
+    return letter(connection, letter_id) if state == LetterState.COMING else None
+
+
+def change_waiting(connection: Connection, letter_id: int, **values: Any) -> None:
+    """Change columns of a letter, if it waits for a bot or a report."""
+    statement = _ONE.where(outbox.c.state == LetterState.COMING).values(values)
+    connection.execute(statement, key_of(connection, letter_id))
 
 
 def claim(
@@ -248,6 +303,7 @@ def claim(
     in_hand: Collection[int] = (),
     avoiding: Sequence[str] = (),
     since: datetime | None = None,
+    share: int | None = None,
 ) -> list[QueuedLetter]:
     """Lease up to *most* due letters to the process *by* until *until*.
 
@@ -263,12 +319,13 @@ def claim(
         in_hand: letters that *by* has in hand; others claimed in its name become due first.
         avoiding: recipient domains (lower case) whose letters are skipped.
         since: skip letters that were due earlier; all of these are to the avoided domains.
+        share: claim letters of this share only; `None` for all.
     """
-    _release_lost(connection, by, in_hand, now)
+    _release_lost(connection, by, in_hand, now, share)
     values = {"now": now, "most": most}
     rows: Iterable[Sequence[Any]]
-    if avoiding:
-        others = _ALL_DUE.where(_not_to(avoiding))
+    if avoiding or share is not None:
+        others = within(_ALL_DUE, outbox, share).where(_not_to(avoiding))
         if since is not None:
             others = others.where(outbox.c.due_at >= since)
         rows = connection.execute(others, values)
@@ -284,13 +341,15 @@ def claim(
         else:
             claimed.append(row)
     if parked:
-        _PARK.run(connection, *[{"letter_id": i} for i in parked])
+        _PARK.run(connection, *[key_of(connection, i) for i in parked])
     if sum([row.effort for row in claimed]) > SHARE:
         claimed, postponed = _split_by_share(claimed)
         if postponed:
-            _POSTPONE.run(connection, *[{"letter_id": row.id, "now": now} for row in postponed])
+            _POSTPONE.run(
+                connection, *[{**key_of(connection, row.id), "now": now} for row in postponed]
+            )
     if claimed:
-        leases = [{"letter_id": row.id, "until": until, "by": by} for row in claimed]
+        leases = [{**key_of(connection, row.id), "until": until, "by": by} for row in claimed]
         _LEASE.run(connection, *leases)
     return claimed
 
@@ -310,17 +369,18 @@ def _split_by_share(
 
 _PACKED_ROW = select(
     outbox.c.id,
+    outbox.c.share,
     bindparam("packed", type_=LargeBinary),
     bindparam("now", type_=Instant),
 ).where(
-    outbox.c.id == bindparam("letter_id"),
+    _IS_ROW,
     outbox.c.recipient != "",  # not erased meanwhile
     outbox.c.letter != FAREWELL,
 )
 _KEEP = {
     name: Prepared(
         dialect.insert(letter_bytes)
-        .from_select(["letter_id", "raw", "made_at"], _PACKED_ROW)
+        .from_select(["letter_id", "share", "raw", "made_at"], _PACKED_ROW)
         .on_conflict_do_nothing()
     )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
@@ -333,23 +393,25 @@ def keep_bytes(connection: Connection, packed: Mapping[int, bytes], now: datetim
     Args:
         packed: octets by letter, packed by `columns.pack` outside of the transaction.
     """
-    rows = [{"letter_id": i, "packed": raw, "now": now} for i, raw in packed.items()]
+    rows = [{**key_of(connection, i), "packed": raw, "now": now} for i, raw in packed.items()]
     _KEEP[connection.dialect.name].run(connection, *rows)
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     """Extend the leases of letters that are still claimed."""
-    _RENEW.run(connection, *[{"letter_id": i, "until": until} for i in ids])
+    _RENEW.run(connection, *[{**key_of(connection, i), "until": until} for i in ids])
 
 
 def mark_sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
     """Settle letters that the next hop accepted; those that came back already stay as they are."""
-    _SENT.run(connection, *[{"letter_id": i, "at": now} for i in ids])
+    _SENT.run(connection, *[{**key_of(connection, i), "at": now} for i in ids])
 
 
 def retry_later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
     """Settle letters for another attempt: (id, time of the attempt, error)."""
-    _LATER.run(connection, *[{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
+    _LATER.run(
+        connection, *[{**key_of(connection, i), "at": at, "why": why} for i, at, why in waits]
+    )
 
 
 def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
@@ -358,8 +420,8 @@ def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) 
     Args:
         waits: id, time at which the letter is due, and error; ``""`` keeps the previous error.
     """
-    plain = [{"letter_id": i, "until": at} for i, at, why in waits if not why]
-    with_error = [{"letter_id": i, "until": at, "why": why} for i, at, why in waits if why]
+    plain = [{**key_of(connection, i), "until": at} for i, at, why in waits if not why]
+    with_error = [{**key_of(connection, i), "until": at, "why": why} for i, at, why in waits if why]
     if plain:
         _RELEASE.run(connection, *plain)
     if with_error:
@@ -368,20 +430,28 @@ def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) 
 
 def mark_failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
     """Settle letters that failed for good: (id, error)."""
-    _FAILED.run(connection, *[{"letter_id": i, "why": why} for i, why in losses])
+    _FAILED.run(connection, *[{**key_of(connection, i), "why": why} for i, why in losses])
 
 
-def _release_lost(connection: Connection, by: str, in_hand: Collection[int], now: datetime) -> None:
+def _release_lost(
+    connection: Connection, by: str, in_hand: Collection[int], now: datetime, share: int | None
+) -> None:
     """Make letters due that are claimed by *by* and not *in_hand*."""
-    connection.execute(
-        update(outbox)
-        .where(
-            outbox.c.state == LetterState.QUEUED,
-            outbox.c.claimed_by == by,
-            outbox.c.id.not_in(in_hand),
-        )
-        .values(due_at=now, claimed_by=None)
+    lost = update(outbox).where(
+        outbox.c.state == LetterState.QUEUED,
+        outbox.c.claimed_by == by,
+        outbox.c.id.not_in(in_hand),
     )
+    connection.execute(within(lost, outbox, share).values(due_at=now, claimed_by=None))
+
+
+def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
+    """Make the letters due that wait for a game, and return their number."""
+    waits = update(outbox).where(
+        outbox.c.state == LetterState.QUEUED,
+        outbox.c.error == f"waits: {GameAway(game, is_stopped=True)}",
+    )
+    return connection.execute(waits.values(due_at=now)).rowcount
 
 
 def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
@@ -397,4 +467,4 @@ def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime |
 def _not_to(domains: Sequence[str]) -> ColumnElement[bool]:
     """Return the condition that a letter is not to one of these domains."""
     to = func.lower(outbox.c.recipient)
-    return and_(*(not_(to.endswith(f"@{domain}", autoescape=True)) for domain in domains))
+    return and_(true(), *(not_(to.endswith(f"@{domain}", autoescape=True)) for domain in domains))

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, exists, select, update
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery import letter_octets
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.outbox import QueuedLetter, key_of
 from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
 
 _UNSENT = (
@@ -113,7 +113,11 @@ _TRAY = (
     .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)
     .order_by(outbox.c.id)
 )
-_FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state=LetterState.FOLDED)
+_FOLD = (
+    update(outbox)
+    .where(outbox.c.id == bindparam("letter_id"), outbox.c.share == bindparam("letter_share"))
+    .values(state=LetterState.FOLDED)
+)
 
 
 def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
@@ -123,4 +127,4 @@ def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
 
 def mark_folded(connection: Connection, ids: Sequence[int]) -> None:
     """Note that letters went into a digest."""
-    connection.execute(_FOLD, [{"letter_id": i} for i in ids])
+    connection.execute(_FOLD, [key_of(connection, i) for i in ids])

@@ -26,6 +26,7 @@ from pbmserv.files import Place, over
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import unhurried
+from pbmserv.store.delivery.shares import share_of
 from pbmserv.store.operators.backup_sqlite import Contents
 from pbmserv.store.tables.columns import metadata
 
@@ -191,12 +192,20 @@ def _insert(connection: Connection, table: Table, rows: Iterator[Mapping[str, An
     connection.execute(delete(table))  # the migrations insert some
     try:
         while batch := list(islice(rows, BATCH)):
-            connection.execute(insert(table), batch)
+            connection.execute(insert(table), [_with_share(connection, table, r) for r in batch])
     except DBAPIError as error:
         raise OperatorError(
             f"PostgreSQL does not take what the copy has in {table.name}: {_harmless(error.orig)}"
         ) from None
     connection.execute(text(f"ANALYZE {_quoted(table.name)}"))  # for good plans from the start
+
+
+def _with_share(connection: Connection, table: Table, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row of SQLite, which has a single share, with the share of its number."""
+    if "share" not in table.c:
+        return row
+    (key,) = table.primary_key
+    return {**row, "share": share_of(connection, row[key.name])}
 
 
 def _harmless(error: BaseException | None) -> str:

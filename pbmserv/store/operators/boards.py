@@ -79,7 +79,7 @@ def hand_over(
     is_old = (seats.c.board_id == board_id) & (seats.c.player_id == old)
     numbers = list(connection.execute(select(seats.c.seat).where(is_old)).scalars())
     connection.execute(
-        update(seats).where(is_old).values(player_id=new, accepted_at=now, plan=None)
+        update(seats).where(is_old).values(player_id=new, accepted_at=now, plan=None, note=None)
     )
     connection.execute(
         delete(submitted_moves).where(
@@ -103,5 +103,12 @@ def set_terms(connection: Connection, board_id: int, terms: Terms) -> None:
     connection.execute(
         update(boards)
         .where(boards.c.id == board_id)
-        .values(nag_days=terms.nag, forfeit_days=terms.forfeit, total_days=terms.total)
+        .values(
+            nag_days=terms.nag,
+            forfeit_days=terms.forfeit,
+            total_days=terms.total,
+            increment_days=terms.increment,
+            cap_days=terms.cap,
+            weekdays=terms.weekdays,
+        )
     )

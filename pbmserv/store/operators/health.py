@@ -25,9 +25,11 @@ from sqlalchemy import (
 )
 
 from pbmserv.files import file_of
+from pbmserv.store.boards import game_pauses
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
@@ -81,6 +83,24 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Away:
+    """A game that cannot be played.
+
+    Attributes:
+        kind: ``stopped`` or ``gone``.
+        why: for the operator.
+        since_s: seconds since it cannot.
+        boards: number of its running boards.
+    """
+
+    game: str
+    kind: str
+    why: str
+    since_s: float
+    boards: int
+
+
+@dataclass(frozen=True, slots=True)
 class Queues:
     """The queues of a server.
 
@@ -93,10 +113,12 @@ class Queues:
         house: boards on which a bot is to move.
         clocks: boards whose clocks must be checked.
         digests: players whose digest is due.
-        newest_mail, newest_letter: their numbers. They are also counts, unless a copy of the
-            database was restored, which skips numbers.
+        newest_mail, newest_letter: their numbers. On SQLite they are also counts, unless a copy of
+            the database was restored, which skips numbers.
         beat_s: seconds since the last heartbeat of the server, negative if a clock is wrong; `None`
             if there was none.
+        paused: mails that wait until their games can be played.
+        away: games that cannot be played.
         up_since: time since which there were heartbeats without interruption.
     """
 
@@ -112,6 +134,8 @@ class Queues:
     newest_letter: int
     beat_s: float | None
     up_since: datetime | None
+    paused: Waiting = Waiting(0, 0.0)
+    away: tuple[Away, ...] = ()
 
 
 def queues(mail: Connection | None, connection: Connection, now: datetime) -> Queues:
@@ -128,6 +152,7 @@ def queues(mail: Connection | None, connection: Connection, now: datetime) -> Qu
     kept, first_mail = connection.execute(_KEPT_COUNT).one()
     received = connection.execute(_RECEIVED, {"mail": first_mail}).scalar() if kept else None
     beat = heartbeat(connection)
+    waiting_mails, first_paused = inbox_rows.count_paused(connection)
     return Queues(
         mails=Waiting(mails, _age(oldest, now)),
         kept=Waiting(kept, _age(received, now)),
@@ -141,6 +166,18 @@ def queues(mail: Connection | None, connection: Connection, now: datetime) -> Qu
         newest_letter=connection.execute(select(func.max(outbox.c.id))).scalar() or 0,
         beat_s=None if beat is None else (now - beat.beat_at).total_seconds(),
         up_since=None if beat is None else beat.up_since,
+        paused=Waiting(waiting_mails, _age(first_paused, now)),
+        away=_away(connection, now),
+    )
+
+
+def _away(connection: Connection, now: datetime) -> tuple[Away, ...]:
+    pauses = game_pauses.present(connection)
+    if not pauses:
+        return ()
+    counts = game_pauses.count_boards(connection, {pause.game for pause in pauses})
+    return tuple(
+        Away(p.game, p.kind, p.why, _age(p.begins, now), counts.get(p.game, 0)) for p in pauses
     )
 
 

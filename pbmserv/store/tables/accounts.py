@@ -54,8 +54,9 @@ keys = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
     Column("secret", LargeBinary, nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("retired_at", Instant, nullable=True),
 )
-"""Keys that sign reply addresses. The highest id signs; all of them verify."""
+"""Keys that sign reply addresses. The highest id signs; all that are not retired verify."""
 
 players = Table(
     "players",
@@ -178,7 +179,8 @@ notices = Table(
 """When players last got notices that are not repeated for a while. `kind`: away (the question
 whether they are out of the office), busy (too many mails), gone (their opponents were told that
 they cannot be reached), astray (they wrote to an address for bounces), stays (they do not leave
-after all), or - and the subscription that one click has ended."""
+after all), + and a game that cannot be played, or - and the subscription that one click has
+ended."""
 
 address_changes = Table(
     "address_changes",

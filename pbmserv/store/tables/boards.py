@@ -17,6 +17,8 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
+    text,
     true,
 )
 
@@ -30,6 +32,15 @@ class BoardStatus(StrEnum):
     ACTIVE = "active"
     FINISHED = "finished"
     DECLINED = "declined"
+
+
+class PauseKind(StrEnum):
+    """Why a game cannot be played."""
+
+    STOPPED = "stopped"
+    """Its rules hung repeatedly."""
+    GONE = "gone"
+    """It, or the version of a running board, is not installed."""
 
 
 RUNNING = (BoardStatus.PROPOSED, BoardStatus.ACTIVE)
@@ -54,16 +65,26 @@ boards = Table(
     Column("nag_days", Integer, nullable=False, server_default="7"),
     Column("forfeit_days", Integer, nullable=False, server_default="21"),
     Column("total_days", Integer, nullable=True),
+    Column("increment_days", Integer, nullable=False, server_default="0"),
+    Column("cap_days", Integer, nullable=True),
+    Column("weekdays", Boolean, nullable=False, server_default=false()),
+    Column("away_days", Integer, nullable=True),
     Column("clocks", JSON(none_as_null=True), nullable=True),
     Column("due_at", Instant, nullable=True),
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
+    Column("pledged", Boolean, nullable=False, server_default=false()),
+    Column("event_id", Key, nullable=True),
+    Column("sides_drawn", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
-"""Boards; `store.boards.boards.BoardRow` explains most columns. `clocks`: by seat, see
-`engine.clocks`. `origin` has no foreign key, since SQLite cannot add one to a table. `proven`:
-whether one of its players provably asked for it."""
+"""Boards; `store.boards.boards.BoardRow` explains most columns.
+
+The columns from `nag_days` to `away_days` are the `Terms` of `engine.clocks`; `clocks`: by seat,
+see there. `origin` and `event_id` have no foreign key, since SQLite cannot add one later. `proven`:
+whether one of its players provably asked for it.
+"""
 
 Index(
     "ix_boards_due_at",
@@ -185,6 +206,36 @@ outages = Table(
 )
 """Times when the server was down; they count against nobody."""
 
+game_stops = Table(
+    "game_stops",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("stopped_at", Instant, nullable=False),
+)
+"""Ends of processes that hung or died in the rules of a game, see `store.boards.game_pauses`."""
+
+game_pauses = Table(
+    "game_pauses",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("kind", State(PauseKind, 8), nullable=False),
+    Column("why", Text, nullable=False),
+    Column("begins", Instant, nullable=False),
+    Column("ends", Instant, nullable=True),
+    Index(
+        "uq_game_pauses_open",
+        "game",
+        "kind",
+        unique=True,
+        postgresql_where=text("ends IS NULL"),
+        sqlite_where=text("ends IS NULL"),
+    ),
+)
+"""Times when a game could not be played; they count against none of its players. `ends`: null while
+it cannot."""
+
 seats = Table(
     "seats",
     metadata,
@@ -193,10 +244,12 @@ seats = Table(
     Column("player_id", ForeignKey("players.id"), nullable=False),
     Column("accepted_at", Instant, nullable=True),
     Column("plan", Text, nullable=True),
+    Column("note", Text, nullable=True),
     Index("ix_seats_player_id_board_id", "player_id", "board_id"),
 )
 """Seats of boards. `accepted_at`: null until an invited player accepts. `plan`: moves that wait
-for a later turn (see `engine.plans`), in the row that a move locks, so that the move sees them."""
+for a later turn (see `engine.plans`), in the row that a move locks, so that the move sees them.
+`note`: the player's own words, see `service.boards.notes`."""
 
 plies = Table(
     "plies",
@@ -208,8 +261,10 @@ plies = Table(
     Column("free", Boolean, nullable=False),
     Column("mail_id", Key, nullable=True),
     Column("created_at", Instant, nullable=False),
+    Column("mark", String(32), nullable=True),
 )
-"""The record of every board. The key keeps a move from counting twice."""
+"""The record of every board. The key keeps a move from counting twice. `mark`: see
+`engine.record.Ply`."""
 
 scores = Table(
     "scores",

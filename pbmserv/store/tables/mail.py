@@ -1,4 +1,7 @@
-"""Tables of mails that arrive, and of letters."""
+"""Tables of mails that arrive, and of letters.
+
+`share`: part of a queue that one node of a distributed PostgreSQL has, see `store.delivery.shares`.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,7 @@ arrivals = Table(
     Column("received_at", Instant, nullable=False),
     Column("claimed_until", Instant, nullable=True),
     Column("claimed_by", String(120), nullable=True),
+    Column("share", SmallInteger, nullable=False, server_default="0"),
     info={"store": "mail"},
     sqlite_autoincrement=True,
 )
@@ -96,6 +100,8 @@ class MailState(StrEnum):
     """It waits for the operator."""
     LATER = "later"
     """It waits until its player may send more."""
+    PAUSED = "paused"
+    """It waits until its board's game, whose key is its `error`, can be played again."""
 
 
 inbox = Table(
@@ -114,6 +120,7 @@ inbox = Table(
     Column("verdict", String(12), nullable=False, server_default="unchecked"),
     Column("found", Text, nullable=False, server_default=""),
     Column("octets", Integer, nullable=False, server_default="0"),
+    Column("share", SmallInteger, nullable=False, server_default="0"),
     Index("uq_inbox_digest_recipient", "digest", "recipient", unique=True),
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
@@ -196,6 +203,7 @@ outbox = Table(
     Column("sent_at", Instant, nullable=True),
     Column("claimed_by", String(120), nullable=True),
     Column("mail_id", Key, nullable=True),
+    Column("share", SmallInteger, nullable=False, server_default="0"),
     sqlite_autoincrement=True,
 )
 """Letters. A row is added in the transaction that changed the game. Its octets are made once, at
@@ -231,6 +239,7 @@ letter_bytes = Table(
     Column("letter_id", ForeignKey("outbox.id", ondelete="CASCADE"), primary_key=True),
     Column("raw", PackedBytes, nullable=False),
     Column("made_at", Instant, nullable=False, index=True),
+    Column("share", SmallInteger, nullable=False, server_default="0"),
 )
 """Octets of letters, so that every attempt sends the same. They are not in `outbox`, whose rows
 change often, because SQLite rewrites whole rows. A letter without a row is made again, or its
@@ -258,6 +267,17 @@ Index(
     postgresql_where=outbox.c.state == LetterState.QUEUED,
     sqlite_where=outbox.c.state == LetterState.QUEUED,
 )
+
+reported_sources = Table(
+    "reported_sources",
+    metadata,
+    Column("source", String(45), primary_key=True),
+    Column("passed", Key, nullable=False),
+    Column("failed", Key, nullable=False),
+    Column("newest_at", Instant, nullable=False),
+)
+"""Messages in our name by the network address that sent them, as other mail servers reported them
+(DMARC). `newest_at`: time of the newest report."""
 
 bounces = Table(
     "bounces",

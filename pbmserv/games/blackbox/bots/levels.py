@@ -162,8 +162,8 @@ class Level:
         hide: returns the layout that it hides.
         remembers: percentage of all results that it remembers in a turn, different ones each time.
             A forgetful player fires at random, too.
-        impatience: percentage of turns in which it guesses although it is not sure, except with the
-            last guess.
+        impatience: percentage of turns in which it guesses although it is not sure.
+        is_reckless: it does so with the last guess, too.
         by_tree: it follows a stored tree if its board has one.
     """
 
@@ -172,6 +172,7 @@ class Level:
     hide: Callable[[Options, Rng], frozenset[int]]
     remembers: int = 100
     impatience: int = 0
+    is_reckless: bool = False
     by_tree: bool = False
 
     @property
@@ -236,7 +237,8 @@ class Level:
         """Return whether to guess one of many layouts that fit what it remembers."""
         own = view.own
         assert own is not None
-        if not self.impatience or own.guesses_left == 1 or not fitting.layouts:
+        is_careful = own.guesses_left == 1 and not self.is_reckless
+        if not self.impatience or is_careful or not fitting.layouts:
             return False
         return len(own.results) >= FIRST_RESULTS and rng.below(100) < self.impatience
 
@@ -331,7 +333,12 @@ def measured() -> Mapping[str, Mapping[str, float]]:
 LEVELS: Mapping[str, Level] = MappingProxyType(
     {
         "house-beginner": Level(
-            ports=1, few=HASTY, hide=random_layout, remembers=25, impatience=12
+            ports=1,
+            few=HASTY,
+            hide=random_layout,
+            remembers=35,
+            impatience=17,
+            is_reckless=True,
         ),
         "house-casual": Level(ports=1, few=HASTY, hide=random_layout, remembers=70),
         "house-easy": Level(ports=1, few=CERTAIN, hide=random_layout),

@@ -1,0 +1,37 @@
+"""The seed of a board's draws, into which mails of its players are mixed (decision 0151)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from hashlib import sha256
+
+from pbmserv.engine.record import Ply
+from pbmserv.engine.types import Rng
+
+_MARK = 32
+"""Hexadecimal digits of a mark."""
+
+
+def digest(use: str, *parts: bytes | str | int) -> bytes:
+    """Return the SHA-256 of netstrings, the first of which names the use."""
+    hashed = sha256()
+    for part in (f"pbmserv {use} 1", *parts):
+        octets = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        hashed.update(b"%d:" % len(octets))
+        hashed.update(octets)
+    return hashed.digest()
+
+
+def mail_mark(message_id: str) -> str:
+    """Return the mark of a mail, which shows nothing about its Message-ID."""
+    return digest("mail", message_id).hex()[:_MARK]
+
+
+def mixed_chance(chance: bytes, ply: Ply) -> bytes:
+    """Return the seed of draws from a ply on, into which its mail is mixed if it has a mark."""
+    return digest("chance", chance, ply.seat, ply.mark) if ply.mark else chance
+
+
+def drawn_sides(seed: bytes, userids: Collection[str]) -> list[str]:
+    """Return the players in the order of their seats, if those are drawn by lot."""
+    return Rng(digest("sides", seed), 0).sample(sorted(userids), len(userids))

@@ -1,0 +1,118 @@
+"""The hashes in a letter about a board, and the file with which a result opens them.
+
+See decision 0151.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from pbmserv.engine.proof import Growth, RecordHash, RecordHashes, pledge_of, short
+from pbmserv.engine.record import GameRecord, Ply, Scoresheet, result_of, write_record
+from pbmserv.engine.types import Seat
+from pbmserv.letters.mime import Attachment
+from pbmserv.store.boards import histories
+from pbmserv.views.reader import ShownBoard
+
+MOST_FIELDS = 20
+"""Fields with hashes in one letter; a digest may be about more boards."""
+
+
+_known: dict[tuple[bytes, int], Growth] = {}
+"""Hashes of earlier letters, so that the next letter about a board need not hash all moves."""
+
+_MOST_KNOWN = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class BoardProof:
+    """The hashes of a board as a letter shows it.
+
+    Attributes:
+        board: its number.
+        seat: the reader's seat; `None` for a follower.
+        turns: the turns that the reader may know of.
+        pledge: see `engine.proof.pledge_of`.
+        hashes: of the record.
+    """
+
+    board: int
+    seat: Seat | None
+    turns: int
+    pledge: bytes
+    hashes: RecordHash
+
+    @property
+    def field(self) -> str:
+        """The value of the field ``Pbmserv-Record``, in lines that can be folded."""
+        who = "" if self.seat is None else f"; seat={self.seat}"
+        words = [f"board={self.board}{who}; turns={self.turns}", f"pledge={self.pledge.hex()}"]
+        words.append(f"record={self.hashes.record.hex()}")
+        if self.hashes.move:
+            words.append(f"move={self.hashes.move.hex()}")
+        return ";\r\n ".join(words)
+
+    @property
+    def brief(self) -> str:
+        """The newest hash for people."""
+        if not self.hashes.move:
+            return f"Pledge {short(self.pledge)}"
+        return f"Record {short(self.hashes.record)}"
+
+    @property
+    def line(self) -> str:
+        """The line below the text of a letter."""
+        return f"{self.brief}, pledge {short(self.pledge)}" if self.hashes.move else self.brief
+
+
+def proof_of(shown: ShownBoard) -> BoardProof | None:
+    """Return the hashes for a letter, `None` for a board of an older version."""
+    if not shown.board.pledged:
+        return None
+    pledge = pledge_of(_record(shown))
+    position, seat = shown.position, shown.seat
+    if len(_known) > _MOST_KNOWN:
+        _known.clear()
+    hashes = RecordHashes(pledge, seat, _known).at(position)
+    return BoardProof(shown.board.id, seat, position.turns_of(seat), pledge, hashes)
+
+
+def opened_record(connection: Connection, shown: ShownBoard) -> Attachment | None:
+    """Return the file that opens the hashes of a finished board for one of its players.
+
+    It is `None` while anything about the board is hidden from that player.
+    """
+    board, outcome = shown.board, shown.position.outcome
+    is_open = outcome is not None and shown.seat is not None and not shown.is_shut
+    if not (board.pledged and is_open) or len(set(board.names)) != len(board.names):
+        return None
+    assert outcome is not None
+    ended = histories.ended_at(connection, board.id)
+    sheet = Scoresheet(
+        _record(shown, _plies(shown)),
+        board.names,
+        board.id,
+        f"{ended:%Y-%m-%d}" if ended else "",
+        result_of(board.names, outcome.places, outcome.reason),
+        board.sides_drawn,
+    )
+    return Attachment(f"{board.game}-{board.id}.txt", "text/plain", write_record(sheet).encode())
+
+
+def _record(shown: ShownBoard, plies: Sequence[Ply] = ()) -> GameRecord:
+    board = shown.board
+    return GameRecord(
+        board.game, board.rules_version, board.seats, board.options, board.seed, tuple(plies)
+    )
+
+
+def _plies(shown: ShownBoard) -> list[Ply]:
+    plies = []
+    position = shown.position
+    while position.ply is not None and position.before is not None:
+        plies.append(position.ply)
+        position = position.before
+    return plies[::-1]

@@ -1,0 +1,118 @@
+"""Games that cannot be played: stopped because their rules hung, or not installed.
+
+Nothing of such a game is lost. Its mails and letters wait, its clocks stand still, and other games
+go on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from pbmserv.errors import GameAway
+from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
+from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import game_pauses
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.game_pauses import Stop
+from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.tables.boards import PauseKind
+
+MOST_STOPS = 2
+"""Stops after which a game is stopped."""
+WITHIN = timedelta(days=1)
+"""Time in which they count together: a machine without memory may stop any game once."""
+LONGEST_KIND = 12
+"""Letters of the kind of a notice."""
+
+log = logging.getLogger("pbmserv.games")
+
+
+def note_stops(
+    services: Services, stops: Sequence[Stop], now: datetime, connection: Connection
+) -> Done:
+    """Store that processes hung or died in the rules of games, stop those that did it repeatedly,
+    and tell their players.
+
+    Stops that are stored already do not count again.
+    """
+    context = CommandContext(services, connection, CLOCK, now)
+    letters = 0
+    for stop in stops:
+        if not game_pauses.add_stop(connection, stop):
+            continue
+        if game_pauses.count_stops(connection, stop.game, now - WITHIN) < MOST_STOPS:
+            continue
+        why = f"{stop.stage} was stopped {MOST_STOPS} times, last in {stop.place}"
+        if game_pauses.begin(connection, stop.game, PauseKind.STOPPED, why, now):
+            game_pauses.rest_bots(connection, stop.game)
+            facts = {"game": stop.game, "package": services.registry.package_of(stop.game)}
+            log.error("a game is stopped", extra={**facts, "why": why})
+            letters += queue_letters(context, _letters(context, stop.game))
+    services.positions.look_again()
+    return Done({}, letters) if letters else NOTHING
+
+
+def tell_writer(
+    services: Services, player: Player, away: GameAway, now: datetime, connection: Connection
+) -> list[NewLetter]:
+    """Return the letter that tells the writer of a mail that it waits, at most once a day."""
+    context = CommandContext(services, connection, CLOCK, now)
+    if not _may_tell(context, player.id, away.game):
+        return []
+    part = _part(context, away.game, is_stopped=away.is_stopped)
+    return [outbox_row(context, Notification(player.address, player.id, part))]
+
+
+def _letters(context: CommandContext, game: str) -> list[Notification]:
+    """Return the letters that tell the players of a game that it is stopped."""
+    part = _part(context, game, is_stopped=True)
+    return [
+        Notification(address, player_id, part)
+        for player_id, address in game_pauses.players_of(context.connection, game)
+        if _may_tell(context, player_id, game)
+    ]
+
+
+def _may_tell(context: CommandContext, player_id: int, game: str) -> bool:
+    kind = f"+{game}"[:LONGEST_KIND]
+    return preferences.note_notice(context.connection, player_id, kind, context.now, WITHIN)
+
+
+def _part(context: CommandContext, game: str, *, is_stopped: bool) -> Part:
+    title = context.services.registry.titles[game]
+    return Part("game-stopped", {"title": title, "is_stopped": is_stopped})
+
+
+def runs(context: CommandContext, board: BoardRow) -> bool:
+    """Return whether the game of a board can be played now."""
+    try:
+        context.services.positions.must_run(context.connection, board.game)
+    except GameAway:
+        return False
+    return context.services.registry.has(board.game, board.rules_version)
+
+
+def note_installed(services: Services, now: datetime, connection: Connection) -> None:
+    """Note at a start which games of running boards are not installed, so that their clocks stand
+    still, and end the pauses of those that are."""
+    registry = services.registry
+    running = game_pauses.running_versions(connection)
+    gone = {game for game, version in running if not registry.has(game, version)}
+    for game in sorted(gone):
+        why = "not installed" if game not in registry else "an old version is not installed"
+        if game_pauses.begin(connection, game, PauseKind.GONE, why, now):
+            if game not in registry:
+                game_pauses.rest_bots(connection, game)
+            log.error("a game of running boards is gone", extra={"game": game, "why": why})
+    for pause in game_pauses.present(connection):
+        if pause.kind is PauseKind.GONE and pause.game not in gone:
+            game_pauses.end(connection, pause.game, PauseKind.GONE, now)
+            log.warning("a game is installed again", extra={"game": pause.game})

@@ -1,0 +1,388 @@
+"""Compares the record of a board with the hashes and boards in letters about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any
+
+from pbmserv.commands.reserved_userids import NEUTRAL
+from pbmserv.engine.chance import drawn_sides
+from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.position import Position, opening
+from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
+from pbmserv.engine.record import NO_SEED, Ply, Scoresheet, read_record, result_of
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat
+from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.mail import reading_time
+from pbmserv.mail.reading_time import ReadingTooLong
+from pbmserv.verifying.letters import Hashes, Letter, Mailbox
+from pbmserv.views.board import BoardScene, board_scene
+from pbmserv.views.environment import template_of
+from pbmserv.views.texts import render_text
+
+MOST_WORK = 20_000
+"""Work of a record that is replayed (`engine.position.work_of`): far more than a server allows."""
+
+_DRAWN = frozenset({"board", "result", "started"})
+"""Kinds of letters that show the board as it is in the record."""
+
+_SAME_BOARD = 0.6
+"""Part of a board's lines that a letter must have, or nearly, so that the rest is a difference."""
+
+_SAME_LINE = _SAME_EVENT = 0.75
+"""Likeness of two lines of the same board, and of two sentences about the same event."""
+
+_MOST_DRAWN = 2_000
+"""Letters of a board that are drawn again; a game has a few hundred at most."""
+
+_MOST_LIKE = 50
+"""Positions that a letter can be about, as they differ in private moves alone."""
+
+_MOST_LINES = 500
+"""Lines of a letter that are compared."""
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence about a board.
+
+    Attributes:
+        code: the block of ``templates/findings.j2`` with the sentence.
+        is_wrong: whether it contradicts the record.
+        values: values for the sentence.
+    """
+
+    code: str
+    is_wrong: bool = False
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        template = template_of("findings.j2")
+        block = template.blocks[self.code.replace("-", "_")]
+        context = template.new_context({"finding": self, **self.values})
+        return " ".join("".join(block(context)).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The findings about one board.
+
+    Attributes:
+        board: its number.
+        title: the title of the game and the players; ``""`` without a record.
+        findings: in the order in which they were made.
+        is_proven: whether a record was compared with at least one letter, and nothing is wrong.
+    """
+
+    board: int
+    title: str
+    findings: tuple[Finding, ...]
+    is_proven: bool
+
+    @property
+    def is_wrong(self) -> bool:
+        return any(finding.is_wrong for finding in self.findings)
+
+
+class Wrong(Exception):
+    """A check has failed, and later checks would only repeat that.
+
+    Attributes:
+        finding: says what is wrong.
+    """
+
+    def __init__(self, code: str, **values: Any) -> None:
+        super().__init__(code)
+        self.finding = Finding(code, is_wrong=True, values=values)
+
+
+def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
+    """Return the verdict on each board in a mailbox, by server and number."""
+    letters: dict[tuple[str, int], list[tuple[Letter, Hashes]]] = {}
+    for letter in mailbox.letters:
+        for hashes in letter.hashes:
+            letters.setdefault((letter.sender, hashes.board), []).append((letter, hashes))
+    records: dict[tuple[str, int], list[str]] = {}
+    unreadable: list[Finding] = []
+    for text, source in mailbox.records:
+        reading_time.check()
+        try:
+            board = read_record(text).board
+        except PlayerError as error:
+            values = {"letter": source, "refusal": error.refusal}
+            unreadable.append(Finding("unreadable-record", is_wrong=True, values=values))
+            continue
+        records.setdefault(_key(source, board, letters), []).append(text)
+    results = [
+        _Check(key[1], letters.get(key, []), records.get(key, []), mailbox, registry).verdict()
+        for key in sorted({*letters, *records})
+    ]
+    if unreadable:
+        results.append(Verdict(0, "", tuple(unreadable), is_proven=False))
+    return results
+
+
+def _key(letter: Letter | None, board: int, letters: Iterable[tuple[str, int]]) -> tuple[str, int]:
+    """Return the sender and number of a record's board; a file belongs to the letters' sender."""
+    if letter is not None:
+        return letter.sender, board
+    senders = [sender for sender, number in letters if number == board]
+    return (senders[0] if senders else "", board)
+
+
+class _Check:
+    """The checks of one board."""
+
+    def __init__(
+        self,
+        board: int,
+        letters: list[tuple[Letter, Hashes]],
+        records: list[str],
+        mailbox: Mailbox,
+        registry: Registry,
+    ) -> None:
+        self._board = board
+        self._letters = sorted(letters, key=lambda one: one[0].date or _LONG_AGO)
+        self._records = records
+        self._mailbox = mailbox
+        self._registry = registry
+        self._title = ""
+        self._at: dict[int | None, dict[RecordHash, list[Position]]] = {}
+        self._findings: list[Finding] = []
+
+    def verdict(self) -> Verdict:
+        """Check all, up to the first contradiction."""
+        reading_time.check()
+        try:
+            is_compared = self._check()
+        except Wrong as wrong:
+            self._findings.append(wrong.finding)
+            is_compared = False
+        is_wrong = any(finding.is_wrong for finding in self._findings)
+        findings = tuple(self._findings)
+        return Verdict(self._board, self._title, findings, is_compared and not is_wrong)
+
+    def _note(self, code: str, **values: Any) -> None:
+        self._findings.append(Finding(code, values=values))
+
+    def _check(self) -> bool:
+        """Return whether the record was compared with letters."""
+        self._check_pledges_of_letters()
+        if not self._records:
+            self._note("no-record", letters=len(self._letters), board=self._board)
+            return False
+        sheets = [read_record(text) for text in self._records]
+        sheet = sheets[0]
+        game = None
+        try:
+            game = self._registry.version(sheet.record.game, sheet.record.rules_version)
+        except ServerFault:
+            self._note("no-game", key=sheet.record.game, version=sheet.record.rules_version)
+        self._title = f"{game.info.title if game else sheet.record.game}: {' - '.join(sheet.names)}"
+        if any(other.record != sheet.record for other in sheets):
+            raise Wrong("two-records")
+        if sheet.record.seed == NO_SEED:
+            self._note("no-pledge")
+            return False
+        self._check_pledge(sheet)
+        self._check_sides(sheet)
+        self._check_moves(sheet)
+        if game is None:
+            return False
+        positions = self._replayed(game, sheet)
+        self._check_result(sheet, positions[-1])
+        self._check_hashes(sheet, positions)
+        if not self._letters:
+            self._note("no-letters")
+            return False
+        boards = self._check_boards(sheet)
+        self._note("fits", letters=len(self._letters), moves=len(sheet.record.plies))
+        if boards:
+            self._note("boards", boards=boards)
+        self._tell_limits(sheet)
+        return True
+
+    def _check_pledges_of_letters(self) -> None:
+        if not self._letters:
+            return
+        first, hashes = self._letters[0]
+        for letter, other in self._letters:
+            if other.pledge != hashes.pledge:
+                raise Wrong("two-pledges", first=first, letter=letter)
+
+    def _check_pledge(self, sheet: Scoresheet) -> None:
+        if not self._letters:
+            return
+        letter, hashes = self._letters[0]
+        if hashes.pledge != pledge_of(sheet.record):
+            raise Wrong("wrong-pledge", letter=letter)
+
+    def _check_sides(self, sheet: Scoresheet) -> None:
+        """Draw the seats again, unless players have lost their names since."""
+        if not sheet.sides_drawn or any(name.startswith(NEUTRAL) for name in sheet.names):
+            return
+        drawn = drawn_sides(sheet.record.seed, sheet.names)
+        if tuple(drawn) != sheet.names:
+            raise Wrong("wrong-sides", drawn=" - ".join(drawn))
+        self._note("sides")
+
+    def _check_moves(self, sheet: Scoresheet) -> None:
+        """Compare the newest move of each letter with the record, without the rules."""
+        record = sheet.record
+        moves = {move_hash(record.seed, ply) for ply in record.plies}
+        for letter, hashes in self._letters:
+            if hashes.move and hashes.move not in moves:
+                ply = _turn(record.plies, hashes.turns)
+                name = sheet.names[ply.seat] if ply is not None else ""
+                raise Wrong("wrong-move", letter=letter, ply=ply, name=name)
+
+    def _replayed(self, game: Any, sheet: Scoresheet) -> list[Position]:
+        """Return all positions of the record, the start first."""
+        number, name, text = 0, "", ""
+        try:
+            position = opening(game, sheet.record)
+            positions = [position]
+            for ply in sheet.record.plies:
+                reading_time.check()
+                number, name, text = ply.number, sheet.names[ply.seat], ply.text
+                position = position.play(ply)
+                positions.append(position)
+                if position.weight > MOST_WORK:
+                    raise Wrong("too-long", board=self._board)
+        except (Wrong, ReadingTooLong):
+            raise
+        except Exception as error:  # rules of games may raise anything at records of strangers
+            raise Wrong("impossible", number=number, name=name, text=text[:60]) from error
+        return positions
+
+    def _check_result(self, sheet: Scoresheet, last: Position) -> None:
+        outcome = last.outcome
+        if outcome is None:
+            raise Wrong("unfinished")
+        result = result_of(sheet.names, outcome.places, outcome.reason)
+        if sheet.result != result:
+            raise Wrong("wrong-result", shown=sheet.result, result=result)
+
+    def _check_hashes(self, sheet: Scoresheet, positions: list[Position]) -> None:
+        pledge, seed = pledge_of(sheet.record), sheet.record.seed
+        for seat in {hashes.seat for _, hashes in self._letters}:
+            grown = RecordHashes(pledge, None if seat is None else Seat(seat))
+            at = self._at.setdefault(seat, {})
+            for position in positions:
+                reading_time.check()
+                at.setdefault(grown.at(position), []).append(position)
+        for letter, hashes in self._letters:
+            if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
+                known = (ply for ply in sheet.record.plies if move_hash(seed, ply) == hashes.move)
+                raise Wrong("wrong-record", letter=letter, ply=next(known, None))
+
+    def _check_boards(self, sheet: Scoresheet) -> int:
+        """Compare the boards and events in letters with those of the record; return how many."""
+        compared = 0
+        for letter, hashes in self._letters[:_MOST_DRAWN]:
+            reading_time.check()
+            at = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
+            if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(at) > _MOST_LIKE:
+                continue
+            seat = None if hashes.seat is None else Seat(hashes.seat)
+            at += [position.shut for position in at if position.outcome is not None]
+            scenes = [_scene(sheet, position, seat) for position in at]
+            lines = [line.rstrip() for line in letter.text.splitlines()][:_MOST_LINES]
+            differing = [_differences(_board_lines(scene), lines) for scene in scenes]
+            known = [difference for difference in differing if difference is not None]
+            if known and all(known):
+                ours, theirs = min(known, key=len)[0]
+                raise Wrong("wrong-board", letter=letter, ours=ours, theirs=theirs)
+            compared += bool(known)
+            self._check_events(letter, scenes, at, seat)
+        return compared
+
+    def _check_events(
+        self, letter: Letter, scenes: list[BoardScene], at: list[Position], seat: Seat | None
+    ) -> None:
+        """Compare what another player's move did with the sentences of a letter about it."""
+        text = " ".join(letter.text.split())
+        events = [" ".join(event.split()) for event in text.split(" * ")]
+        for scene, position in zip(scenes, at, strict=True):
+            if position.ply is None or position.ply.seat == seat:
+                return
+            missing = [event for event in scene.events if " ".join(event.split()) not in text]
+            if not missing:
+                return
+        for event in missing:
+            if theirs := get_close_matches(event, events, 1, _SAME_EVENT):
+                raise Wrong("wrong-board", letter=letter, ours=event, theirs=theirs[0])
+
+    def _tell_limits(self, sheet: Scoresheet) -> None:
+        """Note what the letters do not prove."""
+        first = min(hashes.turns for _, hashes in self._letters)
+        if first > 0:
+            self._note("late", turns=first)
+        for ply in sheet.record.plies:
+            if ply.mark:
+                is_here, is_named = (
+                    ply.mark in marks for marks in (self._mailbox.marks, self._mailbox.answered)
+                )
+                code = "mixed" if is_here else "mixed-answered" if is_named else "mixed-unseen"
+                self._note(code, name=sheet.names[ply.seat], number=ply.number)
+        unsigned = sum(not letter.is_signed for letter, _ in self._letters)
+        self._note("signatures", unsigned=unsigned, letters=len(self._letters))
+
+
+def _turn(plies: Sequence[Ply], turns: int) -> Ply | None:
+    """Return the ply that used the turn with this number, `None` if there is none."""
+    used = [ply for ply in plies if not ply.free]
+    return used[turns - 1] if 0 < turns <= len(used) else None
+
+
+def _scene(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:
+    return board_scene(
+        position,
+        number=sheet.board,
+        names=sheet.names,
+        options=sheet.record.options,
+        rated=True,
+        terms=USUAL,
+        seat=seat,
+        own_move=True,
+        daily=0,
+    )
+
+
+def _board_lines(scene: BoardScene) -> list[str]:
+    """Return the lines of the text board of a letter."""
+    values = {
+        "scene": scene,
+        "view": scene.view,
+        "names": scene.names,
+        "you": scene.you,
+        "board": scene.number,
+        "words": {"undecided": []},
+    }
+    text = render_text(f"games/{scene.key}/board.txt.j2", values)
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def _differences(board: list[str], lines: list[str]) -> list[tuple[str, str]] | None:
+    """Return pairs of a board's line and what a letter shows in its place.
+
+    Return `None` if the letter does not show this board, perhaps in the form for listeners.
+    """
+    there = set(lines)
+    missing = [line for line in board if line not in there]
+    pairs = [(line, _nearest(line, lines)) for line in missing]
+    like = len(board) - sum(not theirs for _, theirs in pairs)
+    return pairs if like >= _SAME_BOARD * len(board) else None
+
+
+def _nearest(line: str, lines: Iterable[str]) -> str:
+    """Return the most similar line of a letter, ``""`` if none is similar."""
+    return next(iter(get_close_matches(line, [one for one in lines if one], 1, _SAME_LINE)), "")

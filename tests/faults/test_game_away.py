@@ -1,0 +1,172 @@
+"""A game that is stopped or not installed keeps its boards, and other games do not wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from asking_pages import all_asked, site_of
+from heaps import HEAPS, show_heaps
+from indoors import Indoors, address_of, indoors
+from seating import HIDINGS
+from sqlalchemy import func, select
+
+from pbmserv.engine.registry import Registry
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.orders import ResumeGame
+from pbmserv.store.boards import moves
+from pbmserv.store.boards.game_pauses import Stop
+from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.mail import inbox, outbox
+
+ANNA, BELA = map(address_of, ("anna", "bela"))
+BY = Signature("olga", "it is mended")
+STOPPED = "Heaps is stopped for now"
+House = Callable[..., AbstractContextManager[Indoors]]
+
+
+@pytest.fixture
+def opened(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], AbstractContextManager[Indoors]]:
+    """Open a server; without *heaps*, that game is not installed."""
+    show_heaps()
+    monkeypatch.setattr(moves, "PAUSES_FRESH_S", 0.0)
+
+    @contextmanager
+    def open_server(*, heaps: bool = True) -> Iterator[Indoors]:
+        games = [*Registry.installed()]
+        with monkeypatch.context() as patch:
+            installed = [*games, HEAPS] if heaps else games
+            patch.setattr(Registry, "installed", classmethod(lambda cls: cls(installed)))
+            with indoors(tmp_path, database_url) as house:
+                house.server.play_stage.note_games()
+                yield house
+
+    return open_server
+
+
+def begin(house: Indoors) -> None:
+    """Begin board 1, of heaps, and board 2, of Blackbox."""
+    house.sign_up("anna", "bela")
+    for board, game in enumerate(("heaps", "blackbox"), 1):
+        house.send(BELA, f"{game} challenge bela wonder-land anna")
+        house.send(ANNA, f"{game} accept {board} anna wonder-land")
+
+
+def stop(house: Indoors, number: int) -> None:
+    """Note one of the two stops after which the game is stopped."""
+    stops = [Stop(f"stop {number}", "heaps", house.server.clock.now(), "play", "wild.py, line 3")]
+    house.server.play_stage.note_stops(stops)
+
+
+def played(house: Indoors) -> int:
+    with house.server.database.reading.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(plies)).scalar_one())
+
+
+def states(house: Indoors) -> list[str]:
+    with house.server.database.reading.connect() as connection:
+        return list(connection.execute(select(inbox.c.state).order_by(inbox.c.id)).scalars())
+
+
+def errors(house: Indoors) -> list[str]:
+    """Why letters about a board were not sent."""
+    with house.server.database.reading.connect() as connection:
+        rows = select(outbox.c.error).where(outbox.c.board_id == 1, outbox.c.state == "queued")
+        return list(connection.execute(rows).scalars())
+
+
+def shown(house: Indoors, *paths: str) -> dict[str, int]:
+    """Return the status of each page."""
+    answers = all_asked(site_of(house.server), *paths)
+    return {path: answer.status for path, answer in answers.items()}
+
+
+def test_a_stopped_game(opened: House) -> None:
+    with opened() as house:
+        begin(house)
+        stop(house, 1)
+        stop(house, 1)  # the next process reports it again
+        assert house.letters() == []
+        stop(house, 2)
+        assert {letter.recipient for letter in house.letters()} == {ANNA, BELA}
+
+        # A move waits, without another letter; the other game goes on.
+        assert house.send(BELA, "heaps move 1 bela wonder-land 3") == []
+        assert states(house)[-1] == "paused"
+        house.server.play_stage.put_off_mails.run_once()
+        assert played(house) == 0
+        house.send(BELA, f"blackbox move 2 bela wonder-land {HIDINGS[0]}")
+        assert played(house) == 1
+
+        # Of several commands, those about it are refused.
+        both = "heaps move 1 bela wonder-land 2\nblackbox move 2 bela wonder-land 1"
+        (answer, *_) = house.send(BELA, "multiple", both)
+        assert "it is stopped until a person has looked at it" in " ".join(answer.text.split())
+        (refused,) = house.send(BELA, "heaps challenge bela wonder-land anna")
+        assert "Heaps" in refused.text
+        assert "is stopped until a person" in " ".join(refused.text.split())
+        (listed,) = house.send(BELA, "games bela")
+        assert "cannot be shown now" in listed.text
+
+        # Its clocks stand still: after a year nobody has lost.
+        house.live(days=365)
+        summary = house.operators.do(BY, ResumeGame("HEAPS")).summary
+        assert summary.startswith("heaps goes on")
+        house.server.play_stage.put_off_mails.run_once()
+        assert "bela has taken 3" in "".join(letter.text for letter in house.letters())
+        house.live(days=6)
+        assert not any("1" in letter.subject for letter in house.letters())
+
+        # Two more stops would stop it again; one alone does not.
+        stop(house, 3)
+        house.reply(house.send(ANNA, "heaps showas anna wonder-land 1")[0], "1")
+        assert states(house)[-1] == "done"
+
+
+def test_letters_and_pages_of_a_stopped_game(opened: House) -> None:
+    with opened() as house:
+        begin(house)
+        house.send_unread(BELA, "heaps move 1 bela wonder-land 3")
+        stop(house, 1)
+        stop(house, 2)
+        for _ in range(2):
+            house.server.sender.run_once()
+        waits = "waits: the game heaps is stopped"
+        assert errors(house) == [waits, waits]
+        house.send_unread(BELA, "prefs bela wonder-land public=yes")
+        assert shown(house, "/game/1") == {"/game/1": 503}
+        house.operators.do(BY, ResumeGame("heaps"))
+        assert {letter.recipient for letter in house.letters() if letter.board == 1} == {ANNA, BELA}
+        assert shown(house, "/game/1") == {"/game/1": 200}
+
+
+def test_a_game_that_is_not_installed(opened: House) -> None:
+    with opened() as house:
+        begin(house)
+        letters = house.send(BELA, "heaps move 1 bela wonder-land 3")
+        (board,) = [letter for letter in letters if letter.recipient == ANNA]
+    with opened(heaps=False) as house:
+        house.mails = 100
+        (waits,) = house.reply(board, "1")
+        assert waits.subject == "heaps (not installed) is stopped for now"
+        assert house.reply(board, "2") == []
+        (listed,) = house.send(BELA, "games bela")
+        assert "heaps (not installed)" in " ".join(listed.text.split())
+        assert shown(house, "/players/bela", "/", "/game/1", "/standings", "/api/players/bela") == {
+            "/players/bela": 200,
+            "/": 200,
+            "/game/1": 503,
+            "/standings": 200,
+            "/api/players/bela": 200,
+        }
+        house.live(days=365)
+        house.server.play_stage.put_off_mails.run_once()
+        assert played(house) == 1
+    with opened() as house:
+        assert not house.letters()
+        house.server.play_stage.put_off_mails.run_once()
+        assert played(house) == 2  # the second reply was to the same turn

@@ -1,0 +1,11 @@
+"""Tests of provable chance play all games of ours, like the tests of those games."""
+
+import one_game
+import pytest
+
+from pbmserv.engine import registry
+
+
+@pytest.fixture(autouse=True)
+def every_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "announced", one_game.every_game)

@@ -1,0 +1,267 @@
+"""A player proves a finished game from the letters of one mailbox, and any change is named."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from mailboxes_of_games import a_game, checked, sentences
+
+from pbmserv.engine.proof import pledge_of
+from pbmserv.engine.record import read_record
+
+GAMES = {
+    "backgammon": ("backgammon challenge anna bela", ("anna", "bela"), ()),
+    "liar": ("liar challenge anna bela -dice=2", ("anna", "bela"), ()),
+    "battleships": (
+        "battleships challenge anna bela -salvo",
+        ("anna", "bela"),
+        ("a1-a5 b1-b4 c1-c3 d1-d3 e1-e2", "random"),
+    ),
+    "blackbox": (
+        "blackbox challenge anna bela -size=4x4 -atoms=2 -clue",
+        ("anna", "bela"),
+        ("b2,c3", "a1,d4", "!a1,1", "!b1,2", "+c1,3"),
+    ),
+    "race": ("blackbox challenge anna bela -race", ("anna", "bela"), ("1", "2,!b2")),
+    "solo": ("blackbox solo anna", ("anna",), ("1", "!b2,2", "3")),
+    "chess": (
+        "chess challenge anna bela",
+        ("anna", "bela"),
+        ("e4", "e5", "Bc4", "Nc6", "Qh5", "Nf6", "Qxf7"),
+    ),
+}
+
+
+@cache
+def played(name: str) -> dict[str, list[bytes]]:
+    """Return each player's mails of a whole game."""
+    challenge, names, first = GAMES[name]
+    with TemporaryDirectory() as folder, a_game(Path(folder), challenge, *names) as game:
+        game.play(first)
+        return game.mails
+
+
+def changed(mails: Sequence[bytes], change: Callable[[str], str]) -> list[bytes]:
+    """Return mails with another record in the letter with the result."""
+    return [re.sub(rb"(?s)(filename=\".*?\.txt\".*?\r\n\r\n)(.*?)(\r\n--)", one_of(change), mail)
+            for mail in mails]  # fmt: skip
+
+
+def one_of(change: Callable[[str], str]) -> Callable[[re.Match[bytes]], bytes]:
+    def put(match: re.Match[bytes]) -> bytes:
+        text = base64.b64decode(match[2]).decode()
+        assert change(text) != text
+        return (
+            match[1] + base64.encodebytes(change(text).encode()).replace(b"\n", b"\r\n") + match[3]
+        )
+
+    return put
+
+
+def record_in(mails: Sequence[bytes]) -> str:
+    texts: list[str] = []
+
+    def keep(text: str) -> str:
+        texts.append(text)
+        return f"{text}\n"
+
+    changed(mails, keep)
+    return texts[0]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_each_mailbox_proves_the_game_and_so_do_two_together(name: str) -> None:
+    mails = played(name)
+    for one in (*mails.values(), [mail for both in mails.values() for mail in both]):
+        verdict = checked(one)
+        assert verdict.is_proven, sentences(verdict)
+    assert any("show the board" in sentence for sentence in sentences(verdict))
+
+
+def test_the_first_letters_of_both_players_have_the_same_pledge() -> None:
+    fields = [
+        re.findall(rb"pledge=([0-9a-f]{64})", b"".join(mails)) for mails in played("liar").values()
+    ]
+    assert {*fields[0]} == {*fields[1]}
+    record = read_record(record_in(played("liar")["anna"])).record
+    assert pledge_of(record).hex().encode() in fields[0]
+
+
+def test_both_mailboxes_have_the_same_record_hash_after_each_move() -> None:
+    anna, bela = (
+        set(re.findall(rb"record=([0-9a-f]{64})", b"".join(mails)))
+        for mails in played("backgammon").values()
+    )
+    assert anna == bela
+
+
+# -- one change, one sentence ----------------------------------------------------------------------
+
+
+def refusal(mails: Sequence[bytes]) -> str:
+    verdict = checked(mails)
+    (sentence,) = [finding.sentence for finding in verdict.findings if finding.is_wrong]
+    assert not verdict.is_proven
+    return sentence
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_another_seed_does_not_fit_the_pledge(name: str) -> None:
+    def reseed(text: str) -> str:
+        return re.sub(r"seed: (.)", lambda m: f"seed: {'1' if m[1] == '0' else '0'}", text)
+
+    sentence = refusal(changed(played(name)["anna"], reseed))
+    assert "do not fit the pledge in the letter" in sentence
+
+
+def test_a_moved_atom_of_a_hiding_is_named() -> None:
+    sentence = refusal(
+        changed(played("blackbox")["anna"], lambda text: text.replace("bela: A1,D4", "bela: A2,D4"))
+    )
+    assert 'Move 2 by bela in the record, "A2,D4", is not the move whose hash is in the letter' in (
+        sentence
+    )
+
+
+def test_a_moved_ship_is_named() -> None:
+    def move_ship(text: str) -> str:
+        return text.replace("E1-E2", "E2-E3")
+
+    sentence = refusal(changed(played("battleships")["bela"], move_ship))
+    assert sentence.startswith("Move 1 by anna in the record")
+
+
+def test_a_moved_atom_of_a_box_of_the_house_does_not_fit_the_pledge() -> None:
+    def other_box(text: str) -> str:
+        return re.sub(
+            r"(?m)^(options: .*-id=\S*?:)(\S+)", lambda m: f"{m[1]}{m[2][::-1]}", text, count=1
+        )
+
+    assert "do not fit the pledge" in refusal(changed(played("solo")["anna"], other_box))
+
+
+def test_another_move_is_named() -> None:
+    def other_bid(text: str) -> str:
+        return re.sub(r"(?m)^1\. anna: .*$", "1. anna: 1 one", text)
+
+    sentence = refusal(changed(played("liar")["anna"], other_bid))
+    assert 'Move 1 by anna in the record, "1 one", is not the move' in sentence
+
+
+def test_a_move_that_was_left_out_is_noticed() -> None:
+    def without_last(text: str) -> str:
+        lines = text.split("\n")
+        at = lines.index("end")
+        return "\n".join([*lines[: at - 1], *lines[at:]])
+
+    assert "is not the move" in (sentence := refusal(
+        changed(played("liar")["anna"], without_last)
+    )) or "No move of the record" in sentence  # fmt: skip
+
+
+def test_another_mail_in_the_dice_is_noticed() -> None:
+    def other_mark(text: str) -> str:
+        return re.sub(r"mixed: 1=(.)", lambda m: f"mixed: 1={'1' if m[1] == '0' else '0'}", text)
+
+    assert refusal(changed(played("backgammon")["anna"], other_mark)).startswith("Move 1 by")
+
+
+def test_another_result_is_noticed() -> None:
+    def other_result(text: str) -> str:
+        return re.sub(r"result: anna (.), bela (.)", r"result: anna \2, bela \1", text)
+
+    assert "but its moves lead to" in refusal(changed(played("liar")["anna"], other_result))
+
+
+def test_a_die_that_a_letter_shows_otherwise_is_named() -> None:
+    mails = played("liar")["anna"]
+    at = next(n for n, mail in enumerate(mails) if b"Feedback-ID: board:" in mail)
+    match = re.search(rb"Your dice: (\d) (\d)", mails[at])
+    assert match is not None
+    other = b"5" if match[1] == b"6" else b"6"
+    shown = mails[at].replace(match[0], b"Your dice: " + other + b" " + match[2])
+    sentence = refusal([*mails[:at], shown, *mails[at + 1 :]])
+    assert "The board in the letter of 2026-" in sentence
+    assert f'it shows "{f"Your dice: {other.decode()} {match[2].decode()}"}"' in sentence
+    assert f'by the record it is "{match[0].decode()}"' in sentence
+
+
+def test_a_ray_that_a_letter_reports_otherwise_is_named() -> None:
+    mails = played("blackbox")["anna"]
+    at, match = next(
+        (n, match)
+        for n, mail in enumerate(mails)
+        if (match := re.search(rb"\* bela fired port (\S+): (hit|detour|reflection)", mail))
+    )
+    shown = mails[at].replace(match[0], b"* bela fired port 16: " + match[2])
+    assert match[1] != b"16"
+    assert "bela fired port 16" in refusal([*mails[:at], shown, *mails[at + 1 :]])
+
+
+def test_a_letter_with_another_record_hash_is_named() -> None:
+    mails = list(played("backgammon")["anna"])
+    at = next(n for n, mail in enumerate(mails) if b" record=" in mail and b"turns=4" in mail)
+    mails[at] = re.sub(rb" record=[0-9a-f]{4}", b" record=0000", mails[at])
+    sentence = refusal(mails)
+    assert sentence.startswith("A move before move")
+    assert "the record hash in the letter of 2026-" in sentence
+
+
+def test_a_letter_with_another_pledge_is_named() -> None:
+    mails = list(played("backgammon")["anna"])
+    mails[-1] = re.sub(rb" pledge=[0-9a-f]{4}", b" pledge=0000", mails[-1])
+    assert "The pledge in the letter of" in refusal(mails)
+
+
+def test_two_records_that_differ_are_noticed() -> None:
+    anna, bela = played("liar").values()
+    other = changed(bela, lambda text: re.sub(r"seed: .{4}", "seed: 0000", text))
+    assert "Two records in these files differ" in refusal([*anna, *other])
+
+
+# -- what the letters do not prove -----------------------------------------------------------------
+
+
+def test_letters_may_be_missing_and_in_any_order() -> None:
+    mails = played("backgammon")["anna"]
+    assert checked(mails[::-1]).is_proven
+    verdict = checked(mails[10:])
+    assert verdict.is_proven
+    assert any(
+        sentence.startswith("Your first letter came after") for sentence in sentences(verdict)
+    )
+
+
+def test_without_the_letter_about_the_result_nothing_is_proven() -> None:
+    verdict = checked(played("liar")["anna"][:-1])
+    assert not verdict.is_proven
+    assert not verdict.is_wrong
+    assert "but no record" in sentences(verdict)[-1]
+
+
+def test_a_record_without_letters_proves_nothing() -> None:
+    verdict = checked([record_in(played("liar")["anna"]).replace("\n", "\r\n").encode()])
+    assert not verdict.is_proven
+    assert "no letter here carries hashes" in sentences(verdict)[-1]
+
+
+def test_a_mail_of_mine_in_the_dice_is_found_among_my_sent_mails() -> None:
+    said = sentences(checked(played("liar")["anna"]))
+    assert "The mail of anna with move 1, which is among these, was mixed into all chance" in (
+        " ".join(said)
+    )
+    house = [mail for mail in played("liar")["anna"] if b"Pbmserv-Record" in mail]
+    said = sentences(checked(house))
+    assert "a letter answers it, but it is not among these" in " ".join(said)
+
+
+def test_unsigned_letters_are_counted() -> None:
+    assert "are not signed, so anybody could have written them" in sentences(
+        checked(played("liar")["anna"])
+    )[-1]  # fmt: skip
