@@ -87,6 +87,7 @@ def test_each_table_has_a_place_and_its_keys_fit(divided: Database) -> None:
                     )
                 )
                 if target in keys:  # the row referred to is on the same node
+                    assert name in keys, f"a node has all of {name}, but not of {target}"
                     assert columns[keys[name]] == keys[target], (name, target)
     assert schema.check(divided) == []
 

@@ -223,8 +223,8 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     notes = select(seats.c.board_id, seats.c.note).where(
         seats.c.player_id == player_id, seats.c.note.is_not(None)
     )
-    for row in connection.execute(notes):
-        boards_by_id[row.board_id]["note"] = row.note
+    for seat in connection.execute(notes):
+        boards_by_id[seat.board_id]["note"] = seat.note
     return list(boards_by_id.values())
 
 

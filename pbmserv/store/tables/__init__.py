@@ -1,8 +1,9 @@
 """The tables. A test compares them with those of `migrations/`.
 
-Keys and queries use a board or a player, never several boards, so that rows can be distributed by
-board one day. There are two stores: tables with ``info["store"] == "mail"`` are in the mail store,
-all others in the game store. On SQLite each is a file, on PostgreSQL both are in one database.
+Statements of a move name one board, or a share of a queue, so that a distributed PostgreSQL can
+have each on one node (0154). There are two stores: tables with ``info["store"] == "mail"`` are in
+the mail store, all others in the game store. On SQLite each is a file, on PostgreSQL both are in
+one database.
 """
 
 from __future__ import annotations
