@@ -9,7 +9,7 @@ MINUTES ?= 10
 GROWTH ?=
 FOLDER ?= var/screenshots
 TARGETS ?= smtp,mime,reply,command,sender,report
-EXTRAS := postgresql,tools,pictures,house
+EXTRAS := postgresql,tools,pictures,house,events
 # pip prints much that nobody needs, and then nothing for a minute: a line every five seconds says how
 # far it is, and all of its own words are shown if it fails.
 INSTALL := sh -c 'log=$(VENV)/pip.log; \

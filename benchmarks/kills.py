@@ -109,7 +109,7 @@ class Report:
             "outlived its parent": self.orphans,
             "failed": self.failures,
         }
-        return [f"{what}: {one}" for what, names in kinds.items() for one in names]
+        return [f"{what}: {name}" for what, names in kinds.items() for name in names]
 
     def printed(self) -> str:
         """Return the report as text."""

@@ -39,6 +39,7 @@ LIBRARIES = (
     Library("textual", "textual", "tools", "the game in the terminal"),
     Library("PIL", "pillow", "pictures", "a PNG picture"),
     Library("numba", "numba", "house", "the compiled search"),
+    Library("caissify_pairings", "caissify-pairings", "events", "a Swiss tournament"),
 )
 
 

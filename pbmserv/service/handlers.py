@@ -15,6 +15,13 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
+from pbmserv.commands.table.contests import Contest, Events, OneEvent
+from pbmserv.commands.table.ladder import (
+    ChallengeOnLadder,
+    JoinLadder,
+    LeaveLadder,
+    ShowLadder,
+)
 from pbmserv.commands.table.looking import (
     Follow,
     Friends,
@@ -50,6 +57,7 @@ from pbmserv.commands.table.playing import (
     Save,
     Solve,
     Submit,
+    TakeNote,
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
@@ -58,6 +66,7 @@ from pbmserv.service.boards import (
     followers,
     invitations,
     moves,
+    notes,
     opponents,
     plies,
     queries,
@@ -67,6 +76,8 @@ from pbmserv.service.boards import (
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.events import entering
+from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
 
@@ -102,6 +113,7 @@ HANDLERS: Handlers = {
     Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
+    TakeNote: notes.take_note,
     Submit: queued_moves.submit,
     ConfirmMove: queued_moves.confirm,
     Preview: moves.preview,
@@ -110,6 +122,10 @@ HANDLERS: Handlers = {
     Chat: moves.chat,
     Message: messages.message,
     Broadcast: messages.broadcast,
+    ShowLadder: ladder.show,
+    JoinLadder: ladder.join,
+    ChallengeOnLadder: ladder.challenge,
+    LeaveLadder: ladder.leave,
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,
@@ -122,6 +138,9 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
+    Contest: entering.contest,
+    OneEvent: entering.one_event,
+    Events: entering.show_events,
 }
 """The handler of each command.
 

@@ -72,7 +72,18 @@ def _row(step: Written) -> Row | None:
 
 
 PROVES_NOTHING = frozenset(
-    {"help", "list", "games", "standings", "ratings", "scores", "week", "history", "forgot"}
+    {
+        "help",
+        "list",
+        "events",
+        "games",
+        "standings",
+        "ratings",
+        "scores",
+        "week",
+        "history",
+        "forgot",
+    }
 )
 """Commands that answer every sender in the same way."""
 

@@ -15,7 +15,7 @@ from pbmserv.extras import LIBRARIES, install_command, why_missing
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-OPTIONAL = ("postgresql", "tools", "pictures", "house")
+OPTIONAL = ("postgresql", "tools", "pictures", "house", "events")
 """Extras for people who run a server; the others are for tests and measurements."""
 
 BLOCKED = [library.module for library in LIBRARIES]

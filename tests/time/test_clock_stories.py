@@ -126,7 +126,9 @@ def test_in_an_event_a_long_absence_ends_the_game_all_the_same(server: Correspon
     assert row(server).status == "active"
     server.live(minutes=1)
     assert row(server).status == "finished"
-    assert any("alice took too long: you won board 1" in said(one.text) for one in server.letters())
+    assert any(
+        "alice took too long: you won board 1" in said(letter.text) for letter in server.letters()
+    )
 
 
 def test_in_an_event_a_player_who_never_moves_loses(server: Correspondence) -> None:

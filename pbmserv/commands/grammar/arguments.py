@@ -20,6 +20,7 @@ from pbmserv.commands.grammar.words import (
     MOST_SETTINGS,
     MOST_SHOWN,
     MOST_SUBJECTS,
+    MOST_WORDS,
     NUMBER,
     OFF,
     OPTION,
@@ -63,7 +64,7 @@ def _read_board(cursor: Cursor) -> None:
     cursor.accept(Kind.BOARD, reference[1])
 
 
-_VALUES = frozenset({"daily", "text", "html", "spoken", "auto", "none", "played"})
+_VALUES = frozenset({"daily", "text", "html", "spoken", "tiny", "auto", "none", "played"})
 """Values of preferences that may be repeated although they are as long as a password."""
 
 
@@ -516,6 +517,17 @@ def _read_subjects(cursor: Cursor) -> None:
     cursor.arguments.subjects = tuple(names[:MOST_SUBJECTS])
 
 
+def _read_words(cursor: Cursor) -> None:
+    """Read words as they are written; quotes make one word of several."""
+    if not cursor.has_more:
+        raise cursor.refusal("missing-words")
+    words = [word.text for word in cursor.words[cursor.index :]]
+    if len(words) > MOST_WORDS:
+        raise cursor.refusal("too-many-event-words", most=MOST_WORDS)
+    cursor.arguments.words = tuple(words)
+    cursor.index = len(cursor.words)
+
+
 def _read_games(cursor: Cursor) -> None:
     """Read names of games of this server."""
     for name in cursor.rest():
@@ -549,6 +561,7 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.NEW_ADDRESSES: _read_new_addresses,
     Kind.GAMES: _read_games,
     Kind.SUBJECTS: _read_subjects,
+    Kind.WORDS: _read_words,
 }
 
 

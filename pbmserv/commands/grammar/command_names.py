@@ -86,6 +86,12 @@ def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
 
 
 _OPENINGS = frozenset({"play", "start", "begin", "new", "another", "a", "game", "match", "of"})
+_WISHES = _OPENINGS | {
+    *("i", "i'd", "we", "we'd", "me", "us", "let", "let's", "lets", "can", "could", "may"),
+    *("please", "want", "wanna", "would", "like", "to", "hi", "hello", "hey"),
+}
+_OF_MINE = frozenset({"my", "our", "the", "good", "old", "dear", "best"})
+"""Words in front of a friend's name."""
 _PLAYED = frozenset({"play", "game", "match"})
 
 
@@ -95,17 +101,21 @@ def spoken_challenge(words: Sequence[Word], games: Collection[str]) -> Head | No
     at = next((n for n, word in enumerate(plain) if word in {"with", "against"}), 0)
     if at == 0:
         return None
-    opening, behind = plain[:at], without_please(words[at + 1 :])
+    opening = plain[:at]
+    while at + 2 < len(words) and plain[at + 1] in _OF_MINE:  # "with my grandpa otto@..."
+        at += 1
+    behind = without_please(words[at + 1 :])
     names = [word for word in behind if not word.text.startswith("-") and word.plain != "the"]
     named_games = [word for word in opening if word in games]
-    is_opening = _OPENINGS.union(games).issuperset(opening)
+    has_address = any("@" in word.text for word in names)  # "with you" names nobody
+    is_opening = (_WISHES if has_address else _OPENINGS).union(games).issuperset(opening)
     is_about_game = bool(named_games) or not _PLAYED.isdisjoint(opening)
     if not (is_opening and is_about_game and 0 < len(names) <= 2):
         return None
     if not all(is_userid(word.plain) or "@" in word.text for word in names):
         return None
     game = named_games[0] if named_games else None
-    return Head(game or "", game, BY_NAME["challenge"], at)
+    return Head(game or "", game, BY_NAME["challenge"], at + 1)
 
 
 def _game_in_front(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:
@@ -225,6 +235,11 @@ def is_number(text: str) -> bool:
     return digits.isascii() and digits.isdigit()
 
 
+EVENT_VERBS = frozenset(
+    {"join", "leave", "create", "invite", "letters", "cancel", "enter", "withdraw", "show"}
+)
+"""First words behind the name of a command about events."""
+
 _ENGLISH = frozenset(
     {"to", "at", "in", "on", "from", "for", "with", "and", "the", "this", "that", "it", "my"}
     | {"all", "home", "again", "now", "here", "please"}
@@ -265,6 +280,8 @@ def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
             return first not in UNTIL | {"from"} and first_and_last_day(days) is None
         case Kind.SUBJECTS:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
+        case Kind.WORDS:
+            return first not in EVENT_VERBS
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:

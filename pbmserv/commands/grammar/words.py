@@ -188,6 +188,7 @@ MOST_RECIPIENTS = 8
 MOST_PLAYERS = 8
 MOST_SHOWN = 20
 MOST_SUBJECTS = 5
+MOST_WORDS = 30
 MOST_SETTINGS = 20
 MOST_DAYS = 365
 """The longest time that a challenge may set."""

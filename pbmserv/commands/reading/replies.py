@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
+    EVENT_VERBS,
     find_command,
     has_credentials,
     holds_a_move,
@@ -31,13 +32,16 @@ LONGEST_ECHO = 200
 EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
+_VERB = re.compile(rf"(?:{'|'.join(sorted(EVENT_VERBS))})\b.*")
 _EXACT = {
     "check": re.compile(r"\S{1,3}"),
     "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),
     "give": re.compile(r"\d{1,4} ?[a-z]*|.* days?"),
     "claim": re.compile(r"(draw|abort|)"),
+    **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
 }
-"""Arguments that show a command and not a sentence: a port, a kind of board, or days.
+"""Arguments that show a command and not a sentence: a port, a kind of board, days, or what to do
+with an event.
 
 "check this" may be a sentence."""
 

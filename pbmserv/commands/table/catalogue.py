@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pbmserv.commands.table.accounts import ACCOUNTS
+from pbmserv.commands.table.contests import CONTESTS
+from pbmserv.commands.table.ladder import LADDERS
 from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import LINES, Row
@@ -33,7 +35,16 @@ _SEVERAL = in_section(
 )
 _MULTIPLE, _QUIT = _SEVERAL
 
-ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, *_SEVERAL)
+ROWS: tuple[Row, ...] = (
+    *HELP,
+    *ACCOUNTS,
+    *STARTING,
+    *PLAYING,
+    *CONTESTS,
+    *LADDERS,
+    *LOOKING,
+    *_SEVERAL,
+)
 """All commands. A new command needs a row, a handler and a help page."""
 
 PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)

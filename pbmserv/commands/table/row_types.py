@@ -36,6 +36,7 @@ class Kind(Enum):
     NEW_ADDRESSES = auto()  # at least one
     GAMES = auto()
     SUBJECTS = auto()  # subjects of help
+    WORDS = auto()  # any words, as written
 
     @property
     def min_words(self) -> int:
@@ -78,6 +79,7 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.NEW_ADDRESSES: (1, NO_LIMIT, "ADDRESS"),
     Kind.GAMES: (0, NO_LIMIT, ""),
     Kind.SUBJECTS: (0, NO_LIMIT, ""),
+    Kind.WORDS: (1, NO_LIMIT, "join GAME"),
 }
 """Fewest words, most words and sample of each kind."""
 
@@ -139,6 +141,7 @@ class Arguments:
     times: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     @property
     def who(self) -> Credentials | None:

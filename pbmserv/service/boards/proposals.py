@@ -62,6 +62,7 @@ class Proposal:
         sitting: its players, by seat.
         origin: the board whose box it copies, if any.
         sender: the player who chose the options; `None`: all players, or the server.
+        event_id: the event of which it is a game, if any.
     """
 
     game: AnyGame
@@ -71,6 +72,7 @@ class Proposal:
     sitting: tuple[Player, ...]
     origin: int | None = None
     sender: Player | None = None
+    event_id: int | None = None
 
 
 def make_board(
@@ -119,6 +121,7 @@ def make_board(
         origin=proposal.origin,
         chosen_by=chosen_by,
         proven=proven,
+        event_id=proposal.event_id,
         sides_drawn=sides_drawn,
         sitting=ids,
         accepted=sorted(there),

@@ -182,7 +182,7 @@ def _words(
     }
 
 
-SEVERAL = frozenset({"tray", "reminders"})
+SEVERAL = frozenset({"tray", "reminders", "event-begins"})
 """Letters about several boards, which are named in their words."""
 
 

@@ -21,11 +21,13 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
+from pbmserv.service.events import course
+from pbmserv.service.ladder import settling
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, solo
+from pbmserv.store import clocks, events, ladders, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
 
@@ -101,6 +103,11 @@ class Scheduler(Rounds):
         self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
+        self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
+        self._drain(ladders.due, settling.check, ladders.put_off)
+        # Each step of an event may make the next one due.
+        while self._drain(events.due, course.handle_due_event, events.put_off):
+            self.note_up()
         self._expire()
 
     def begin(self) -> None:
@@ -151,8 +158,13 @@ class Scheduler(Rounds):
                 self._expired_at = now
                 return
 
-    def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
-        """Call *do* for each row that *find* returns, in a transaction of its own."""
+    def _drain(self, find: Find, do: Do, put_off: PutOff) -> bool:
+        """Call *do* for each row that *find* returns, in a transaction of its own.
+
+        Returns:
+            Whether a row was carried out.
+        """
+        is_busy = False
         passed: set[int] = set()
         more = True
         while more and not self.ending:
@@ -167,8 +179,11 @@ class Scheduler(Rounds):
             for number, future in futures:
                 if not self._settled(number, future, put_off):
                     passed.add(number)
+                elif future.exception() is None:
+                    is_busy = True
             if more:
                 self.note_up()
+        return is_busy and not self.ending
 
     def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
         """Call *do* and queue its letters; return `None` if another process has the row."""

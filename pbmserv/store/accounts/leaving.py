@@ -246,8 +246,9 @@ def _written_to(connection: Connection, player_id: int) -> list[str]:
 
 
 def _drop_plans(connection: Connection, player_id: int) -> None:
-    """Delete moves that wait for a turn or a confirmation."""
-    connection.execute(update(seats).where(seats.c.player_id == player_id).values(plan=None))
+    """Delete notes, and moves that wait for a turn or a confirmation."""
+    empty = update(seats).where(seats.c.player_id == player_id).values(plan=None, note=None)
+    connection.execute(empty)
     seated = select(seats.c.seat).where(
         seats.c.board_id == submitted_moves.c.board_id,
         seats.c.seat == submitted_moves.c.seat,
@@ -331,7 +332,7 @@ def _erase_letters(
     own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
     # Digests and reports are about many boards, so their readers select them.
     several = and_(
-        outbox.c.letter.in_(("tray", "reminders", "summary")),
+        outbox.c.letter.in_(("tray", "reminders", "summary", "event-begins")),
         or_(outbox.c.player_id.in_(readers), anybody),
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))

@@ -86,7 +86,8 @@ SHARE = 100
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "summary": lambda words: sum([len(line["parts"]) for line in words["lines"]]),
     **dict.fromkeys(
-        ("tray", "reminders"), lambda words: len(words["waiting"]) + len(words["news"])
+        ("tray", "reminders", "event-begins"),
+        lambda words: len(words["waiting"]) + len(words["news"]),
     ),
     **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),
 }

@@ -1,8 +1,9 @@
 """The tables. A test compares them with those of `migrations/`.
 
-Keys and queries use a board or a player, never several boards, so that rows can be distributed by
-board one day. There are two stores: tables with ``info["store"] == "mail"`` are in the mail store,
-all others in the game store. On SQLite each is a file, on PostgreSQL both are in one database.
+Statements of a move name one board, or a share of a queue, so that a distributed PostgreSQL can
+have each on one node (0154). There are two stores: tables with ``info["store"] == "mail"`` are in
+the mail store, all others in the game store. On SQLite each is a file, on PostgreSQL both are in
+one database.
 """
 
 from __future__ import annotations
@@ -55,6 +56,22 @@ from pbmserv.store.tables.boards import (
     unconfirmed_boards,
 )
 from pbmserv.store.tables.columns import metadata
+from pbmserv.store.tables.events import (
+    EntryStatus,
+    EventStatus,
+    entries,
+    event_bars,
+    events,
+    pairings,
+    regulars,
+)
+from pbmserv.store.tables.ladders import (
+    ladder_games,
+    ladder_moves,
+    ladder_places,
+    ladder_reigns,
+    ladders,
+)
 from pbmserv.store.tables.mail import (
     UNSENT,
     LetterState,
@@ -64,6 +81,7 @@ from pbmserv.store.tables.mail import (
     inbox,
     letter_bytes,
     outbox,
+    reported_sources,
     settled,
     stores,
 )
@@ -72,6 +90,8 @@ __all__ = [
     "RUNNING",
     "UNSENT",
     "BoardStatus",
+    "EntryStatus",
+    "EventStatus",
     "LetterState",
     "MailState",
     "PauseKind",
@@ -94,6 +114,9 @@ __all__ = [
     "daily_boxes",
     "daily_readers",
     "daily_tries",
+    "entries",
+    "event_bars",
+    "events",
     "followers",
     "game_pauses",
     "game_stops",
@@ -103,16 +126,24 @@ __all__ = [
     "inbox",
     "invitations",
     "keys",
+    "ladder_games",
+    "ladder_moves",
+    "ladder_places",
+    "ladder_reigns",
+    "ladders",
     "letter_bytes",
     "metadata",
     "notices",
     "outages",
     "outbox",
+    "pairings",
     "password_sources",
     "players",
     "plies",
     "rating_changes",
     "ratings",
+    "regulars",
+    "reported_sources",
     "scores",
     "seats",
     "seeks",

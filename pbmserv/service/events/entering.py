@@ -1,0 +1,455 @@
+"""Commands of events: ``league``, ``cup``, ``swiss``, ``event`` and ``events``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+from pbmserv.commands.table.contests import Contest, Events, OneEvent
+from pbmserv.engine.clocks import zone
+from pbmserv.engine.protocol import races
+from pbmserv.engine.registry import AnyGame
+from pbmserv.errors import Refused
+from pbmserv.service.accounts.preferences import DIGEST_MINUTE
+from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import pass_on
+from pbmserv.service.events import course, letters, pages, results
+from pbmserv.service.events.kinds import RULES, Rules, is_monthly
+from pbmserv.service.events.pairing import why_no_swiss
+from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
+from pbmserv.store import events
+from pbmserv.store.accounts import persons, players, preferences
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import histories
+from pbmserv.store.events import BEFORE_START, OVER, UNDER_WAY, Event
+from pbmserv.store.tables.events import EntryStatus, EventStatus
+
+MOST_OWN = 2
+"""Most events of one player that are not over."""
+
+MOST_INVITED = 64
+"""Most players who are invited to an event."""
+
+MOST_ENTRIES = 64
+LONGEST_UNTIL = timedelta(days=90)
+USUAL_ENTRIES, USUAL_UNTIL = 8, timedelta(days=14)
+LONGEST_NAME = 40
+
+_JOIN = frozenset({"join", "enter"})
+_LEAVE = frozenset({"leave", "withdraw"})
+_NAME = re.compile(r"[\w .,'!?&+-]+")
+
+
+# -- leagues, cups and Swiss tournaments of the server -----------------------------------------
+
+
+def contest(context: CommandContext, command: Contest) -> Answer:
+    """``league join|leave game [once]``, and the same for ``cup`` and ``swiss``.
+
+    Raises:
+        Refused: the words are not understood, or the player may not enter.
+    """
+    player = context.speaker(command.who)
+    words = [word.lower() for word in command.words]
+    once = words[-1:] == ["once"] and command.kind == "league"
+    if once:
+        words = words[:-1]
+    if len(words) != 2 or words[0] not in _JOIN | _LEAVE:
+        raise Refused("event-words", kind=command.kind, example=f"{command.kind} join GAME")
+    game = known_game(context, words[1])
+    if words[0] in _LEAVE:
+        return _leave_contest(context, player, command.kind, game)
+    return _join_contest(context, player, command.kind, game, once=once)
+
+
+def _join_contest(
+    context: CommandContext, player: Player, kind: str, game: AnyGame, *, once: bool
+) -> Answer:
+    key = game.info.key
+    must_be_open(context, game)
+    _must_be_for_two(game)
+    if kind == "swiss" and why_no_swiss():
+        raise Refused("event-no-swiss", example=f"cup join {key}")
+    event = events.open_event(context.connection, kind, key, context.now)
+    if event is not None:
+        entry = events.entry_of(context.connection, event.id, player.id)
+        is_regular = events.is_regular(context.connection, key, player.id)
+        if entry is not None and (kind != "league" or once != is_regular):
+            raise _entered_already(context, event)
+    _must_be_free_to_enter(context, player, event)
+    if event is None:
+        event = course.new_event(context, kind, key)
+    events.enter(context.connection, event.id, [player.id], context.now)
+    if kind == "league" and once:
+        events.drop_regular(context.connection, key, player.id)
+    elif kind == "league":
+        events.add_regular(context.connection, key, player.id, context.now)
+    has_digest = _turn_digest_on(context, player) if kind == "league" else False
+    if is_monthly(event):
+        events.change(context.connection, event.id, due_at=context.now)
+    return _entered(context, event, once=once, digest=has_digest)
+
+
+def _leave_contest(context: CommandContext, player: Player, kind: str, game: AnyGame) -> Answer:
+    """End the recurring entry, and the entry to an event that has not started."""
+    key = game.info.key
+    was_regular = kind == "league" and events.drop_regular(context.connection, key, player.id)
+    left, running = None, None
+    for event in events.of_player(context.connection, player.id, (*BEFORE_START, *UNDER_WAY)):
+        if (event.kind, event.game, event.owner_id) != (kind, key, None):
+            continue
+        entry = events.entry_of(context.connection, event.id, player.id)
+        if entry is not None and entry.section is None:
+            events.drop_entry(context.connection, event.id, player.id)
+            left = event
+        else:
+            running = event
+    if not (was_regular or left or running):
+        raise Refused("event-not-entered", part=f"{kind} {key}", example=f"{kind} join {key}")
+    if not (was_regular or left) and running is not None:
+        raise Refused("event-runs", part=str(running.id), example=f"event leave {running.id}")
+    words = {
+        "what": "left",
+        "kind": kind,
+        "title": game.info.title,
+        "game": key,
+        "running": running.id if running else 0,
+    }
+    return Answer((Part("event-entry", words),))
+
+
+def _must_be_for_two(game: AnyGame) -> None:
+    if not game.info.min_seats <= 2 <= game.info.max_seats:
+        raise Refused("event-seats", part=game.info.title, example="events")
+
+
+def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
+    """Refuse a player who is barred, or has entered under another name."""
+    until = events.barred_until(context.connection, player.id, context.now)
+    names = persons.names_of(context.connection, player.id) - {player.id}
+    others = [events.barred_until(context.connection, name, context.now) for name in names]
+    latest = max((moment for moment in (until, *others) if moment), default=None)
+    if latest is not None:
+        raise Refused("event-barred", until=f"{latest:%Y-%m-%d}", example="events")
+    for name in names if event is not None else ():
+        assert event is not None
+        entry = events.entry_of(context.connection, event.id, name)
+        if entry is not None and entry.status != EntryStatus.INVITED:
+            raise Refused("event-same-person", part=entry.userid, example=f"events {event.id}")
+
+
+def _entered_already(context: CommandContext, event: Event) -> Refused:
+    name = letters.facts(context, event)["name"]
+    return Refused("event-entered", part=name, example=f"events {event.id}")
+
+
+def _turn_digest_on(context: CommandContext, player: Player) -> bool:
+    """Give a new player of a league the daily digest; return whether that is new."""
+    is_first = not events.has_entries(context.connection, player.id, "league")
+    if player.digest_minute is not None or not is_first:
+        return False
+    due = next_local(context.now, zone(player.tz), DIGEST_MINUTE)
+    columns = {"digest_minute": DIGEST_MINUTE, "digest_due": due}
+    preferences.save(context.connection, player.id, columns)
+    return True
+
+
+def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
+    count = events.count_entries(context.connection, [event.id]).get(event.id, 0)
+    rules = Rules.of(event)
+    named = {
+        **letters.facts(context, event),
+        "what": "entered",
+        "entered": count,
+        "least": rules.least,
+        "most": rules.most,
+        "size": rules.size,
+        "own": event.owner_id is not None,
+        "once": False,
+        "digest": False,
+        **words,
+    }
+    return Answer((Part("event-entry", named),))
+
+
+# -- one event ---------------------------------------------------------------------------------
+
+
+def one_event(context: CommandContext, command: OneEvent) -> Answer:
+    """``event join|leave|create|invite|letters|cancel …``
+
+    Raises:
+        Refused: the words are not understood, or the player may not do that.
+    """
+    player = context.speaker(command.who)
+    verb, *words = command.words
+    handle = _VERBS.get(verb.lower())
+    if handle is None:
+        raise Refused("event-verb", part=verb[:20], example="event join NUMBER")
+    return handle(context, player, words)
+
+
+def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event:
+    """Return and lock the event whose number is the first word."""
+    text = words[0].lstrip("#") if words else ""
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise Refused("event-number", part=text[:20], example=f"event {verb} NUMBER")
+    event = events.lock(context.connection, int(text))
+    if event is None:
+        raise Refused("no-such-event", part=text, example="events")
+    return event
+
+
+def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    event = _numbered(context, words, "join")
+    if event.owner_id is None:
+        game = known_game(context, event.game)
+        return _join_contest(context, player, event.kind, game, once=event.kind == "league")
+    entry = events.entry_of(context.connection, event.id, player.id)
+    rules = Rules.of(event)
+    if entry is not None and entry.status != EntryStatus.INVITED:
+        raise _entered_already(context, event)
+    if event.status != EventStatus.OPEN or context.now >= event.closes_at:
+        raise Refused("event-closed", part=str(event.id), example="events")
+    if rules.invited and entry is None:
+        raise Refused("event-invited", part=str(event.id), example="events")
+    _must_be_free_to_enter(context, player, event)
+    count = events.count_entries(context.connection, [event.id]).get(event.id, 0) + 1
+    if count > rules.most:
+        raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
+    events.enter(context.connection, event.id, [player.id], context.now)
+    if count == rules.most:  # it begins now
+        begins = {"closes_at": context.now, "starts_at": context.now, "due_at": context.now}
+        events.change(context.connection, event.id, **begins)
+    return _entered(context, event)
+
+
+def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    event = _numbered(context, words, "leave")
+    entry = events.entry_of(context.connection, event.id, player.id)
+    if entry is None or entry.status != EntryStatus.ENTERED:
+        raise Refused("event-not-entered", part=f"event {event.id}", example="events")
+    if event.status in OVER:
+        raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
+    words_of_event = letters.facts(context, event)
+    if entry.section is None:
+        events.drop_entry(context.connection, event.id, player.id)
+        told: tuple[Notification, ...] = ()
+    else:
+        told = tuple(
+            notification
+            for notification in results.leave(context, event, entry)
+            if notification.player_id != player.id
+        )
+        events.change(context.connection, event.id, due_at=context.now)
+    after = events.entry_of(context.connection, event.id, player.id)
+    status = "before" if after is None else str(after.status)
+    context.sitter = context.focus = None
+    part = Part("event-entry", {**words_of_event, "what": "withdrawn", "status": status})
+    return Answer((part,), told)
+
+
+def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    event = _numbered(context, words, "letters")
+    wanted = words[1].lower() if len(words) > 1 else ""
+    if wanted not in {"on", "off"}:
+        raise Refused("event-letters", part=wanted[:20], example=f"event letters {event.id} off")
+    if events.entry_of(context.connection, event.id, player.id) is None:
+        raise Refused("event-not-entered", part=f"event {event.id}", example="events")
+    events.change_entry(context.connection, event.id, player.id, muted=wanted == "off")
+    facts = letters.facts(context, event)
+    return Answer((Part("event-entry", {**facts, "what": "letters", "on": wanted == "on"}),))
+
+
+def _cancel(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    event = _own(context, player, words, "cancel")
+    notifications = course.cancel(context, event)
+    others = tuple(one for one in notifications if one.player_id != player.id)
+    part = Part("event-entry", {**letters.facts(context, event), "what": "cancelled"})
+    return Answer((part,), others)
+
+
+def _own(context: CommandContext, player: Player, words: Sequence[str], verb: str) -> Event:
+    """Return an event of the player's own that has not started."""
+    event = _numbered(context, words, verb)
+    if event.owner_id != player.id:
+        raise Refused("event-not-yours", part=str(event.id), example=f"events {event.id}")
+    if event.status != EventStatus.OPEN:
+        raise Refused("event-closed", part=str(event.id), example=f"events {event.id}")
+    return event
+
+
+def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    """Invite players to an event of one's own."""
+    event = _own(context, player, words, "invite")
+    names = [word.lower().strip(",;") for word in words[1:]]
+    if not names:
+        raise Refused("event-whom", part=str(event.id), example=f"event invite {event.id} FRIEND")
+    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    if len(entries) + len(names) > MOST_INVITED:
+        raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
+    invited = []
+    for name in names:
+        other = players.by_userid(context.connection, name)
+        if other is None:
+            raise unknown_player(context, name)
+        if other.accept == "none":
+            raise Refused("unavailable", part=other.userid)
+        if other.id not in entries and other.id != player.id:
+            invited.append(other)
+    contact_ids = [other.id for other in invited]
+    events.enter(context.connection, event.id, contact_ids, context.now, EntryStatus.INVITED)
+    facts = letters.facts(context, event)
+    asked = Part("event-news", {**facts, "what": "invited", "by": player.userid})
+    part = Part(
+        "event-entry",
+        {**facts, "what": "invited", "names": [other.userid for other in invited]},
+    )
+    return Answer((part,), tuple(Notification(one.address, one.id, asked) for one in invited))
+
+
+def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    """``event create game cup|swiss "name" [-entries=8] [-until="1 Mar"] [-invited] [options]``"""
+    plain, options = _split(words)
+    example = 'event create GAME cup "NAME" -entries=8'
+    kinds = [word.lower() for word in plain if word.lower() in {"cup", "swiss"}]
+    games = [word.lower() for word in plain if word.lower() in context.services.registry]
+    if not kinds or not games:
+        raise Refused("event-create", example=example)
+    kind, game = kinds[0], known_game(context, games[0])
+    must_be_open(context, game)
+    _must_be_for_two(game)
+    if kind == "swiss" and why_no_swiss():
+        raise Refused("event-no-swiss", example="events")
+    rest = [word for word in plain if word.lower() not in {kind, game.info.key}]
+    name = _checked_name(context, " ".join(rest), example)
+    if not histories.of_player(context.connection, player.id, None, 1):
+        raise Refused("event-newcomer", example=f"{game.info.key} seek")
+    if events.count_owned(context.connection, player.id) >= MOST_OWN:
+        raise Refused("event-many-own", most=MOST_OWN, example="events")
+    least = RULES[kind].least
+    most = _entries(options.pop("-entries", ""), kind, least)
+    until = _until(context, player, options.pop("-until", ""))
+    invited = "-invited" in options
+    options.pop("-invited", None)
+    given = tuple(f"{name}={value}" if value else name for name, value in options.items())
+    line = f"event create {game.info.key} {kind}"
+    described, _ = read_options(game, given, 2, game.info.key, line)
+    if races(game) and game.is_race(game.options(described, 2)):
+        raise Refused("event-race", part="-race", example=example)
+    rules = replace(RULES[kind], most=most, invited=invited)
+    event = course.create(
+        context,
+        kind,
+        game.info.key,
+        owner_id=player.id,
+        name=name,
+        options=list(described),
+        rules=rules.as_json(),
+        closes_at=until,
+        starts_at=until,
+    )
+    events.enter(context.connection, event.id, [player.id], context.now)
+    return _entered(context, event)
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the plain words, and the options with their values; a date may have blanks."""
+    plain: list[str] = []
+    options: dict[str, str] = {}
+    last = ""
+    for word in words:
+        if word.startswith("-"):
+            last, _, value = word.partition("=")
+            last = last.lower()
+            options[last] = value.strip(_QUOTES)
+            continue
+        until = f"{options.get('-until', '')} {word}".strip(_QUOTES)
+        if last == "-until" and (_is_date(until) or not _is_date(options[last])):
+            options[last] = until
+        else:
+            plain.append(word)
+            last = ""
+    return plain, options
+
+
+_QUOTES = "\"' "
+_ANY_DAY = date(2026, 1, 1)
+
+
+def _is_date(text: str) -> bool:
+    return read_date(text, _ANY_DAY) is not None
+
+
+def _checked_name(context: CommandContext, written: str, example: str) -> str:
+    """Return the name of a player's event, which everybody may read."""
+    name = " ".join(written.split())
+    if not name or len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+        raise Refused("event-name", most=LONGEST_NAME, example=example)
+    if str(pass_on(context, name)) != name:
+        context.echo_hidden = True
+        raise Refused("event-name", most=LONGEST_NAME, example=example)
+    return name
+
+
+def _entries(text: str, kind: str, least: int) -> int:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    if not text:
+        return max(USUAL_ENTRIES, least)
+    if not least <= number <= MOST_ENTRIES:
+        raise Refused(
+            "event-entries",
+            part=text[:20],
+            kind=kind,
+            least=least,
+            most=MOST_ENTRIES,
+            example=f"-entries={least}",
+        )
+    return number
+
+
+def _until(context: CommandContext, player: Player, text: str) -> datetime:
+    local = zone(player.tz)
+    if not text:
+        return context.now + USUAL_UNTIL
+    day = read_date(text, local_date(context.now, local))
+    until = end_of_day(day, local) if day is not None else None
+    if until is None or not context.now < until <= context.now + LONGEST_UNTIL:
+        raise Refused(
+            "event-until", part=text[:20], days=LONGEST_UNTIL.days, example='-until="1 Mar"'
+        )
+    return until
+
+
+_VERBS: Mapping[str, Callable[[CommandContext, Player, Sequence[str]], Answer]] = {
+    "join": _join,
+    "enter": _join,
+    "leave": _leave,
+    "withdraw": _leave,
+    "letters": _letters,
+    "create": _create,
+    "invite": _invite,
+    "cancel": _cancel,
+}
+
+
+# -- looking -----------------------------------------------------------------------------------
+
+
+def show_events(context: CommandContext, command: Events) -> Answer:
+    """``events``: list the events; ``events 12``: show the tables of one.
+
+    Raises:
+        Refused: there is no such event.
+    """
+    if not command.subjects:
+        return Answer((Part("events", {"rows": pages.overview(context)}),))
+    event = _numbered(context, command.subjects, "join")
+    group = command.subjects[1] if len(command.subjects) > 1 else "1"
+    first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1
+    return Answer((Part("event", pages.page(context, event, max(1, first))),))

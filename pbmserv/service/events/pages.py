@@ -1,0 +1,138 @@
+"""Facts of events for letters, pages and programs: the list, and the tables of one event.
+
+They hold results of games that are over, and never anything about a running board but its number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.events import course, letters
+from pbmserv.service.events.groups import movement
+from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
+from pbmserv.store import events
+from pbmserv.store.events import Event, Pairing
+from pbmserv.store.tables.events import EntryStatus, EventStatus
+
+MOST = 100
+"""Events in a list."""
+
+GROUPS = 12
+"""Groups on one page or in one letter."""
+
+NAMED = 200
+"""Entered players who are named before the draw."""
+
+_ORDER = (
+    EventStatus.OPEN,
+    EventStatus.CLOSED,
+    EventStatus.STARTING,
+    EventStatus.RUNNING,
+    EventStatus.FINISHED,
+)
+
+
+def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
+    """Return the events in lines: those that take entries first, then those that run."""
+    listed = events.listed(context.connection, _ORDER, most)
+    listed = [event for event in listed if event.game in context.services.registry]
+    counts = events.count_entries(context.connection, [event.id for event in listed])
+    listed.sort(key=lambda event: (_ORDER.index(event.status), -event.id))
+    return [
+        {
+            **letters.facts(context, event),
+            "status": str(event.status),
+            "round": event.round,
+            "entered": counts.get(event.id, 0),
+            "most": Rules.of(event).most,
+            "invited": Rules.of(event).invited,
+            "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
+        }
+        for event in listed
+    ]
+
+
+def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any]:
+    """Return what everybody may know of an event.
+
+    Args:
+        first: the first of the groups whose tables are returned, at most `GROUPS`.
+    """
+    groups = (first, first + GROUPS - 1)
+    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    names = {player_id: entry.userid for player_id, entry in entries.items()}
+    tables = course.tables_of(context, event, groups)
+    games = events.pairings_of(context.connection, event.id, groups=groups)
+    counts: dict[int, int] = {}
+    for entry in entries.values():
+        if entry.section is not None:
+            counts[entry.section] = counts.get(entry.section, 0) + 1
+    sections = [
+        {
+            "section": section,
+            "rows": [
+                {
+                    "place": line.place,
+                    "userid": names[line.player_id],
+                    "points": line.points,
+                    "won": line.won,
+                    "drawn": line.drawn,
+                    "lost": line.lost,
+                    "open": line.open,
+                    "sonneborn": line.sonneborn,
+                    "buchholz": line.buchholz,
+                    "forfeits": line.forfeits,
+                    "left": entries[line.player_id].status != EntryStatus.ENTERED,
+                    "moves": movement(section, line.place, counts.get(section, 0))
+                    if event.kind == "league"
+                    else 0,
+                }
+                for line in lines
+            ],
+            "games": [_game(game, names) for game in games if game.section == section],
+            "removed": [
+                entry.userid
+                for entry in entries.values()
+                if entry.section == section and entry.status == EntryStatus.REMOVED
+            ],
+        }
+        for section, lines in sorted(tables.items())
+    ]
+    rules, terms = Rules.of(event), terms_of(event)
+    return {
+        **letters.facts(context, event),
+        "status": str(event.status),
+        "round": event.round,
+        "rounds": SWISS_ROUNDS if event.kind == "swiss" else 0,
+        "options": list(event.options),
+        "least": rules.least,
+        "most": rules.most,
+        "size": rules.size,
+        "invited": rules.invited,
+        "own": event.owner_id is not None,
+        "move_days": terms.forfeit,
+        "total_days": terms.total or 0,
+        "waiting": [
+            entry.userid
+            for entry in entries.values()
+            if entry.section is None and entry.status == EntryStatus.ENTERED
+        ][:NAMED],
+        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values()),
+        "first": first,
+        "groups": max(counts, default=0),
+        "sections": sections,
+        "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
+    }
+
+
+def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:
+    return {
+        "round": game.round,
+        "first": names.get(game.first_id, ""),
+        "second": names.get(game.second_id, "") if game.second_id is not None else "",
+        "board": game.board_id,
+        "first_points": game.first_points,
+        "second_points": game.second_points,
+        "reason": game.reason,
+    }

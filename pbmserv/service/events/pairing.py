@@ -1,0 +1,119 @@
+"""Who plays whom, and who begins: Berger tables, and the Dutch system for a Swiss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from pbmserv.extras import why_missing
+from pbmserv.service.events.tables import WIN
+from pbmserv.store.events import Pairing
+
+
+def berger(players: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the games of a single round robin as (first, second), by the Berger tables.
+
+    Args:
+        players: in the order of the draw.
+    """
+    numbers = {player: number for number, player in enumerate(players, 1)}
+    even = len(players) + len(players) % 2
+    return [
+        (one, other) if _begins(numbers[one], numbers[other], even) else (other, one)
+        for one, other in combinations(players, 2)
+    ]
+
+
+def _begins(low: int, high: int, even: int) -> bool:
+    """Return whether the lower of two numbers of a Berger table begins."""
+    if high == even:
+        return low <= even // 2
+    return (low + high) % 2 == 1
+
+
+def why_no_swiss() -> str:
+    """Return why this server can pair no Swiss, ``""`` if it can."""
+    return why_missing("caissify_pairings")
+
+
+def dutch(
+    players: Sequence[int], games: Sequence[Pairing], round_number: int, rounds: int
+) -> list[tuple[int, int | None]]:
+    """Return the games of the next round of a Swiss as (first, second), `None` for the bye.
+
+    Args:
+        players: who play on, in the order of the draw.
+        games: of the earlier rounds, in order.
+    """
+    from caissify_pairings import generate_pairings  # takes long to import
+
+    numbers = {player: number for number, player in enumerate(players, 1)}
+    ever = {one for game in games for one in (game.first_id, game.second_id) if one is not None}
+    histories = {player: _History() for player in ever.union(players)}
+    met = set()
+    for number in range(1, round_number):
+        before = {player: history.score for player, history in histories.items()}
+        seen = set()
+        for game in games:
+            if game.round != number:
+                continue
+            pair = (game.first_id, game.second_id)
+            for player, other in (pair, pair[::-1]):
+                if player is not None:
+                    seen.add(player)
+                    histories[player].add(game, player, before, other)
+            if game.second_id in numbers and game.first_id in numbers:
+                met.add((numbers[game.first_id], numbers[game.second_id]))
+        for player in histories.keys() - seen:
+            histories[player].skip()
+    rows = [
+        {
+            "id": number,
+            "name": str(number),
+            "rating": len(players) - number,
+            "starting_number": number,
+            "score": histories[player].score,
+            "color_hist": histories[player].colours,
+            "float_history": histories[player].floats,
+            "bye_count": histories[player].byes,
+            "forfeit_win_count": 0,
+        }
+        for player, number in numbers.items()
+    ]
+    pairs = generate_pairings(
+        system="dutch",
+        players=rows,
+        previous_pairings=met,
+        round_number=round_number,
+        total_rounds=rounds,
+        initial_color="white",
+    )
+    by_number = {number: player for player, number in numbers.items()}
+    return [(by_number[pair["white_id"]], by_number.get(pair["black_id"] or 0)) for pair in pairs]
+
+
+class _History:
+    """A player's earlier rounds, as the pairing library wants them."""
+
+    def __init__(self) -> None:
+        self.score = 0.0
+        self.colours: list[str] = []
+        self.floats: list[str] = []
+        self.byes = 0
+
+    def add(self, game: Pairing, player: int, before: dict[int, float], other: int | None) -> None:
+        """Add a game, or a bye."""
+        is_first = game.first_id == player
+        points = game.first_points if is_first else game.second_points
+        self.score += (points or 0) / WIN
+        if other is None:
+            self.byes += 1
+            self.floats.append("down")
+            return
+        self.colours.append("white" if is_first else "black")
+        difference = before[player] - before[other]
+        self.floats.append("down" if difference > 0 else "up" if difference < 0 else "none")
+
+    def skip(self) -> None:
+        """Add a round without a game."""
+        self.floats.append("none")

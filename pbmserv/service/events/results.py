@@ -1,0 +1,214 @@
+"""Results of the games of an event, and players who leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pbmserv.engine.types import Outcome, Seat
+from pbmserv.service.boards import plies
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.events import letters
+from pbmserv.service.events.kinds import BAR, ENDING_LOSSES, LONG_BAR
+from pbmserv.service.events.tables import DRAW, LOSS, WIN
+from pbmserv.store import events
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.store.tables.events import EntryStatus
+
+NOT_COUNTED = (None, None)
+
+
+def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
+    """Store the results of games that have ended; return the letters about players who are out."""
+    notifications: list[Notification] = []
+    late: dict[int, int] = {}
+    for game in events.ended_games(context.connection, event.id):
+        board = boards.load(context.connection, game.board_id or 0)
+        assert board is not None
+        if _is_settled(context, game):
+            continue  # a player of this game has been taken out meanwhile
+        if board.status == BoardStatus.DECLINED or board.outcome is None:
+            events.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
+            continue
+        outcome = Outcome(
+            tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
+        )
+        leavers = _late_seats(context, board, outcome)
+        for seat in leavers:
+            player = board.sitters[seat].player_id
+            if outcome.reason == "forfeit":
+                late[player] = late.get(player, 0) + 1
+            if _is_early(context, event, player):
+                notifications += _remove(context, event, player, outcome.reason)
+        if not _is_settled(context, game):
+            points = _points(outcome, leavers)
+            events.settle(context.connection, event.id, game, points, outcome.reason[:12])
+    for player, losses in late.items():
+        notifications += _penalise(context, event, player, losses)
+    return notifications
+
+
+def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
+    """Take a player out of a running event, who wants to leave or has no account any more.
+
+    Before half of the player's games are over, none of them counts. After that, only the open ones
+    are lost.
+    """
+    if _is_early(context, event, entry.player_id):
+        return _remove(context, event, entry.player_id, "left")
+    events.change_entry(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
+    notifications: list[Notification] = []
+    for game in _games_of(context, event, entry.player_id):
+        board = boards.lock(context.connection, game.board_id) if game.board_id else None
+        if not game.is_open or board is None or board.status not in RUNNING:
+            continue
+        sitter = board.sitter_of(entry.player_id)
+        assert sitter is not None
+        after = context.position(board).withdraw(sitter.seat)
+        answer = plies.log_ply(context, board, sitter, after, UNSAID)
+        notifications += answer.notifications
+    return notifications
+
+
+def decide_open_games(context: CommandContext, event: Event) -> list[Notification]:
+    """End the games of the present round that still run: players who are waited for lose.
+
+    If both are waited for, nobody gets a point.
+    """
+    notifications: list[Notification] = []
+    for game in events.pairings_of(context.connection, event.id, event.round):
+        board = boards.lock(context.connection, game.board_id) if game.board_id else None
+        if not game.is_open or board is None or board.status not in RUNNING:
+            continue
+        late = [Seat(n) for n, clock in enumerate(board.clocks) if clock.since is not None]
+        notifications += decide(context, event, game, board, late)
+    return notifications
+
+
+def decide(
+    context: CommandContext, event: Event, game: Pairing, board: BoardRow, losers: Sequence[Seat]
+) -> list[Notification]:
+    """End a running game of an event; a board without losers is a draw of the event."""
+    events.settle(context.connection, event.id, game, _points_without(losers), "decided")
+    if not losers:
+        boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
+        return _to_both(context, event, board, "annulled")
+    sitter = board.sitters[losers[0]]
+    after = context.position(board).forfeit(sitter.seat)
+    answer = plies.log_ply(context, board, sitter, after, UNSAID)
+    own = [Notification.sitter(sitter, part) for part in answer.parts]
+    return [*own, *answer.notifications]
+
+
+def _points_without(losers: Sequence[Seat]) -> tuple[int, int]:
+    if not losers:
+        return DRAW, DRAW
+    first, second = (LOSS if seat in losers else WIN for seat in (0, 1))
+    return first, second
+
+
+def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
+    """Return the points for an outcome; nothing for a player who was as late as the other one."""
+    if outcome.reason == "forfeit" and len(late) == 2:
+        return LOSS, LOSS
+    first, second = outcome.places
+    if first == second:
+        return DRAW, DRAW
+    return (WIN, LOSS) if first < second else (LOSS, WIN)
+
+
+def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> list[Seat]:
+    """Return the seats that lost on time, or whose player has no account any more."""
+    if outcome.seat is None or outcome.reason not in {"forfeit", "resigned"}:
+        return []
+    if outcome.reason == "resigned":
+        gone = board.sitters[outcome.seat].state != PlayerState.ACTIVE
+        return [Seat(outcome.seat)] if gone else []
+    newest = context.position(board)
+    moved = {past.ply.seat for past in newest.backwards() if past.ply is not None}
+    started = newest.at(0)
+    other = Seat(1 - outcome.seat)
+    both = other not in moved and other in started.game.to_act(started.state)
+    return [Seat(outcome.seat), other] if both else [Seat(outcome.seat)]
+
+
+def _games_of(context: CommandContext, event: Event, player_id: int) -> list[Pairing]:
+    """Return a player's games in the present group."""
+    games = events.games_of_player(context.connection, event.id, player_id)
+    return [game for game in games if event.kind == "swiss" or game.round == event.round]
+
+
+def _is_settled(context: CommandContext, game: Pairing) -> bool:
+    newest = events.pairing_of_board(context.connection, game.board_id or 0)
+    assert newest is not None
+    return not newest.is_open
+
+
+def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
+    """Return whether fewer than half of a player's games are over; in a Swiss that never matters,
+    since its opponents have earned their points."""
+    if event.kind == "swiss":
+        return False
+    games = [game for game in _games_of(context, event, player_id) if game.reason != "removed"]
+    return 2 * sum(game.counts for game in games) < len(games)
+
+
+def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> list[Notification]:
+    """Take a player out: no game of the player counts in the table, and open ones end."""
+    entry = events.entry_of(context.connection, event.id, player_id)
+    if entry is None or entry.status != EntryStatus.ENTERED:
+        return []
+    events.change_entry(context.connection, event.id, player_id, status=EntryStatus.REMOVED)
+    notifications = []
+    for game in _games_of(context, event, player_id):
+        events.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
+        board = boards.lock(context.connection, game.board_id) if game.board_id else None
+        if board is None or board.status not in RUNNING:
+            continue
+        boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
+        opponent = next(one for one in board.sitters if one.player_id != player_id)
+        other = events.entry_of(context.connection, event.id, opponent.player_id)
+        if other is not None and other.is_here:
+            notifications += letters.news(
+                context, event, [other], "opponent-out", player=entry.userid, board=board.id
+            )
+    return [*notifications, *letters.news(context, event, [entry], "out", why=why)]
+
+
+def _penalise(
+    context: CommandContext, event: Event, player_id: int, losses: int
+) -> list[Notification]:
+    """Bar a player who lost on time from new entries; two losses end the recurring entry."""
+    connection = context.connection
+    entry = events.entry_of(connection, event.id, player_id)
+    if entry is None:
+        return []
+    forfeits = entry.forfeits + losses
+    events.change_entry(connection, event.id, player_id, forfeits=forfeits)
+    is_barred = events.barred_until(connection, player_id, context.now) is not None
+    span: timedelta = LONG_BAR if is_barred else BAR
+    until = context.now + span
+    events.bar(connection, player_id, until)
+    ended = (
+        event.kind == "league"
+        and forfeits >= ENDING_LOSSES
+        and events.drop_regular(connection, event.game, player_id)
+    )
+    return letters.news(context, event, [entry], "barred", until=f"{until:%Y-%m-%d}", ended=ended)
+
+
+def _to_both(
+    context: CommandContext, event: Event, board: BoardRow, what: str
+) -> list[Notification]:
+    entries = [
+        entry
+        for sitter in board.sitters
+        if (entry := events.entry_of(context.connection, event.id, sitter.player_id))
+    ]
+    return letters.news(context, event, entries, what, board=board.id)

@@ -1,0 +1,105 @@
+"""Players of events, and what they do in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from indoors import PASSWORD, Indoors, Posted, address_of
+
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.events import pages
+from pbmserv.store import events
+from pbmserv.store.tables.events import EventStatus
+
+GAME = "connect4"
+
+
+@dataclass
+class Field:
+    """The players of a server, who enter events of `GAME` and end their games by giving up.
+
+    Attributes:
+        letters: all letters so far.
+    """
+
+    server: Indoors
+    names: tuple[str, ...]
+    letters: list[Posted] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.server.server.scheduler.begin()
+        self.server.sign_up(*self.names)
+
+    def says(self, name: str, command: str, body: str = "") -> list[Posted]:
+        """Write a mail with the password in it, and return the letters that it causes."""
+        verb, _, rest = command.partition(" ")
+        line = f"{verb} {name} {PASSWORD} {rest}".strip()
+        letters = self.server.send(address_of(name), line, body)
+        self.letters += letters
+        return letters
+
+    def all_say(self, command: str, names: Collection[str] = ()) -> None:
+        for name in names or self.names:
+            self.says(name, command)
+
+    def live(self, days: float) -> list[Posted]:
+        """Let so many days pass, with a look of the scheduler each day."""
+        made: list[Posted] = []
+        left = days
+        while left > 0:
+            made += self.server.live(days=min(1.0, left))
+            left -= 1.0
+        self.letters += made
+        return made
+
+    def until(self, event: int, status: EventStatus, most: int = 200) -> list[Posted]:
+        """Let days pass until an event has a status."""
+        made: list[Posted] = []
+        for _ in range(most):
+            if self.event(event)["status"] == status:
+                return made
+            made += self.live(1)
+        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+
+    def event(self, number: int) -> Mapping[str, Any]:
+        """Return all that everybody may know of an event."""
+        with self.server.server.database.reading.connect() as connection:
+            event = events.load(connection, number)
+            assert event is not None
+            now = self.server.server.clock.now()
+            context = CommandContext(self.server.server.services, connection, VISITOR, now)
+            return pages.page(context, event)
+
+    def games(self, number: int) -> Iterator[Mapping[str, Any]]:
+        for section in self.event(number)["sections"]:
+            yield from section["games"]
+
+    def give_up(self, number: int, losers: Collection[str] = ()) -> None:
+        """End the open games of an event: the later name in the alphabet gives up.
+
+        Args:
+            losers: end only games of these players, who give up.
+        """
+        for game in list(self.games(number)):
+            pair = {game["first"], game["second"]}
+            if game["board"] is None or game["reason"] or (losers and not pair & set(losers)):
+                continue
+            loser = max(pair & set(losers) or pair)
+            line = f"{GAME} resign {game['board']} {loser} {PASSWORD}"
+            self.server.send_unread(address_of(loser), line)
+        self.live(0.1)
+
+    def table(self, number: int, section: int = 1) -> list[tuple[str, int]]:
+        """Return the players of a group with their points, the best first."""
+        for one in self.event(number)["sections"]:
+            if one["section"] == section:
+                return [(row["userid"], row["points"]) for row in one["rows"]]
+        return []
+
+
+def kinds_to(letters: Collection[Posted], name: str) -> list[str]:
+    """Return the kinds of the letters to a player."""
+    return [letter.kind for letter in letters if letter.recipient == address_of(name)]

@@ -1,0 +1,244 @@
+"""Events that are played by mail in virtual time: they end on the day they said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, address_of, indoors
+from running import MovableClock
+from seasons import GAME, Field, kinds_to
+
+from pbmserv.store import events
+from pbmserv.store.tables.events import EventStatus
+
+pytestmark = pytest.mark.usefixtures("server")
+FINISHED, RUNNING = EventStatus.FINISHED, EventStatus.RUNNING
+
+
+def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    letters = players.until(1, RUNNING)
+    assert [kinds_to(letters, name) for name in players.names] == [["event-begins"]] * 5
+    assert "You play 4 games" in letters[0].text
+    players.give_up(1)
+    letters = players.live(1)
+    assert players.table(1) == [("ann", 8), ("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
+    assert players.event(1)["status"] == FINISHED
+    results = [letter for letter in players.letters if letter.kind == "event-news"]
+    assert {letter.recipient for letter in results} == set(map(address_of, players.names))
+    assert "You have won" in results[0].text
+    assert "place 5" in results[-1].subject + results[-1].text
+    # The next season has everybody in it, and begins 13 weeks after the first one.
+    following = players.event(2)
+    assert sorted(following["waiting"]) == list(players.names)
+    first = players.event(1)["starts"]
+    players.until(2, RUNNING)
+    assert players.event(2)["starts"] == f"{date.fromisoformat(first) + timedelta(days=91)}"
+
+
+def test_a_player_who_never_plays_leaves_the_table_and_harms_nobody(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.until(1, RUNNING)
+    for game in list(players.games(1)):  # ann never plays; the others do what they can
+        pair = {game["first"], game["second"]}
+        number, other = game["board"], max(pair)
+        verb = "move" if "ann" in pair else "resign"
+        line = f"{GAME} {verb} {number} {other} {PASSWORD} {'d' if verb == 'move' else ''}"
+        players.server.send_unread(address_of(other), line)
+    players.live(11)
+    assert players.event(1)["sections"][0]["removed"] == ["ann"]
+    assert players.table(1) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
+    told = [letter for letter in players.letters if letter.recipient == address_of("ann")]
+    assert any("you are out" in letter.subject for letter in told)
+    assert any("you can enter no event until" in " ".join(one.text.split()) for one in told)
+    (refused,) = players.says("ann", f"cup join {GAME}")
+    assert "you can enter none until" in refused.text
+
+
+def test_a_season_ends_on_its_day_even_if_nobody_plays(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    players.all_say(f"league join {GAME}")
+    players.until(1, RUNNING)
+    days = 0
+    while players.event(1)["status"] == RUNNING:
+        days += 1
+        players.live(1)
+    assert days <= 91
+
+
+def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    players.all_say(f"league join {GAME}")
+    players.until(1, RUNNING)
+    ends = players.event(1)["ends"]
+    # Nothing is looked at until the last day, as if all had been within their time.
+    with players.server.server.database.reading.connect() as connection:
+        boards = [game.board_id for game in events.pairings_of(connection, 1)]
+    players.server.server.writer.submit(
+        lambda c: c.exec_driver_sql(
+            "UPDATE boards SET due_at = NULL, forfeit_days = 0, total_days = NULL"
+        )
+    ).result()
+    players.until(1, FINISHED)
+    assert len(boards) == 6
+    assert f"{players.server.server.clock.now():%Y-%m-%d}" == ends
+    assert all(game["reason"] == "decided" for game in players.games(1))
+
+
+def test_a_season_that_should_start_while_the_server_is_down_starts_late(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(4)
+    players.all_say(f"league join {GAME}")
+    players.until(1, EventStatus.CLOSED)
+    clock = players.server.server.clock
+    assert isinstance(clock, MovableClock)
+    clock.moment += timedelta(days=14)  # a week before the start, and a week after it
+    players.server.server.scheduler.run_once()
+    event = players.event(1)
+    assert event["status"] == RUNNING
+    assert event["starts"] == f"{clock.moment:%Y-%m-%d}"
+    assert event["ends"] == f"{clock.moment + timedelta(days=90):%Y-%m-%d}"
+    assert players.event(2)["starts"] > event["ends"]
+
+
+def test_a_season_with_three_players_waits_and_says_so(field: Callable[[int], Field]) -> None:
+    players = field(3)
+    players.all_say(f"league join {GAME}")
+    first = players.event(1)["starts"]
+    letters = players.live(16)
+    assert players.event(1)["status"] == EventStatus.OPEN
+    assert players.event(1)["starts"] > first
+    assert kinds_to(letters, "ann") == ["event-news"]
+    assert "Only 3 have entered, and it takes 4" in " ".join(letters[0].text.split())
+
+
+def test_a_player_who_leaves_in_mid_season(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.until(1, RUNNING)
+    players.give_up(1, losers=["eve"])  # all her games are over
+    letters = players.says("dan", "event leave 1")
+    assert "Less than half of your games were over" in " ".join(letters[0].text.split())
+    letters = players.live(0.1)
+    players.give_up(1)
+    players.live(1)
+    assert players.table(1) == [("ann", 6), ("bob", 4), ("cleo", 2), ("eve", 0)]
+    (refused,) = players.says("dan", "event leave 1")
+    assert "You are not in it" in refused.text
+
+
+def test_a_player_who_is_deleted_in_mid_season(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.until(1, RUNNING)
+    (question,) = players.says("bob", "delete")
+    players.server.reply(question, "yes")
+    players.live(2)
+    assert len(players.event(1)["sections"][0]["removed"]) == 1
+    players.give_up(1)
+    players.live(1)
+    assert players.table(1) == [("ann", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
+
+
+def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
+    players = field(9)
+    players.all_say(f"cup join {GAME}")
+    letters = players.live(1)
+    assert len([letter for letter in letters if letter.kind == "event-begins"]) == 5
+    players.give_up(1)
+    players.until(1, RUNNING)  # the month is over, and the other four begin
+    assert len(players.event(1)["sections"]) == 2
+    players.give_up(1)
+    players.live(1)
+    assert players.event(1)["round"] == 2
+    assert players.table(1, 3) == [("ann", 0), ("finn", 0)]
+    players.give_up(1)
+    players.live(1)
+    assert players.event(1)["status"] == FINISHED
+    assert players.table(1, 3) == [("ann", 2), ("finn", 0)]
+    won = [letter for letter in players.letters if "You have won" in letter.text]
+    assert [one.recipient for one in won] == [address_of("ann")]
+
+
+def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -> None:
+    players = field(6)
+    players.all_say(f"cup join {GAME}")
+    players.until(1, RUNNING)
+    assert players.event(2)["waiting"] == ["finn"]
+    assert any(
+        "You are in the next cup" in " ".join(letter.text.split()) for letter in players.letters
+    )
+
+
+def test_an_own_cup_begins_when_it_is_full(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    players.server.send(address_of("ann"), f"{GAME} challenge ann bob", "")
+    players.says("bob", "prefs accept=auto")
+    players.server.send(address_of("bob"), f"{GAME} accept 1 bob {PASSWORD}")
+    for name, move in (("ann", "d"), ("bob", "c")):
+        players.server.send(address_of(name), f"{GAME} move 1 {name} {PASSWORD} {move}")
+    players.server.send(address_of("bob"), f"{GAME} resign 1 bob {PASSWORD}")
+    players.says("ann", f'event create {GAME} cup "Office cup" -entries=4')
+    assert players.event(1)["name"] == '"Office cup"'
+    for name in ("bob", "cleo", "dan"):
+        (answer,) = players.says(name, "event join 1")
+        assert 'You are in: "Office cup"' in answer.text
+    players.live(0.1)
+    assert players.event(1)["status"] == RUNNING
+    (refused,) = players.says("dan", "event join 1")
+    assert "already" in refused.text
+
+
+def test_a_swiss_with_a_bye(server: Indoors) -> None:
+    names = tuple(f"p{number:02}" for number in range(25))
+    players = Field(server, names)
+    players.all_say(f"swiss join {GAME}")
+    players.until(1, RUNNING)
+    byes = []
+    for number in range(1, 6):
+        games = [game for game in players.games(1) if game["round"] == number]
+        byes += [game["first"] for game in games if game["board"] is None]
+        assert len(games) == 13
+        players.give_up(1)
+        players.live(1)
+    assert players.event(1)["status"] == FINISHED
+    assert len(set(byes)) == 5  # nobody has it twice
+    table = players.table(1)
+    assert table[0] == ("p00", 10)
+    played = [frozenset((game["first"], game["second"])) for game in players.games(1)]
+    assert len(set(played)) == len(played)  # nobody meets twice
+
+
+def test_a_letter_is_not_sent_to_a_player_who_ended_them(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.says("ann", "event letters 1 off")
+    letters = players.until(1, RUNNING)
+    assert kinds_to(letters, "ann") == ["event-begins"]  # it brings the boards
+    players.give_up(1)
+    letters = players.live(1)
+    assert "event-news" not in kinds_to(players.letters, "ann")
+    assert "event-news" in kinds_to(players.letters, "bob")
+
+
+def test_events_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
+    with indoors(tmp_path, postgres_url) as server:
+        players = Field(server, ("ann", "bob", "cleo", "dan", "eve"))
+        players.all_say(f"league join {GAME}")
+        players.all_say(f"cup join {GAME}")
+        players.live(0.1)
+        players.give_up(2)
+        players.says("ann", "event letters 1 off")
+        players.until(1, RUNNING)
+        players.says("ann", "event leave 1")
+        players.give_up(1)
+        players.live(1)
+        assert players.event(1)["status"] == FINISHED
