@@ -8,6 +8,7 @@
 ALTER TABLE daily_boards DROP CONSTRAINT IF EXISTS fk_daily_boards_board_id;
 ALTER TABLE ladder_games DROP CONSTRAINT IF EXISTS fk_ladder_games_board_id;
 ALTER TABLE rating_changes DROP CONSTRAINT IF EXISTS fk_rating_changes_board_id;
+ALTER TABLE ladder_games DROP CONSTRAINT IF EXISTS fk_ladder_games_board_id;
 ALTER TABLE letter_bytes DROP CONSTRAINT IF EXISTS fk_letter_bytes_letter_id;
 
 ALTER TABLE arrivals DROP CONSTRAINT pk_arrivals, ADD CONSTRAINT pk_arrivals PRIMARY KEY (id, share);

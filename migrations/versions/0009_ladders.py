@@ -5,7 +5,7 @@ from alembic import context, op
 from alembic.util import CommandError
 
 revision = "0009"
-down_revision = "0007"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -61,6 +61,7 @@ class Challenge:
 class Movement:
     """A movement; see the table."""
 
+    id: int
     player_id: int
     userid: str
     before: int | None
@@ -311,24 +312,49 @@ def add_challenge(
     )
 
 
-def open_challenges(connection: Connection, ladder_id: int) -> list[Challenge]:
-    """Return the challenges whose result has not been carried out, oldest first."""
+def open_challenges(
+    connection: Connection,
+    ladder_id: int,
+    *,
+    of: Collection[int] | None = None,
+    most: int | None = None,
+) -> list[Challenge]:
+    """Return the challenges whose result has not been carried out, newest first.
+
+    Args:
+        of: only those in which one of these players takes part.
+        most: the most challenges to return.
+    """
     statement = (
         select(*_CHALLENGE)
         .where(ladder_games.c.ladder_id == ladder_id, ladder_games.c.due_at.is_not(None))
-        .order_by(ladder_games.c.board_id)
+        .order_by(ladder_games.c.board_id.desc())
+        .limit(most)
     )
+    if of is not None:
+        statement = statement.where(_takes_part(of))
     return [Challenge(*row) for row in connection.execute(statement)]
 
 
-def ended_since(connection: Connection, ladder_id: int, since: datetime) -> list[Challenge]:
-    """Return the challenges that ended after a moment, newest first."""
+def ended_since(
+    connection: Connection, ladder_id: int, since: datetime, player_id: int
+) -> list[Challenge]:
+    """Return the challenges of a player that ended after a moment, newest first."""
     statement = (
         select(*_CHALLENGE)
-        .where(ladder_games.c.ladder_id == ladder_id, ladder_games.c.ended_at > since)
+        .where(
+            ladder_games.c.ladder_id == ladder_id,
+            ladder_games.c.ended_at > since,
+            _takes_part([player_id]),
+        )
         .order_by(ladder_games.c.ended_at.desc(), ladder_games.c.board_id.desc())
     )
     return [Challenge(*row) for row in connection.execute(statement)]
+
+
+def _takes_part(player_ids: Collection[int]) -> ColumnElement[bool]:
+    challenger, defender = ladder_games.c.challenger_id, ladder_games.c.defender_id
+    return or_(challenger.in_(player_ids), defender.in_(player_ids))
 
 
 def due_challenges(connection: Connection, now: datetime, most: int) -> list[int]:
@@ -410,13 +436,14 @@ def _log(
     )
 
 
-def movements(connection: Connection, ladder_id: int, since: datetime) -> list[Movement]:
-    """Return the movements after a moment, newest first."""
+def movements(connection: Connection, ladder_id: int, since: datetime, most: int) -> list[Movement]:
+    """Return the movements after a moment, newest first, at most so many."""
     statement = (
         select(*columns_of(Movement, ladder_moves, players))
         .join(players, players.c.id == ladder_moves.c.player_id)
         .where(ladder_moves.c.ladder_id == ladder_id, ladder_moves.c.created_at > since)
         .order_by(ladder_moves.c.id.desc())
+        .limit(most)
     )
     return [Movement(*row) for row in connection.execute(statement)]
 

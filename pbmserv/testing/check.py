@@ -355,6 +355,8 @@ class _Checks:
         text = after.ply.text
         if after.outcome is not None or after.step.public.get(None, text) in {text, ""}:
             return
+        if self.rules.together and after.state.state != before.state.state:
+            return  # the last choice of a turn shows them all
         listed = list(self.game.view(before.state, seat).moves)
         twin = next((move for move in listed if move != text), None)
         if twin is None:  # such as "random": other chance is another move

@@ -19,6 +19,8 @@ from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, Gue
 from pbmserv.views.forms import drawing_label
 from pbmserv.views.pictures import Ink
 from pbmserv.views.public import (
+    EventLine,
+    EventPage,
     Finished,
     GamePage,
     LadderPage,
@@ -80,6 +82,14 @@ class PublicRequests(Protocol):
         """Return a board after *turn* turns or now; ``None`` if there is no such board or turn."""
         ...
 
+    async def events(self) -> Sequence[EventLine]:
+        """Return the newest events: those that take entries first."""
+        ...
+
+    async def event(self, number: int, first: int) -> EventPage | None:
+        """Return an event with its groups from *first* on; ``None`` if there is no such event."""
+        ...
+
     async def seeks(self) -> Sequence[Seek]:
         """Return the open seeks."""
         ...
@@ -119,6 +129,10 @@ def public_routes(printer: Printer, service: PublicRequests, allowance: Allowanc
         Route("/today", site.today),
         Route("/daily", metered(site.dailies)),
         Route("/daily/{number:int}", metered(site.daily)),
+        Route("/events", metered(site.events)),
+        Route("/events.atom", metered(site.events_feed)),
+        Route("/events/{number:int}", metered(site.event)),
+        Route("/events/{number:int}.atom", metered(site.event_feed)),
         Route("/seeks", metered(site.seeks)),
         Route("/game/{number:int}.svg", site.picture),
         Route("/game/{number:int}.png", site.picture),
@@ -192,6 +206,37 @@ class _Public:
             drawn = self._ink.inside(drawing, drawing_label(table.scene, drawing))
         text = self._printer.text("daily", page=table, drawn=drawn)
         return tagged(request, text, headers=BRIEFLY)
+
+    async def events(self, request: Request) -> Response:
+        """Show the events: those that take entries, those that run, and those that are over."""
+        events = await self._service.events()
+        text = self._printer.again("events", events=events)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def event(self, request: Request) -> Response:
+        """Show the tables of an event; with ``?group=13`` from that group on."""
+        event = await self._event(request)
+        if event is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.text("event", words=event)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def _event(self, request: Request) -> EventPage | None:
+        group = request.query_params.get("group", "1")
+        first = max(1, int(group)) if is_number(group) else 1
+        return await self._service.event(request.path_params["number"], first)
+
+    async def events_feed(self, request: Request) -> Response:
+        """Answer with the feed of events that begin or end."""
+        events = await self._service.events()
+        return tagged(request, self._printer.raw("events.atom", events=events), ATOM, BRIEFLY)
+
+    async def event_feed(self, request: Request) -> Response:
+        """Answer with the feed of an event: its games that are over."""
+        event = await self._event(request)
+        if event is None:
+            return self._printer.failure(404, "missing")
+        return tagged(request, self._printer.raw("event.atom", words=event), ATOM, BRIEFLY)
 
     async def seeks(self, request: Request) -> Response:
         seeks = await self._service.seeks()

@@ -196,6 +196,7 @@ def planning(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"blackbox queue {on} {plan}")
         yield from server.send(BOB, f"blackbox queue {on} -")
         yield from server.send(BOB, f"blackbox queue {on} -")
+        yield from server.send(BOB, f"blackbox note {on} alice likes corners")
         yield from server.send(BOB, f"blackbox queue {on} 3; 3; 5")
         for move in ("3", "5", "14"):
             yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} {move}")
@@ -289,7 +290,7 @@ def waiting(folder: Path) -> Iterator[Posted]:
 
 
 def operating(folder: Path) -> Iterator[Posted]:
-    """What operators do to boards and accounts, as those whom it concerns read it."""
+    """Letters to players about operators' changes of boards and accounts."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol", "dave")
         for players in ("alice bob", "alice carol", "bob carol"):
@@ -443,7 +444,9 @@ def inviting(folder: Path) -> Iterator[Posted]:
         ):
             line = f"blackbox challenge alice {PASSWORD} {friend}"
             letters = server.send(ALICE, line, words)
-            invitations |= {one.recipient: one for one in letters if one.kind == "invitation"}
+            invitations |= {
+                letter.recipient: letter for letter in letters if letter.kind == "invitation"
+            }
             yield from letters
         for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
             yield from server.reply(invitations[f"{friend}@far.example"], words)
@@ -552,6 +555,6 @@ STORIES: tuple[Story, ...] = (
     inviting,
     stopping,
     unsubscribing,
-    holding_events,
     climbing,
+    holding_events,
 )

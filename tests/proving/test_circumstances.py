@@ -55,6 +55,42 @@ def test_on_both_databases(database_url: str, tmp_path: Path) -> None:
         proven(game, *TWO)
 
 
+ODD = {
+    "practice": (
+        "blackbox solo anna -practice",
+        "anna 1, anna 2, anna undo, anna redo, anna restart, anna 3, anna hint",
+    ),
+    "three": (
+        "liar challenge anna bela carl -dice=2",
+        "anna 1 two, bela 2 twos, carl 3 twos, carl resign",
+    ),
+    "takeback": (
+        "ttt challenge anna bela",
+        "anna b2, bela a1, bela takeback, anna accept, bela draw, anna reject",
+    ),
+    "swap": ("hex challenge anna bela -size=5", "anna c3, bela swap"),
+    "timed": (
+        "blackbox challenge anna bela -race -scoring=timed",
+        "anna 1, bela !c3, anna +c3, anna undo, bela 4",
+    ),
+}
+"""A challenge for each odd course of a game, and its first replies."""
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_game_of_an_odd_course_is_proven(tmp_path: Path, name: str) -> None:
+    challenge, replies = ODD[name]
+    players = dict.fromkeys(reply.split()[0] for reply in replies.split(", "))
+    with a_game(tmp_path, challenge, *players) as game:
+        for reply in replies.split(", "):
+            number = game.position().number
+            userid, _, text = reply.partition(" ")
+            game.reply(userid, text)
+            assert game.position().number > number, game.letters[userid][-1].text
+        game.play()
+        proven(game, *players)
+
+
 def test_a_copy_of_the_first_mail_and_a_second_reply_change_nothing(tmp_path: Path) -> None:
     with a_game(tmp_path, "liar challenge anna bela -dice=1", *TWO) as game:
         game.reply("anna", "1 two")
@@ -131,6 +167,18 @@ def test_letters_in_other_forms_prove_the_game_too(tmp_path: Path, form: str) ->
         assert [part.get_filename() for part in result.message.iter_attachments()] == [
             "blackbox-1.txt"
         ]
+
+
+def test_a_player_with_tiny_letters_asks_for_the_record(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.send("anna", f"prefs anna {PASSWORD} format=tiny")
+        game.play(HIDDEN)
+        tiny = game.letters["anna"][-1]
+        assert len(tiny.raw) < 1_000
+        assert "Record " in tiny.text
+        assert not checked(game.mails["anna"]).is_proven
+        game.send("anna", f"blackbox record 1 anna {PASSWORD}")
+        proven(game, *TWO)
 
 
 def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_the_order_of_a_month_ago_follows_from_the_movements(steps: list) -> Non
     first, fresh, movements = list(order), 4, []
 
     def note(player: int, before: int | None, after: int | None) -> None:
-        movements.insert(0, Movement(player, "", before, after, "", None, NOW))
+        movements.insert(0, Movement(0, player, "", before, after, "", None, NOW))
 
     for kind, a, b in steps:
         if kind == 0 or not order:

@@ -24,7 +24,9 @@ from pbmserv.web.openapi import EXAMPLES
 
 PARAMETERS = {
     "board": 1,
+    "event": 1,
     "game": "blackbox",
+    "group": 1,
     "userid": "alice",
     "limit": 30,
     "before": 100,
@@ -43,6 +45,8 @@ ANSWERS = {
     "get_ladders_game": "/ladders/blackbox",
     "get_players_userid": "/players/alice",
     "get_players_userid_boards": "/players/alice/boards",
+    "get_events": "/events",
+    "get_events_event": "/events/1",
     "get_seeks": "/seeks",
     "get_today": "/today?tap=A",
     "get_seat": "/seat",
@@ -53,6 +57,7 @@ NOT_FOUND = {
     "get_boards_board": "/boards/999",
     "get_ratings_game": "/ratings/chess",
     "get_ladders_game": "/ladders/chess",
+    "get_events_event": "/events/999",
     "get_players_userid": "/players/nobody",
     "get_players_userid_boards": "/players/nobody/boards",
 }
@@ -116,8 +121,9 @@ def play(world: Indoors) -> str:
     world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
     for name in ("alice", "bob"):
         world.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
+    world.send(address_of("bob"), f"league bob {PASSWORD} join blackbox")
     world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
-    tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+    tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
     return tokens[address_of("alice")]
 
 

@@ -66,7 +66,7 @@ def site():
 
 
 def words(page: str) -> str:
-    """What a reader sees, in one line."""
+    """Return the text of a page in one line."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 

@@ -16,7 +16,7 @@ from pbmserv.commands.table.row_types import (
 )
 from pbmserv.commands.table.shapes import ANYWHERE, Shape, in_section
 
-SECTION = "Ladders"
+SECTION = "Events"
 
 
 @dataclass(frozen=True, slots=True)

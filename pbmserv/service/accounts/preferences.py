@@ -399,10 +399,10 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
         )
     if subscription.what == "daily":
         return subscription, _tried(daily_box.daily, context, Daily(subscription.game, None, "off"))
-    if subscription.what == "event":
-        return subscription, events.mute(context.connection, subscription.event, player.id)
     if subscription.what == "ladder":
         return subscription, _end_ladder_news(context, player, subscription.game)
+    if subscription.what == "event":
+        return subscription, events.mute(context.connection, subscription.event, player.id)
     if subscription.what == "single" and player.digest_minute is not None:
         return subscription, False
     prefs(context, Prefs(None, (_SETTINGS[subscription.what],)))
@@ -411,10 +411,10 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
     what = kind_of(letter.letter).subscription
-    if what == "event":
-        return Subscription(what, player.userid, event=letter.words["event"])
     if what == "ladder":
         return Subscription(what, player.userid, game=letter.words["game"])
+    if what == "event":
+        return Subscription(what, player.userid, event=letter.words["event"])
     if what not in {"follow", "daily"}:
         return Subscription(what, player.userid)
     board = None if letter.board_id is None else boards.load(context.connection, letter.board_id)

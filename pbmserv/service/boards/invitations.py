@@ -120,7 +120,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
     context.focus = None
-    terms = USUAL if board.terms.of_event else board.terms
+    terms = USUAL if board.of_event else board.terms
     proposal = Proposal(game, options, rated, terms, sitting)
     return invite(context, sender, proposal, {"rematch": board.id})
 

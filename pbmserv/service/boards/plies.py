@@ -302,7 +302,7 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
     """Whether each player has made a move. A forged From address may have begun the board, and a
     forger must not be able to give away ratings of others. In an event, players may give a game up
     before their first move."""
-    none = {FORFEIT, WITHDRAW} if board.terms.of_event else {FORFEIT}
+    none = {FORFEIT, WITHDRAW} if board.of_event else {FORFEIT}
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
     return len(present) == board.seats
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
@@ -136,12 +136,12 @@ def _begin(
     defender: tuple[Player, int],
 ) -> Answer:
     """Begin the board of a challenge and tell both players; who begins is drawn by lot."""
-    sitting = [challenger[0], defender[0]]
-    random.SystemRandom().shuffle(sitting)
+    sitting = (challenger[0], defender[0])
     key = game.info.key
     options, rated = read_options(game, (), 2, key, key)
-    proposal = Proposal(game, options, rated, EVENT_CLOCK, tuple(sitting))
-    board = make_board(context, proposal, {player.id for player in sitting})
+    proposal = Proposal(game, options, rated, EVENT_CLOCK, sitting)
+    ids = {player.id for player in sitting}
+    board = make_board(context, proposal, ids, sides_drawn=True)
     ladders.add_challenge(
         context.connection, ladder.id, board.id, challenger[0].id, defender[0].id, context.now
     )
@@ -235,11 +235,7 @@ def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple
 
 def _challenges_of(context: CommandContext, ladder: Ladder, player_id: int) -> list[Challenge]:
     """Return the running challenges of a player."""
-    return [
-        challenge
-        for challenge in ladders.open_challenges(context.connection, ladder.id)
-        if player_id in {challenge.challenger_id, challenge.defender_id}
-    ]
+    return ladders.open_challenges(context.connection, ladder.id, of=[player_id])
 
 
 # -- who can be challenged ---------------------------------------------------------------------
@@ -276,44 +272,66 @@ def _named_target(
     return place
 
 
+CHUNK = 100
+"""Places that are looked at together."""
+
+
 @dataclass
 class _Field:
-    """The players above a challenger, and what keeps them from being challenged."""
+    """The players above a challenger, and what keeps them from being challenged.
+
+    Attributes:
+        running: the challenger's running challenges.
+        recent: the challenger's challenges that ended in the last days.
+        away: players who are away, among those looked at.
+        incoming: numbers of running challenges that players must defend, likewise.
+    """
 
     context: CommandContext
     ladder: Ladder
     mine: Place
+    running: Sequence[Challenge] = ()
+    recent: Sequence[Challenge] = ()
+    away: set[int] = field(default_factory=set)
+    incoming: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        connection, now = self.context.connection, self.context.now
-        first, last = best_target(self.mine.rank), self.mine.rank - 1
-        self.above = ladders.places(connection, self.ladder.id, first, last)
-        self.running = ladders.open_challenges(connection, self.ladder.id)
-        self.recent = ladders.ended_since(connection, self.ladder.id, now - APART)
-        self.away = ladders.away_now(connection, [one.player_id for one in self.above], now)
+        connection, me = self.context.connection, self.mine.player_id
+        self.running = ladders.open_challenges(connection, self.ladder.id, of=[me])
+        self.recent = ladders.ended_since(connection, self.ladder.id, self.context.now - APART, me)
 
     @property
     def outgoing(self) -> list[Challenge]:
-        """The challenger's running challenges."""
+        """The running challenges that the challenger began."""
         return [one for one in self.running if one.challenger_id == self.mine.player_id]
 
     def best(self) -> Place | None:
         """Return the highest player who can be challenged now."""
-        ids = {self.mine.player_id, *(one.player_id for one in self.above)}
-        blocked = contact.blocked_pairs(self.context, ids)
-        me = self.mine.player_id
-        return next(
-            (
-                place
-                for place in self.above
-                if not {(me, place.player_id), (place.player_id, me)} & blocked
-                and self.why_not(place) is None
-            ),
-            None,
-        )
+        me, rank = self.mine.player_id, self.mine.rank
+        for first in range(best_target(rank), rank, CHUNK):
+            last = min(first + CHUNK, rank) - 1
+            places = ladders.places(self.context.connection, self.ladder.id, first, last)
+            self._look_at(places)
+            ids = {me, *(place.player_id for place in places)}
+            blocked = contact.blocked_pairs(self.context, ids)
+            for place in places:
+                pairs = {(me, place.player_id), (place.player_id, me)}
+                if not pairs & blocked and self._reason(place) is None:
+                    return place
+        return None
 
     def why_not(self, place: Place) -> Refused | None:
         """Return the reason why a player cannot be challenged, `None` if there is none."""
+        self._look_at([place])
+        return self._reason(place)
+
+    def _look_at(self, places: Sequence[Place]) -> None:
+        ids = [place.player_id for place in places]
+        self.away = ladders.away_now(self.context.connection, ids, self.context.now)
+        running = ladders.open_challenges(self.context.connection, self.ladder.id, of=ids)
+        self.incoming = Counter(one.defender_id for one in running)
+
+    def _reason(self, place: Place) -> Refused | None:
         name = place.userid
         if place.player_id in self.away:
             return Refused("ladder-away", part=name)
@@ -324,8 +342,7 @@ class _Field:
             again = recent.ended_at + APART
             return Refused("ladder-week", part=name, days=APART.days, again=_iso(again))
         most = most_incoming(place.rank)
-        incoming = [one for one in self.running if one.defender_id == place.player_id]
-        if len(incoming) >= most:
+        if self.incoming[place.player_id] >= most:
             return Refused("ladder-incoming", part=name, most=most, rank=place.rank)
         return None
 

@@ -7,19 +7,22 @@ from datetime import timedelta
 from typing import Any
 
 from pbmserv.engine.registry import AnyGame
+from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.ladder.ranks import FAME, best_target, order_before
 from pbmserv.store import ladders
 from pbmserv.views.names import public_names
 from pbmserv.views.public import Climb, Fame, LadderGame, LadderPage, Rung
 
-IN_A_LETTER = 60
-"""Most lines of a ladder in a letter: the top, and the places around the reader's."""
-TOP = 20
+TOP, AROUND = 20, 12
+"""Lines of a letter: the first of the ladder, and those above the reader."""
 ON_A_PAGE = 500
+"""Most places and running games on a page."""
 MONTH = timedelta(days=30)
 MOVEMENTS = 60
 """Most movements on a page."""
+UNDONE = 1_000
+"""Most movements that are undone to find the ranks of a month ago."""
 
 
 def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]) -> dict[str, Any]:
@@ -28,14 +31,22 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
     Args:
         readers: ids of the players who get the letter.
     """
-    key = game.info.key
-    ladder = ladders.of_game(context.connection, key)
-    places = [] if ladder is None else ladders.places(context.connection, ladder.id)
-    mine = next((place.rank for place in places if place.player_id in readers), 0)
-    around = range(best_target(mine), mine + 3) if mine else range(0)
-    shown = [place for place in places if place.rank <= TOP or place.rank in around]
-    names = {place.player_id: place.userid for place in places}
-    running = [] if ladder is None else ladders.open_challenges(context.connection, ladder.id)
+    context.budget.spend(Work.TABLE)
+    connection, key = context.connection, game.info.key
+    ladder = ladders.of_game(connection, key)
+    count, shown, mine = 0, [], 0
+    running: list[ladders.Challenge] = []
+    if ladder is not None:
+        count = ladders.count(connection, ladder.id)
+        own = (ladders.place_of(connection, ladder.id, reader) for reader in sorted(readers))
+        mine = next((place.rank for place in own if place is not None), 0)
+        shown = ladders.places(connection, ladder.id, 1, TOP)
+        if mine:
+            around = max(TOP + 1, mine - AROUND)
+            shown += ladders.places(connection, ladder.id, around, mine + 2)
+        ids = [place.player_id for place in shown]
+        running = ladders.open_challenges(connection, ladder.id, of=ids)
+    names = {place.player_id: place.userid for place in shown}
     return {
         "game": key,
         "title": game.info.title,
@@ -46,9 +57,9 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
                 "you": place.rank == mine,
                 "games": sum(place.player_id in _pair(one) for one in running),
             }
-            for place in shown[:IN_A_LETTER]
+            for place in shown
         ],
-        "count": len(places),
+        "count": count,
         "rank": mine,
         "first": best_target(mine) if mine > 1 else 0,
         "playing": [
@@ -57,7 +68,7 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
                 "challenger": names.get(one.challenger_id, ""),
                 "defender": names.get(one.defender_id, ""),
             }
-            for one in running
+            for one in reversed(running)
             if mine and not set(_pair(one)).isdisjoint(readers)
         ],
     }
@@ -74,8 +85,8 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
     if ladder is None:
         return LadderPage(key, game.info.title, 0, [], [], [], [])
     places = ladders.places(connection, ladder.id)
-    movements = ladders.movements(connection, ladder.id, context.now - MONTH)
-    running = ladders.open_challenges(connection, ladder.id)
+    movements = ladders.movements(connection, ladder.id, context.now - MONTH, UNDONE)
+    running = ladders.open_challenges(connection, ladder.id, most=ON_A_PAGE)[::-1]
     fame = ladders.hall_of_fame(connection, ladder.id)
     ids = {player_id for one in running for player_id in _pair(one)}
     userids = ladders.userids(connection, sorted(ids))
@@ -115,6 +126,7 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
         ],
         climbs=[
             Climb(
+                number=movement.id,
                 userid=names.of(movement.userid),
                 before=movement.before,
                 after=movement.after,

@@ -19,6 +19,7 @@ from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators import (
     announcements,
     correspondence,
+    events,
     letters,
     orders,
     overviews,
@@ -201,6 +202,25 @@ ACTIONS: Mapping[str, Action] = {
         ("userid", "new"),
         lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),
     ),
+    "event create": Action(
+        ("kind", "of", "starts"),
+        lambda fields: orders.CreateEvent(
+            _word(fields, "kind"), _word(fields, "of"), fields.get("starts", "")
+        ),
+    ),
+    "event postpone": Action(
+        ("event", "starts"),
+        lambda fields: orders.PostponeEvent(_number(fields, "event"), fields.get("starts", "")),
+    ),
+    "event cancel": Action(("event",), lambda fields: orders.CancelEvent(_number(fields, "event"))),
+    "event remove": Action(
+        ("event", "player"),
+        lambda fields: orders.RemoveFromEvent(_number(fields, "event"), _word(fields, "player")),
+    ),
+    "event decide": Action(
+        ("match", "result"),
+        lambda fields: orders.DecideMatch(_number(fields, "match"), _word(fields, "result")),
+    ),
     "rotate-keys": Action((), lambda _: orders.RotateKeys()),
     "retire-keys": Action(
         ("days",), lambda fields: orders.RetireKeys(_number(fields, "days", 0, LONGEST_AGE))
@@ -343,6 +363,11 @@ class OperatorPages:
             partial(overviews.board_facts, number=number)
         )
         return facts
+
+    async def events(self) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
+        """Return the events, and pairs of players one of whom gave up early."""
+        lines = await self._look(partial(events.event_lines, most=MOST))
+        return lines, await self._look(events.watched)
 
     async def games(self) -> Sequence[Sequence[str]]:
         """See `overviews.game_lines`."""

@@ -28,6 +28,7 @@ from pbmserv.service.core.lookup import races_of, shown_player
 from pbmserv.service.core.secret_boxes import spoils
 from pbmserv.service.ladder.ladder import has_ladder
 from pbmserv.service.ladder.tables import ladder_page
+from pbmserv.service.pages import event_pages
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
@@ -40,6 +41,8 @@ from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.views.forms import drawings
 from pbmserv.views.names import PublicName, PublicNames, public_board, public_names
 from pbmserv.views.public import (
+    EventLine,
+    EventPage,
     Finished,
     GamePage,
     LadderPage,
@@ -100,6 +103,15 @@ class PublicPages:
     async def player(self, userid: str) -> PublicPlayer | None:
         """Return a player's page; ``None`` if nobody of this name may be named."""
         return await asyncio.to_thread(self._read, partial(_player, userid=userid.lower()))
+
+    async def events(self) -> list[EventLine]:
+        """Return the newest events: those that take entries first."""
+        return await asyncio.to_thread(self._read, event_pages.lines)
+
+    async def event(self, number: int, first: int) -> EventPage | None:
+        """Return an event with its groups from *first* on; ``None`` if there is no such event."""
+        read = partial(event_pages.page, number=number, first=first)
+        return await asyncio.to_thread(self._read, read)
 
     async def seeks(self) -> list[Seek]:
         """Return the open seeks."""

@@ -119,6 +119,11 @@ class BoardRow:
         return "a former player" if sitter is None else sitter.userid
 
     @property
+    def of_event(self) -> bool:
+        """Whether it is a game of an event or ladder, which its players have entered."""
+        return self.event_id is not None or self.terms.of_event
+
+    @property
     def undecided(self) -> tuple[str, ...]:
         """Return the userids of players who have not accepted yet."""
         return tuple(s.userid for s in self.sitters if s.accepted_at is None)
