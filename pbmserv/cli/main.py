@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import announce, blackbox, boards, database, games, queues, templates, users
+from pbmserv.cli import (
+    announce,
+    blackbox,
+    boards,
+    database,
+    events,
+    games,
+    queues,
+    templates,
+    users,
+)
 from pbmserv.cli.audit import audit
 from pbmserv.cli.blocks import block, blocked, unblock
 from pbmserv.cli.correspondence import mails
@@ -101,6 +111,7 @@ boards.games.command("try")(games.play)
 app.add_typer(boards.games, name="game")
 app.add_typer(boards.ratings, name="rating")
 app.add_typer(boards.ratings, name="ratings", hidden=True)
+app.add_typer(events.app, name="event")
 app.add_typer(templates.app, name="templates")
 app.add_typer(blackbox.app, name="blackbox")
 

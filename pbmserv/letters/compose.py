@@ -384,7 +384,7 @@ def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: R
 
 
 def _own_note(shown: ShownBoard | None) -> str:
-    """Return the note of the player whose seat it is; spectators and others have none."""
+    """Return the reader's own note at a board; "" for a spectator."""
     if shown is None or shown.seat is None:
         return ""
     return shown.board.sitters[shown.seat].note or ""

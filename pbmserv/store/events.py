@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from pbmserv.engine.ratings import NEWCOMER
+from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -303,14 +304,22 @@ def count_owned(connection: Connection, player_id: int) -> int:
 # -- entries -----------------------------------------------------------------------------------
 
 
-def entries_of(connection: Connection, event_id: int) -> list[Entry]:
-    """Return the entries of an event, by group, place or seed, and time."""
-    rows = connection.execute(
-        _ENTRY.where(entries.c.event_id == event_id).order_by(
-            entries.c.section, entries.c.seed, entries.c.entered_at, entries.c.player_id
-        )
+def entries_of(connection: Connection, event_id: int, section: int | None = None) -> list[Entry]:
+    """Return the entries of an event or of one of its groups, by group, seed and time."""
+    statement = _ENTRY.where(entries.c.event_id == event_id).order_by(
+        entries.c.section, entries.c.seed, entries.c.entered_at, entries.c.player_id
     )
-    return [Entry(*row) for row in rows]
+    if section is not None:
+        statement = statement.where(entries.c.section == section)
+    return [Entry(*row) for row in connection.execute(statement)]
+
+
+def count_groups(connection: Connection, event_id: int) -> int:
+    """Return the number of groups of an event, 0 before the draw."""
+    newest: int | None = connection.execute(
+        select(func.max(entries.c.section)).where(entries.c.event_id == event_id)
+    ).scalar()
+    return newest or 0
 
 
 def entry_of(connection: Connection, event_id: int, player_id: int) -> Entry | None:
@@ -457,14 +466,34 @@ def ordinals(connection: Connection, game: str, event_id: int) -> dict[int, floa
 
 
 def pairings_of(
-    connection: Connection, event_id: int, round_number: int | None = None
+    connection: Connection,
+    event_id: int,
+    round_number: int | None = None,
+    groups: tuple[int, int] | None = None,
 ) -> list[Pairing]:
-    """Return the games of an event, or of one of its rounds, in order."""
+    """Return the games of an event, of one of its rounds, or of some groups, in order.
+
+    Args:
+        groups: the first and the last group.
+    """
     statement = _PAIRING.where(pairings.c.event_id == event_id)
+    if groups is not None:
+        statement = statement.where(pairings.c.section.between(*groups))
     if round_number is not None:
         statement = statement.where(pairings.c.round == round_number)
     rows = connection.execute(
         statement.order_by(pairings.c.round, pairings.c.section, pairings.c.number)
+    )
+    return [Pairing(*row) for row in rows]
+
+
+def games_of_player(connection: Connection, event_id: int, player_id: int) -> list[Pairing]:
+    """Return the games of a player in an event, by round."""
+    rows = connection.execute(
+        _PAIRING.where(
+            pairings.c.event_id == event_id,
+            or_(pairings.c.first_id == player_id, pairings.c.second_id == player_id),
+        ).order_by(pairings.c.round, pairings.c.section, pairings.c.number)
     )
     return [Pairing(*row) for row in rows]
 
@@ -518,14 +547,66 @@ def pairing_of_board(connection: Connection, board_id: int) -> Pairing | None:
     return None if row is None else Pairing(*row)
 
 
-def sections_with_games(connection: Connection, event_id: int, round_number: int) -> set[int]:
-    """Return the groups whose games of a round exist."""
+def event_of_board(connection: Connection, board_id: int) -> int | None:
+    """Return the event of a board, `None` if it belongs to none."""
+    event_id: int | None = connection.execute(
+        select(pairings.c.event_id).where(pairings.c.board_id == board_id)
+    ).scalar()
+    return event_id
+
+
+def early_resignations(
+    connection: Connection, since: datetime, most_plies: int
+) -> list[tuple[str, ...]]:
+    """Return pairs of which one player gave up an event's game after few plies.
+
+    Returns:
+        Loser, winner, number of such games, number of all their games, and the newest board; the
+        most frequent pair first.
+    """
     rows = connection.execute(
-        select(pairings.c.section)
-        .where(pairings.c.event_id == event_id, pairings.c.round == round_number)
-        .distinct()
+        select(
+            pairings.c.first_id,
+            pairings.c.second_id,
+            pairings.c.first_points,
+            pairings.c.board_id,
+            (and_(pairings.c.reason == "resigned", boards.c.plies <= most_plies)).label("early"),
+        )
+        .join(boards, boards.c.id == pairings.c.board_id)
+        .where(boards.c.finished_at >= since, pairings.c.first_points.is_not(None))
+        .order_by(pairings.c.board_id)
     )
-    return set(rows.scalars())
+    met: dict[frozenset[int], int] = {}
+    early: dict[tuple[int, int], list[int]] = {}
+    for first, second, points, board_id, is_early in rows:
+        pair = frozenset((first, second))
+        met[pair] = met.get(pair, 0) + 1
+        if is_early:
+            loser, winner = (second, first) if points else (first, second)
+            early.setdefault((loser, winner), []).append(board_id)
+    ids = sorted({player for pair in early for player in pair})
+    names = player_rows.userids(connection, ids)
+    lines = sorted(early.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [
+        (
+            names[loser],
+            names[winner],
+            str(len(numbers)),
+            str(met[frozenset((loser, winner))]),
+            str(numbers[-1]),
+        )
+        for (loser, winner), numbers in lines
+    ]
+
+
+def sections_with_games(
+    connection: Connection, event_id: int, round_number: int | None = None
+) -> set[int]:
+    """Return the groups that have games, in one round or any."""
+    statement = select(pairings.c.section).where(pairings.c.event_id == event_id).distinct()
+    if round_number is not None:
+        statement = statement.where(pairings.c.round == round_number)
+    return set(connection.execute(statement).scalars())
 
 
 # -- regulars and bars -------------------------------------------------------------------------

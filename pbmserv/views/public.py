@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pbmserv.engine.types import Drawing
 from pbmserv.views.board import BoardScene
@@ -53,6 +53,132 @@ class StandingsTable:
     bots: Mapping[str, int]
     sure_after: int
     opponents: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """An event in a list.
+
+    Attributes:
+        kind: "league", "cup" or "swiss".
+        name: what people call it.
+        status: "open", "closed", "starting", "running", "finished" or "cancelled".
+        starts, closes, ends, finished: days; "" = not known yet.
+        round: the present round, 0 before the first.
+        entered: players.
+        most: players for whom there is room, 0 = any number.
+        invited: only invited players may enter.
+    """
+
+    event: int
+    kind: str
+    game: str
+    title: str
+    name: str
+    status: str
+    starts: str
+    closes: str
+    ends: str
+    finished: str
+    round: int
+    entered: int
+    most: int
+    invited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """A player in the table of a group.
+
+    Attributes:
+        open: games that still run.
+        forfeits: games lost on time.
+        left: the player plays no more.
+        moves: -1 = would move up a group now, 1 = down; 0 outside of leagues.
+    """
+
+    place: int
+    userid: PublicName
+    points: int
+    won: int
+    drawn: int
+    lost: int
+    open: int
+    sonneborn: int
+    buchholz: int
+    forfeits: int
+    left: bool
+    moves: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventGame:
+    """A game of an event.
+
+    Attributes:
+        second: "" = a bye.
+        board: null = a bye.
+        first_points, second_points: 2 = won, 1 = drawn; null = runs, or does not count.
+        reason: why it is over; "" = it runs.
+    """
+
+    round: int
+    first: PublicName
+    second: PublicName | Literal[""]
+    board: int | None
+    first_points: int | None
+    second_points: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventGroup:
+    """A group of an event: its table and its games."""
+
+    section: int
+    rows: Sequence[EventRow]
+    games: Sequence[EventGame]
+    removed: Sequence[PublicName]
+
+    @property
+    def cross(self) -> Sequence[Sequence[EventGame | None]]:
+        """The game of each player against each other one, in the order of the table."""
+        games = {
+            pair: game
+            for game in self.games
+            for pair in ((game.first, game.second), (game.second, game.first))
+        }
+        return [[games.get((row.userid, other.userid)) for other in self.rows] for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage(EventLine):
+    """All about an event.
+
+    Attributes:
+        rounds: rounds of a Swiss, else 0.
+        options: options of its boards.
+        least: fewest players.
+        size: most players of a group.
+        own: a player holds it.
+        move_days, total_days: days for a move, and for all moves of a game.
+        waiting: players who are in no group yet.
+        first: the first group of this page.
+        groups: number of groups.
+        sections: the groups.
+    """
+
+    rounds: int
+    options: Sequence[str]
+    least: int
+    size: int
+    own: bool
+    move_days: int
+    total_days: int
+    waiting: Sequence[PublicName]
+    first: int
+    groups: int
+    sections: Sequence[EventGroup]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,3 +314,82 @@ class GamePage:
     def now(self) -> Any:
         """The view."""
         return self.scene.view
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A place in a ladder.
+
+    Attributes:
+        before: rank a month ago; ``None`` for a player who was not there.
+        joined: day on which the player joined.
+    """
+
+    rank: int
+    userid: PublicName
+    before: int | None
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
+class LadderGame:
+    """A running game of a ladder."""
+
+    board: int
+    challenger: PublicName
+    defender: PublicName
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """A movement in a ladder.
+
+    Attributes:
+        number: of its row.
+        before: rank before it; ``None`` if the player joined.
+        after: rank after it; ``None`` if the player left.
+        why: ``joined``, ``left``, ``silent``, or the result of a game.
+        board: the game that caused it; ``None`` for none.
+    """
+
+    number: int
+    userid: PublicName
+    before: int | None
+    after: int | None
+    why: str
+    board: int | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fame:
+    """A long time at first place; `until` is ``""`` if it lasts."""
+
+    userid: PublicName
+    since: str
+    until: str
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class LadderPage:
+    """The ladder of a game.
+
+    Attributes:
+        count: number of its players, perhaps more than `rungs` has.
+        rungs: the places in their order.
+        running: running games, oldest first.
+        climbs: movements of the last month, newest first.
+        fame: the hall of fame, newest first.
+        days: days at first place that lead there.
+    """
+
+    game: str
+    title: str
+    count: int
+    rungs: Sequence[Rung]
+    running: Sequence[LadderGame]
+    climbs: Sequence[Climb]
+    fame: Sequence[Fame]
+    days: int = 90

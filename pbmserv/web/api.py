@@ -33,7 +33,7 @@ from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.views.board import BoardScene
-from pbmserv.views.public import Finished
+from pbmserv.views.public import EventLine, EventPage, Finished
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
@@ -53,6 +53,7 @@ from pbmserv.web.api_requests import (
 from pbmserv.web.api_shapes import (
     Board,
     Game,
+    Ladder,
     Listing,
     Move,
     Player,
@@ -90,6 +91,7 @@ _PUBLIC = {**BRIEFLY, **UNLISTED}
 _POSITIVE = {"type": "integer", "minimum": 1}
 _TURN = {"turn": {"type": "integer", "minimum": 0, "maximum": LAST_NUMBER}}
 _TAP = {"state": {"type": "string"}, "tap": {"type": "string"}}
+_GROUP = {"group": {**_POSITIVE, "maximum": LAST_NUMBER}}
 _PAGING = {
     "limit": {**_POSITIVE, "maximum": HIGHEST_LIMIT},
     "before": {**_POSITIVE, "maximum": LAST_NUMBER},
@@ -186,10 +188,14 @@ class _Api:
             Endpoint("/boards/{board}", self.board, Board, (400, 404), _TURN),
             Endpoint("/ratings", self.ratings, Listing[Ratings]),
             Endpoint("/ratings/{game}", self.rating, Ratings, (404,)),
+            Endpoint("/ladders", self.ladders, Listing[Ladder]),
+            Endpoint("/ladders/{game}", self.ladder, Ladder, (404,)),
             Endpoint("/players/{userid}", self.player, Player, (404,)),
             Endpoint(
                 "/players/{userid}/boards", self.boards, Listing[Finished], (400, 404), _PAGING
             ),
+            Endpoint("/events", self.events, Listing[EventLine]),
+            Endpoint("/events/{event}", self.event, EventPage, (400, 404), _GROUP),
             Endpoint("/seeks", self.seeks, Listing[Seek]),
             Endpoint("/today", self.today, Today, (404,), _TAP),
             Endpoint("/seat", self.seat, Seat, (401,)),
@@ -280,6 +286,20 @@ class _Api:
                 return _json(request, shapes.ratings_of(table), Ratings, _PUBLIC)
         raise ApiProblem(404, "no-game", game=key[:40])
 
+    async def ladders(self, request: Request) -> Response:
+        """The ladders of all games."""
+        pages = await self._allowance.spend(request, self._web_requests.public.ladders)
+        ladders = [shapes.ladder_of(page) for page in pages]
+        return _json(request, Listing(ladders), Listing[Ladder], _PUBLIC)
+
+    async def ladder(self, request: Request) -> Response:
+        """The ladder of a game."""
+        key = request.path_params["game"]
+        page = await self._allowance.spend(request, lambda: self._web_requests.public.ladder(key))
+        if page is None:
+            raise ApiProblem(404, "no-game", game=key[:40])
+        return _json(request, shapes.ladder_of(page), Ladder, _PUBLIC)
+
     async def player(self, request: Request) -> Response:
         """The public facts of a player."""
         userid = request.path_params["userid"]
@@ -295,6 +315,22 @@ class _Api:
         rows = await self._allowance.spend(request, self._web_requests.public.seeks)
         seeks = [like(Seek, row) for row in rows]
         return _json(request, Listing(seeks), Listing[Seek], _PUBLIC)
+
+    async def events(self, request: Request) -> Response:
+        """Leagues, cups and tournaments: those that take entries first."""
+        events = await self._allowance.spend(request, self._web_requests.public.events)
+        return _json(request, Listing(list(events)), Listing[EventLine], _PUBLIC)
+
+    async def event(self, request: Request) -> Response:
+        """The tables and games of an event, of twelve groups from a group on."""
+        text, first = request.path_params["event"], number_of(request, "group", 1, LAST_NUMBER)
+        number = int(text) if is_number(text) else 0
+        event = await self._allowance.spend(
+            request, lambda: self._web_requests.public.event(number, first or 1)
+        )
+        if event is None:
+            raise ApiProblem(404, "no-event", number=text[:40])
+        return _json(request, event, EventPage, _PUBLIC)
 
     async def today(self, request: Request) -> Response:
         """The guest box of today, after the taps in "state" and one more."""

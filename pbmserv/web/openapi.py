@@ -28,6 +28,7 @@ _REFS = "#/components/schemas/{model}"
 _NAMED = re.compile(r"\{(\w+)\}")
 _IN_PATHS: Mapping[str, Mapping[str, Any]] = {
     "board": {"type": "integer", "minimum": 1, "maximum": LAST_NUMBER},
+    "event": {"type": "integer", "minimum": 1, "maximum": LAST_NUMBER},
     "game": {"type": "string", "examples": ["blackbox"]},
     "userid": {"type": "string", "pattern": f"^{USERID.pattern}$"},
 }

@@ -55,7 +55,7 @@ MOST_OUTCOMES = 100
 """Outcomes of changes that are kept for the next page."""
 COOKIE = "pbmserv-operator"
 SIGNED = (
-    *("/mails", "/letters", "/players", "/boards", "/games", "/server"),
+    *("/mails", "/letters", "/players", "/boards", "/events", "/games", "/server"),
     *("/sign-in", "/sign-out"),
 )
 """Beginnings of the paths of forms that need a session or the token."""
@@ -110,6 +110,7 @@ def build_operators(
             Route("/correspondence", signed(site.correspondence)),
             Route("/boards", signed(site.boards)),
             Route("/boards/{number}", signed(site.board), methods=both),
+            Route("/events", signed(site.events), methods=both),
             Route("/games", signed(site.games), methods=both),
             Route("/games/{game}", signed(site.game), methods=both),
             Route("/server", signed(site.server), methods=both),
@@ -444,6 +445,15 @@ class _Site:
             )
 
         return await self._changed(page, request, board=str(number))
+
+    async def events(self, request: OperatorRequest) -> Response:
+        """Show the events, and what is watched in them; a POST changes one."""
+
+        async def page(request: OperatorRequest) -> Response:
+            events, watched = await self._pages.events()
+            return self._page("events", request, events=events, watched=watched)
+
+        return await self._changed(page, request)
 
     async def games(self, request: OperatorRequest) -> Response:
         """Show the games; a POST computes all ratings again."""

@@ -18,7 +18,16 @@ from pbmserv.extras import why_missing
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
 from pbmserv.views.forms import drawing_label
 from pbmserv.views.pictures import Ink
-from pbmserv.views.public import Finished, GamePage, PublicPlayer, Seek, StandingsTable
+from pbmserv.views.public import (
+    EventLine,
+    EventPage,
+    Finished,
+    GamePage,
+    LadderPage,
+    PublicPlayer,
+    Seek,
+    StandingsTable,
+)
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.rating_graph import rating_graph
@@ -57,12 +66,28 @@ class PublicRequests(Protocol):
         """Return the best players of each game."""
         ...
 
+    async def ladders(self) -> Sequence[LadderPage]:
+        """Return the ladders of all games for two."""
+        ...
+
+    async def ladder(self, game: str) -> LadderPage | None:
+        """Return the ladder of a game; ``None`` if it has none."""
+        ...
+
     async def player(self, userid: str) -> PublicPlayer | None:
         """Return a player's page; ``None`` if nobody of this name may be named."""
         ...
 
     async def game(self, number: int, turn: int | None) -> GamePage | None:
         """Return a board after *turn* turns or now; ``None`` if there is no such board or turn."""
+        ...
+
+    async def events(self) -> Sequence[EventLine]:
+        """Return the newest events: those that take entries first."""
+        ...
+
+    async def event(self, number: int, first: int) -> EventPage | None:
+        """Return an event with its groups from *first* on; ``None`` if there is no such event."""
         ...
 
     async def seeks(self) -> Sequence[Seek]:
@@ -104,12 +129,19 @@ def public_routes(printer: Printer, service: PublicRequests, allowance: Allowanc
         Route("/today", site.today),
         Route("/daily", metered(site.dailies)),
         Route("/daily/{number:int}", metered(site.daily)),
+        Route("/events", metered(site.events)),
+        Route("/events.atom", metered(site.events_feed)),
+        Route("/events/{number:int}", metered(site.event)),
+        Route("/events/{number:int}.atom", metered(site.event_feed)),
         Route("/seeks", metered(site.seeks)),
         Route("/game/{number:int}.svg", site.picture),
         Route("/game/{number:int}.png", site.picture),
         Route("/game/{number:int}", site.game),
         Route("/replay.js", site.replay),
         Route("/standings", metered(site.standings)),
+        Route("/ladder", metered(site.ladders)),
+        Route("/ladder/{game}/ladder.atom", metered(site.ladder_feed)),
+        Route("/ladder/{game}", metered(site.ladder)),
         Route("/players/{userid}", metered(site.player)),
         Route("/games.atom", metered(site.games_feed)),
         Route("/players/{userid}/games.atom", metered(site.games_feed)),
@@ -175,6 +207,37 @@ class _Public:
         text = self._printer.text("daily", page=table, drawn=drawn)
         return tagged(request, text, headers=BRIEFLY)
 
+    async def events(self, request: Request) -> Response:
+        """Show the events: those that take entries, those that run, and those that are over."""
+        events = await self._service.events()
+        text = self._printer.again("events", events=events)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def event(self, request: Request) -> Response:
+        """Show the tables of an event; with ``?group=13`` from that group on."""
+        event = await self._event(request)
+        if event is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.text("event", words=event)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def _event(self, request: Request) -> EventPage | None:
+        group = request.query_params.get("group", "1")
+        first = max(1, int(group)) if is_number(group) else 1
+        return await self._service.event(request.path_params["number"], first)
+
+    async def events_feed(self, request: Request) -> Response:
+        """Answer with the feed of events that begin or end."""
+        events = await self._service.events()
+        return tagged(request, self._printer.raw("events.atom", events=events), ATOM, BRIEFLY)
+
+    async def event_feed(self, request: Request) -> Response:
+        """Answer with the feed of an event: its games that are over."""
+        event = await self._event(request)
+        if event is None:
+            return self._printer.failure(404, "missing")
+        return tagged(request, self._printer.raw("event.atom", words=event), ATOM, BRIEFLY)
+
     async def seeks(self, request: Request) -> Response:
         seeks = await self._service.seeks()
         text = self._printer.again("seeks", seeks=seeks, titles=self._titles)
@@ -184,6 +247,26 @@ class _Public:
         tables = await self._service.standings()
         text = self._printer.again("standings", tables=tables)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def ladders(self, request: Request) -> Response:
+        """Show the ladders of all games."""
+        text = self._printer.again("ladders", ladders=await self._service.ladders())
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def ladder(self, request: Request) -> Response:
+        page = await self._service.ladder(request.path_params["game"])
+        if page is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.text("ladder", page=page)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def ladder_feed(self, request: Request) -> Response:
+        """Answer with the feed of a ladder's movements."""
+        page = await self._service.ladder(request.path_params["game"])
+        if page is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.raw("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
+        return tagged(request, text, ATOM, BRIEFLY)
 
     async def player(self, request: Request) -> Response:
         player = await self._service.player(request.path_params["userid"])

@@ -34,9 +34,9 @@ class Pair:
     def say(self, name: str, text: str) -> Letter:
         """Reply to the newest letter; the answer."""
         self.server.reply(self.last[name], text)
-        for one in self.addresses:
-            letters = self.read(one)
-            self.last[one] = letters[-1] if letters else self.last[one]
+        for address in self.addresses:
+            letters = self.read(address)
+            self.last[address] = letters[-1] if letters else self.last[address]
         return self.last[name]
 
     def other(self, name: str) -> Letter:

@@ -189,7 +189,7 @@ class Unexplained(TicTacToe):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
 )
-def test_what_is_wrong_is_named(game: Any, method: str, sentence: str) -> None:
+def test_faults_of_a_game_are_named(game: Any, method: str, sentence: str) -> None:
     faults = findings(game)
     assert method in faults
     assert sentence in faults[method]

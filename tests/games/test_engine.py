@@ -1,4 +1,4 @@
-"""What the server does around the rules: passes, taps, elimination, moves made together."""
+"""The server's part around the rules: passes, taps, elimination, moves made together."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Hands(Game[tuple]):
 
     def play_all(self, state, moves, rng):
         live, rounds = state
-        beaten = [seat for seat in live if any(BEATS[one] == moves[seat] for one in moves.values())]
+        beaten = [
+            seat for seat in live if any(BEATS[value] == moves[seat] for value in moves.values())
+        ]
         out = beaten if len(beaten) < len(live) else []
         left = tuple(seat for seat in live if seat not in out)
         return After((left, rounds + 1), out=out)

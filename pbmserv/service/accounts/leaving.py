@@ -19,6 +19,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.store import ladders
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -62,6 +63,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
     notifications, count = _resign_all(context, player)
+    ladders.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
@@ -75,6 +77,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     home = _home(context, player)
     notifications, count = _resign_all(context, player)
     contact.keep_blocks_on_deleted(context, player.id)
+    ladders.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None

@@ -279,39 +279,28 @@ def _close_cup(
 
 
 def _step_starting(context: CommandContext, event: Event) -> Sequence[Notification]:
-    """Begin the next group whose boards of this round are missing; after the last one, play."""
-    begun = events.sections_with_games(context.connection, event.id, event.round)
-    groups: dict[int, list[int]] = {}
-    for entry in events.entries_of(context.connection, event.id):
-        if entry.section is not None and entry.is_here:
-            groups.setdefault(entry.section, []).append(entry.player_id)
-    if event.kind == "cup":
-        wanted = _sections_of_round(context, event, groups)
-        groups = {section: groups[section] for section in wanted}
-    missing = [section for section, group in groups.items() if section not in begun and group[1:]]
-    if not missing:
-        assert event.ends_at is not None
-        events.change(
-            context.connection,
-            event.id,
-            status=EventStatus.RUNNING,
-            due_at=min(event.ends_at, context.now + LOOK),
-        )
-        return []
-    events.change(context.connection, event.id, due_at=context.now)
-    return _begin_section(context, event, missing[0], groups[missing[0]])
+    """Begin the next group whose boards of this round are missing; after the last one, play.
 
-
-def _sections_of_round(
-    context: CommandContext, event: Event, groups: Mapping[int, Sequence[int]]
-) -> list[int]:
-    """Return the groups of a cup's present round: those without games of an earlier round."""
-    earlier = {
-        game.section
-        for game in events.pairings_of(context.connection, event.id)
-        if game.round < event.round
-    }
-    return [section for section in groups if section not in earlier]
+    The groups of a cup have new numbers in each round, those of a Swiss stay.
+    """
+    connection = context.connection
+    rounds = event.round if event.kind == "swiss" else None
+    begun = events.sections_with_games(connection, event.id, rounds)
+    for section in range(1, events.count_groups(connection, event.id) + 1):
+        if section in begun:
+            continue
+        group = [
+            entry.player_id
+            for entry in events.entries_of(connection, event.id, section)
+            if entry.is_here
+        ]
+        if len(group) > 1:
+            events.change(connection, event.id, due_at=context.now)
+            return _begin_section(context, event, section, group)
+    assert event.ends_at is not None
+    due_at = min(event.ends_at, context.now + LOOK)
+    events.change(connection, event.id, status=EventStatus.RUNNING, due_at=due_at)
+    return []
 
 
 def _begin_section(
@@ -325,11 +314,7 @@ def _begin_section(
         player = players.by_id(context.connection, player_id)
         assert player is not None
         people[player_id] = player
-    earlier = [
-        one
-        for one in events.pairings_of(context.connection, event.id)
-        if one.section == section and one.round < event.round
-    ]
+    earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
     pairs: Sequence[tuple[int, int | None]] = (
         pairing.dutch(group, earlier, event.round, SWISS_ROUNDS)
         if event.kind == "swiss"
@@ -417,11 +402,13 @@ def _begin_round(context: CommandContext, event: Event) -> None:
     )
 
 
-def tables_of(context: CommandContext, event: Event) -> dict[int, list[Line]]:
-    """Return the table of each group, by its number."""
+def tables_of(
+    context: CommandContext, event: Event, groups: tuple[int, int] | None = None
+) -> dict[int, list[Line]]:
+    """Return the table of each group, or of some groups, by its number."""
     games: dict[int, list[Pairing]] = {}
     members: dict[int, dict[int, None]] = {}
-    for game in events.pairings_of(context.connection, event.id):
+    for game in events.pairings_of(context.connection, event.id, groups=groups):
         games.setdefault(game.section, []).append(game)
         pair = [one for one in (game.first_id, game.second_id) if one is not None]
         members.setdefault(game.section, {}).update(dict.fromkeys(pair))

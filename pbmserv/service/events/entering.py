@@ -450,4 +450,6 @@ def show_events(context: CommandContext, command: Events) -> Answer:
     if not command.subjects:
         return Answer((Part("events", {"rows": pages.overview(context)}),))
     event = _numbered(context, command.subjects, "join")
-    return Answer((Part("event", pages.page(context, event)),))
+    group = command.subjects[1] if len(command.subjects) > 1 else "1"
+    first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1
+    return Answer((Part("event", pages.page(context, event, max(1, first))),))

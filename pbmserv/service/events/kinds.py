@@ -7,15 +7,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from pbmserv.engine.clocks import Terms
+from pbmserv.engine.clocks import EVENT_CLOCK, Terms
 from pbmserv.store.events import Event
 
-EVENT_TERMS = Terms(nag=5, forfeit=10, total=30)
-"""Times of a game of a league or cup. It ends after at most 88 days: 30 days and 14 of absence for
-each player."""
-
-SWISS_TERMS = Terms(nag=3, forfeit=6, total=12)
-"""Times of a game of a Swiss."""
+SWISS_CLOCK = Terms(nag=3, forfeit=6, total=12, cap=12, away=1)
+"""Times of a game of a Swiss, which ends after at most 2 * (12 + 1) = 26 days."""
 
 ROUND = {"league": timedelta(days=90), "cup": timedelta(days=90), "swiss": timedelta(days=26)}
 """Time after which the games of a round that still run are decided."""
@@ -75,7 +71,7 @@ RULES: Mapping[str, Rules] = {
 
 def terms_of(event: Event) -> Terms:
     """Return the times of an event's games."""
-    return SWISS_TERMS if event.kind == "swiss" else EVENT_TERMS
+    return SWISS_CLOCK if event.kind == "swiss" else EVENT_CLOCK
 
 
 def is_monthly(event: Event) -> bool:

@@ -18,6 +18,12 @@ from pbmserv.store.tables.events import EntryStatus, EventStatus
 MOST = 100
 """Events in a list."""
 
+GROUPS = 12
+"""Groups on one page or in one letter."""
+
+NAMED = 200
+"""Entered players who are named before the draw."""
+
 _ORDER = (
     EventStatus.OPEN,
     EventStatus.CLOSED,
@@ -47,12 +53,17 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
     ]
 
 
-def page(context: CommandContext, event: Event) -> dict[str, Any]:
-    """Return all that everybody may know of an event."""
+def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any]:
+    """Return what everybody may know of an event.
+
+    Args:
+        first: the first of the groups whose tables are returned, at most `GROUPS`.
+    """
+    groups = (first, first + GROUPS - 1)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
-    tables = course.tables_of(context, event)
-    games = events.pairings_of(context.connection, event.id)
+    tables = course.tables_of(context, event, groups)
+    games = events.pairings_of(context.connection, event.id, groups=groups)
     counts: dict[int, int] = {}
     for entry in entries.values():
         if entry.section is not None:
@@ -106,7 +117,10 @@ def page(context: CommandContext, event: Event) -> dict[str, Any]:
             entry.userid
             for entry in entries.values()
             if entry.section is None and entry.status == EntryStatus.ENTERED
-        ],
+        ][:NAMED],
+        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values()),
+        "first": first,
+        "groups": max(counts, default=0),
         "sections": sections,
         "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
     }

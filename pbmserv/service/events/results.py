@@ -140,12 +140,8 @@ def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> l
 
 def _games_of(context: CommandContext, event: Event, player_id: int) -> list[Pairing]:
     """Return a player's games in the present group."""
-    return [
-        game
-        for game in events.pairings_of(context.connection, event.id)
-        if player_id in {game.first_id, game.second_id}
-        and (event.kind == "swiss" or game.round == event.round)
-    ]
+    games = events.games_of_player(context.connection, event.id, player_id)
+    return [game for game in games if event.kind == "swiss" or game.round == event.round]
 
 
 def _is_settled(context: CommandContext, game: Pairing) -> bool:

@@ -23,7 +23,10 @@ from pbmserv.store.core.writer import Writer
 
 LONGEST_WHY = 500
 """Characters of a reason."""
-KINDS = ("user", "board", "game", "mail", "letter", "broadcast", "announcement", "sender")
+KINDS = (
+    *("user", "board", "game", "event", "mail", "letter"),
+    *("broadcast", "announcement", "sender"),
+)
 """First words of targets; other targets are ``ratings`` and, for several letters, ``3 letters``."""
 
 

@@ -13,6 +13,7 @@ from pbmserv.service.operators import (
     announcements,
     blocked_senders,
     boards,
+    events,
     kept_mails,
     letters,
     lost_mailboxes,
@@ -310,6 +311,66 @@ class RenameUser:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateEvent:
+    """Create an event that begins on a day."""
+
+    kind: str
+    of: str
+    starts: str
+    name: Literal["event create"] = "event create"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.create_event(context, by, self.kind, self.of, self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class PostponeEvent:
+    """Let an event begin on another day."""
+
+    event: int
+    starts: str
+    name: Literal["event postpone"] = "event postpone"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.postpone(context, by, self.event, self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class CancelEvent:
+    """End an event that has not begun."""
+
+    event: int
+    name: Literal["event cancel"] = "event cancel"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.cancel(context, by, self.event)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFromEvent:
+    """Take a player out of an event."""
+
+    event: int
+    player: str
+    name: Literal["event remove"] = "event remove"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.remove(context, by, self.event, self.player)
+
+
+@dataclass(frozen=True, slots=True)
+class DecideMatch:
+    """Give a game of an event a result."""
+
+    match: int
+    result: str
+    name: Literal["event decide"] = "event decide"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return events.decide(context, by, self.match, self.result)
+
+
+@dataclass(frozen=True, slots=True)
 class RetireKeys:
     """Retire keys of reply addresses that have signed no letter for some days."""
 
@@ -356,6 +417,11 @@ Order: TypeAlias = (
     | EraseUser
     | ExportUser
     | RenameUser
+    | CreateEvent
+    | PostponeEvent
+    | CancelEvent
+    | RemoveFromEvent
+    | DecideMatch
     | RetireKeys
     | RotateKeys
 )

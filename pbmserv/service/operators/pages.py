@@ -19,6 +19,7 @@ from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators import (
     announcements,
     correspondence,
+    events,
     letters,
     orders,
     overviews,
@@ -34,6 +35,7 @@ from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery.reported_sources import ReportedSource
 from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
 from pbmserv.store.operators.letters import LetterLine
@@ -90,6 +92,8 @@ class Queue:
         newest_mail, newest_letter: row numbers.
         octets: sizes of files and tables, by name.
         waiting: name, length and age of each queue.
+        reports: what other mail servers reported, as a sentence.
+        sources: addresses that sent messages which failed DMARC.
     """
 
     running: str
@@ -98,6 +102,8 @@ class Queue:
     newest_letter: int
     octets: Mapping[str, int]
     waiting: Sequence[tuple[str, str, str]]
+    reports: str
+    sources: Sequence[ReportedSource]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +201,25 @@ ACTIONS: Mapping[str, Action] = {
     "user rename": Action(
         ("userid", "new"),
         lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),
+    ),
+    "event create": Action(
+        ("kind", "of", "starts"),
+        lambda fields: orders.CreateEvent(
+            _word(fields, "kind"), _word(fields, "of"), fields.get("starts", "")
+        ),
+    ),
+    "event postpone": Action(
+        ("event", "starts"),
+        lambda fields: orders.PostponeEvent(_number(fields, "event"), fields.get("starts", "")),
+    ),
+    "event cancel": Action(("event",), lambda fields: orders.CancelEvent(_number(fields, "event"))),
+    "event remove": Action(
+        ("event", "player"),
+        lambda fields: orders.RemoveFromEvent(_number(fields, "event"), _word(fields, "player")),
+    ),
+    "event decide": Action(
+        ("match", "result"),
+        lambda fields: orders.DecideMatch(_number(fields, "match"), _word(fields, "result")),
     ),
     "rotate-keys": Action((), lambda _: orders.RotateKeys()),
     "retire-keys": Action(
@@ -338,6 +363,11 @@ class OperatorPages:
             partial(overviews.board_facts, number=number)
         )
         return facts
+
+    async def events(self) -> tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]:
+        """Return the events, and pairs of players one of whom gave up early."""
+        lines = await self._look(partial(events.event_lines, most=MOST))
+        return lines, await self._look(events.watched)
 
     async def games(self) -> Sequence[Sequence[str]]:
         """See `overviews.game_lines`."""

@@ -263,9 +263,8 @@ class _RunningClocks:
         moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
         # A player who has never moved may not know of the board, which a forger can have begun. So
         # nobody loses anything, as with "resign". Players of an event have entered it.
-        not_begun = self._board.event_id is None and any(
-            sitter.seat not in moved for sitter, _, _ in late
-        )
+        has_entered = self._board.of_event
+        not_begun = not has_entered and any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]

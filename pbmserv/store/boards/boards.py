@@ -69,6 +69,7 @@ class BoardRow:
         pledged: whether its letters carry hashes of its seed and record from the first one on;
             boards of older versions do not.
         event_id: the event of which it is a game, if any.
+        sides_drawn: whether the seats were drawn from the seed.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -96,6 +97,7 @@ class BoardRow:
     chosen_by: int | None
     pledged: bool
     event_id: int | None
+    sides_drawn: bool
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -115,6 +117,11 @@ class BoardRow:
             return ""
         sitter = self.sitter_of(self.chosen_by)
         return "a former player" if sitter is None else sitter.userid
+
+    @property
+    def of_event(self) -> bool:
+        """Whether it is a game of an event or ladder, which its players have entered."""
+        return self.event_id is not None or self.terms.of_event
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -241,6 +248,7 @@ def create(
     chosen_by: int | None = None,
     proven: bool = True,
     event_id: int | None = None,
+    sides_drawn: bool = False,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -274,6 +282,7 @@ def create(
             proven=proven,
             pledged=True,
             event_id=event_id,
+            sides_drawn=sides_drawn,
             plies=0,
             created_at=now,
             nag_days=terms.nag,

@@ -76,6 +76,7 @@ boards = Table(
     Column("chosen_by", Key, nullable=True),
     Column("pledged", Boolean, nullable=False, server_default=false()),
     Column("event_id", Key, nullable=True),
+    Column("sides_drawn", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
 """Boards; `store.boards.boards.BoardRow` explains most columns.

@@ -1,0 +1,121 @@
+"""``pbmserv event``: leagues, cups and tournaments for operators."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, TypeAlias
+
+import typer
+
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look
+from pbmserv.cli.output import say, table
+from pbmserv.cli.settings import ConfigFile
+
+app = typer.Typer(
+    no_args_is_help=True, help="Look after leagues, cups and tournaments.", epilog=IN_A_BROWSER
+)
+
+Number: TypeAlias = Annotated[int, typer.Argument(metavar="EVENT", min=1, max=LARGEST)]
+Day: TypeAlias = Annotated[str, typer.Option("--starts", help="The first day: 2027-03-01.")]
+
+
+@app.command("list")
+def list_(most: Most = 100, config: ConfigFile = None) -> None:
+    """List the events: those that take entries first. Example: pbmserv event list"""
+    from pbmserv.service.operators.events import event_lines
+
+    rows = look(config, partial(event_lines, most=most))
+    if not rows:
+        say("There are no events.")
+        return
+    table(("event", "name", "state", "players", "starts", "ends"), rows, fixed=1)
+
+
+@app.command()
+def watch(config: ConfigFile = None) -> None:
+    """List pairs of players one of whom gave up early. Example: pbmserv event watch
+
+    A program cannot see whether a result was agreed. Look at the boards, and use
+    `pbmserv event decide` or `pbmserv event remove` if you are sure.
+    """
+    from pbmserv.service.operators.events import watched
+
+    rows = look(config, watched)
+    if not rows:
+        say("No game of an event was given up early in the last year.")
+        return
+    table(("loser", "winner", "early", "met", "newest board"), rows, fixed=2)
+
+
+@app.command()
+def create(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="league, cup or swiss")],
+    of: Annotated[str, typer.Argument(metavar="GAME")],
+    starts: Day,
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Create an event; players can enter at once.
+
+    Example: pbmserv event create league chess --starts 2027-03-01 --why "first season"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.CreateEvent(kind, of, starts))
+
+
+@app.command()
+def postpone(event: Number, starts: Day, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Let an event begin on another day; players who have entered are told.
+
+    Example: pbmserv event postpone 3 --starts 2027-04-01 --why "the server moves"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.PostponeEvent(event, starts))
+
+
+@app.command()
+def cancel(event: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """End an event that has not begun.
+
+    Example: pbmserv event cancel 3 --why "made by mistake"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.CancelEvent(event))
+
+
+@app.command()
+def remove(
+    event: Number,
+    player: Annotated[str, typer.Argument(metavar="USERID")],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Take a player out of an event, as if the player had left.
+
+    Example: pbmserv event remove 3 carol --why "gave games away"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.RemoveFromEvent(event, player))
+
+
+@app.command()
+def decide(
+    match: Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)],
+    result: Annotated[str, typer.Argument(metavar="RESULT", help="first, second, draw or lost")],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Give a game of an event a result, also one that is over.
+
+    Example: pbmserv event decide 412 draw --why "a fault of the server"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.DecideMatch(match, result))

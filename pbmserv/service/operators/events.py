@@ -1,0 +1,224 @@
+"""Deeds of operators about events, and games that they may want to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from pbmserv.engine.types import Seat
+from pbmserv.errors import OperatorError, Refused
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.events import course, letters, pages, results
+from pbmserv.service.events.kinds import CLOSING, KINDS
+from pbmserv.service.events.pairing import why_no_swiss
+from pbmserv.service.events.tables import DRAW, LOSS, WIN
+from pbmserv.service.operators.boards import game_key
+from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.store import events
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.events import BEFORE_START, OVER, Event, Pairing
+from pbmserv.store.tables.boards import RUNNING
+from pbmserv.store.tables.events import EventStatus
+
+RESULTS = {
+    "first": (WIN, LOSS),
+    "second": (LOSS, WIN),
+    "draw": (DRAW, DRAW),
+    "lost": (LOSS, LOSS),
+}
+"""Results that an operator can give: points of the first player and the second one."""
+
+WATCHED = timedelta(days=365)
+"""Time in which results are watched."""
+
+FEW_PLIES = 6
+"""A game that was given up after at most so many plies is watched."""
+
+
+def create_event(context: CommandContext, _: Signature, kind: str, game: str, starts: str) -> Deed:
+    """Create a season, cup or Swiss that begins on a day.
+
+    Raises:
+        OperatorError: there is no such kind or game, the day is wrong, or one is open already.
+    """
+    if kind not in KINDS:
+        raise OperatorError(f"there is no kind {kind}; there are: {', '.join(KINDS)}")
+    if kind == "swiss" and (reason := why_no_swiss()):
+        raise OperatorError(reason)
+    key = game_key(context, game)
+    before = events.open_event(context.connection, kind, key, context.now)
+    if before is not None:
+        raise OperatorError(f"event {before.id} takes entries already; postpone that one")
+    starts_at, closes_at = _days(context, kind, starts)
+    try:
+        event = course.create(context, kind, key, closes_at=closes_at, starts_at=starts_at)
+    except Refused as refused:
+        raise OperatorError(f"{key} is not for two players") from refused
+    closing = f"entries close on {closes_at:%Y-%m-%d}"
+    summary = f"Event {event.id} begins on {starts_at:%Y-%m-%d}; {closing}."
+    return Deed("create", f"event {event.id}", summary, (), {"kind": kind, "game": key})
+
+
+def postpone(context: CommandContext, by: Signature, number: int, starts: str) -> Deed:
+    """Let an event begin on another day, and tell everybody who has entered.
+
+    Raises:
+        OperatorError: there is no such event, it has begun, or the day is wrong.
+    """
+    event = _lock(context, number)
+    if event.status not in BEFORE_START or event.round:
+        raise OperatorError(f"event {number} has begun")
+    starts_at, closes_at = _days(context, event.kind, starts)
+    events.change(
+        context.connection,
+        number,
+        status=EventStatus.OPEN,
+        starts_at=starts_at,
+        closes_at=closes_at,
+        due_at=closes_at,
+    )
+    changed = events.load(context.connection, number)
+    assert changed is not None
+    entries = events.entries_of(context.connection, number)
+    told = letters.news(context, changed, entries, "postponed", why=by.why)
+    facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}
+    summary = f"Event {number} begins on {starts_at:%Y-%m-%d}; {len(told)} players read that."
+    return Deed("postpone", f"event {number}", summary, tuple(told), facts)
+
+
+def cancel(context: CommandContext, _: Signature, number: int) -> Deed:
+    """End an event that has not begun.
+
+    Raises:
+        OperatorError: there is no such event, or it has begun.
+    """
+    event = _lock(context, number)
+    if event.status not in BEFORE_START or event.round:
+        raise OperatorError(f"event {number} has begun; its players can be taken out one by one")
+    told = course.cancel(context, event)
+    return Deed("cancel", f"event {number}", f"Event {number} is cancelled.", tuple(told))
+
+
+def remove(context: CommandContext, by: Signature, number: int, userid: str) -> Deed:
+    """Take a player out of an event, as if the player had left it.
+
+    Raises:
+        OperatorError: there is no such event, it is over, or the player is not in it.
+    """
+    event = _lock(context, number)
+    player = players.of_name(context.connection, userid.lower())
+    entry = events.entry_of(context.connection, number, player.id) if player else None
+    if entry is None or event.status in OVER:
+        raise OperatorError(f"{userid} does not play in event {number}, or it is over")
+    if entry.section is None:
+        events.drop_entry(context.connection, number, entry.player_id)
+        notifications: Sequence[Notification] = ()
+    else:
+        notifications = results.leave(context, event, entry)
+        events.change(context.connection, number, due_at=context.now)
+    facts = letters.facts(context, event)
+    part = Part("event-news", {**facts, "what": "taken-out", "why": by.why})
+    others = [one for one in notifications if one.player_id != entry.player_id]
+    own = Notification(entry.address, entry.player_id, part)
+    summary = f"{entry.userid} is out of event {number}."
+    return Deed("remove", f"event {number}", summary, (*others, own), {"userid": entry.userid})
+
+
+def decide(context: CommandContext, by: Signature, number: int, result: str) -> Deed:
+    """Give a game of an event a result, also another one; a running board ends.
+
+    Raises:
+        OperatorError: the board belongs to no event, the event is over, or there is no such result.
+    """
+    event_id = events.event_of_board(context.connection, number)
+    event = events.lock(context.connection, event_id) if event_id is not None else None
+    game = events.pairing_of_board(context.connection, number)
+    if event is None or game is None:
+        raise OperatorError(f"board {number} belongs to no event")
+    if event.status in OVER:
+        raise OperatorError(f"event {event.id} is over; its table is final")
+    if result not in RESULTS:
+        raise OperatorError(f"there is no result {result}; there are: {', '.join(RESULTS)}")
+    before = [game.first_points, game.second_points]
+    _end_board(context, event, game, number, RESULTS[result])
+    events.settle(context.connection, event.id, game, RESULTS[result], "decided")
+    events.change(context.connection, event.id, due_at=context.now)
+    entries = [
+        entry
+        for player_id in (game.first_id, game.second_id)
+        if player_id is not None
+        and (entry := events.entry_of(context.connection, event.id, player_id))
+    ]
+    told = letters.news(
+        context, event, entries, "decided", board=number, why=by.why, result=_in_words(result)
+    )
+    facts = {"board": number, "before": before, "after": list(RESULTS[result])}
+    summary = f"Board {number} of event {event.id}: {_in_words(result)}."
+    return Deed("decide", f"event {event.id}", summary, tuple(told), facts)
+
+
+def _in_words(result: str) -> str:
+    if result in {"first", "second"}:
+        return f"the {result} player has won"
+    return "it is a draw" if result == "draw" else "both players have lost"
+
+
+def _end_board(
+    context: CommandContext, event: Event, game: Pairing, number: int, points: tuple[int, int]
+) -> None:
+    """End the board if it runs. Its own result rates the players only if one of them lost."""
+    board = boards.lock(context.connection, number)
+    if board is None or board.status not in RUNNING:
+        return
+    losers = [Seat(seat) for seat, each in enumerate(points) if each == LOSS]
+    results.decide(context, event, game, board, losers)
+
+
+def _lock(context: CommandContext, number: int) -> Event:
+    event = events.lock(context.connection, number)
+    if event is None:
+        raise OperatorError(f"there is no event {number}; `pbmserv event list` shows them all")
+    return event
+
+
+def _days(context: CommandContext, kind: str, starts: str) -> tuple[datetime, datetime]:
+    """Return the start of an event and the end of its entries.
+
+    Raises:
+        OperatorError: the text is no day in the future.
+    """
+    try:
+        starts_at = datetime.strptime(starts.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise OperatorError(f"{starts or 'nothing'} is not a day such as 2027-03-01") from None
+    closes_at = starts_at - CLOSING if kind == "league" else starts_at
+    if not context.now < closes_at < context.now + timedelta(days=730):
+        raise OperatorError("entries would close in the past, or in more than two years")
+    return starts_at, closes_at
+
+
+# -- questions ---------------------------------------------------------------------------------
+
+
+def event_lines(context: CommandContext, most: int) -> list[tuple[str, ...]]:
+    """Return the events in lines, as ``pbmserv event list`` prints them."""
+    return [
+        (
+            str(row["event"]),
+            row["name"],
+            row["status"],
+            str(row["entered"]),
+            row["starts"],
+            row["ends"],
+        )
+        for row in pages.overview(context, most)
+    ]
+
+
+def watched(context: CommandContext) -> list[tuple[str, ...]]:
+    """Return pairs of players of events, one of whom gave up early: loser, winner, how often, how
+    often they met, and the newest board."""
+    since = context.now - WATCHED
+    return events.early_resignations(context.connection, since, FEW_PLIES)

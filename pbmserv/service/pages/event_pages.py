@@ -1,0 +1,65 @@
+"""Answers for the public pages of events, with public names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.events import pages
+from pbmserv.store import events
+from pbmserv.views.names import PublicName, PublicNames, public_names
+from pbmserv.views.public import EventGame, EventGroup, EventLine, EventPage, EventRow
+
+
+def lines(context: CommandContext) -> list[EventLine]:
+    """Return the newest events: those that take entries first."""
+    return [EventLine(**_named(EventLine, row)) for row in pages.overview(context)]
+
+
+def page(context: CommandContext, number: int, first: int) -> EventPage | None:
+    """Return an event with its groups from *first* on; `None` if there is no such event."""
+    event = events.load(context.connection, number)
+    if event is None or event.game not in context.services.registry:
+        return None
+    facts = pages.page(context, event, first)
+    userids = {*facts["waiting"]}
+    for section in facts["sections"]:
+        userids |= {row["userid"] for row in section["rows"]} | {*section["removed"]}
+        userids |= {game[side] for game in section["games"] for side in ("first", "second")}
+    names = public_names(context.connection, userids - {""})
+    groups = [_group(section, names) for section in facts["sections"]]
+    waiting = [names.of(userid) for userid in facts["waiting"]]
+    values = _named(EventPage, facts) | {"sections": groups, "waiting": waiting}
+    return EventPage(**values)
+
+
+def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:
+    """Return a group; several nameless players get numbers."""
+    here = [row["userid"] for row in section["rows"]] + list(section["removed"])
+    names: dict[str, PublicName] = dict(public.at_board(here))
+    return EventGroup(
+        section=section["section"],
+        rows=[
+            EventRow(**{**_named(EventRow, row), "userid": names[row["userid"]]})
+            for row in section["rows"]
+        ],
+        games=[
+            EventGame(
+                **{
+                    **_named(EventGame, game),
+                    "first": names.get(game["first"]) or public.of(game["first"]),
+                    "second": names.get(game["second"])
+                    or (game["second"] and public.of(game["second"])),
+                }
+            )
+            for game in section["games"]
+        ],
+        removed=[names[userid] for userid in section["removed"]],
+    )
+
+
+def _named(shape: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a row that a shape has fields for."""
+    return {field.name: row[field.name] for field in fields(shape) if field.name in row}

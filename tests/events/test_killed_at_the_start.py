@@ -1,0 +1,88 @@
+"""A server that is killed while a season starts makes each board and each letter once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from datetime import datetime, timedelta
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from indoors import indoors
+from running import MovableClock
+from seasons import GAME, Field
+from sqlalchemy import select
+
+from pbmserv.service.events import letters
+from pbmserv.store import events
+from pbmserv.store.tables import boards, outbox
+from pbmserv.store.tables.events import EventStatus
+
+NAMES = tuple(f"p{number:02}" for number in range(17))  # in groups of six, six and five
+
+
+def _start_and_die(folder: Path, url: str, now: datetime, groups: int) -> None:
+    """Run the scheduler until it has begun some groups, and die in the transaction of the next."""
+    begins = letters.begins
+    seen = []
+
+    def die(*args: object, **values: object) -> object:
+        seen.append(args)
+        if len(seen) > groups:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return begins(*args, **values)  # type: ignore[arg-type]
+
+    letters.begins = die  # type: ignore[assignment]
+    with indoors(folder, url) as server:
+        clock = server.server.clock
+        assert isinstance(clock, MovableClock)
+        clock.moment = now
+        server.server.scheduler.run_once()
+
+
+@pytest.mark.parametrize("killed_after", [0, 2])
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_season_start_goes_on_where_it_was_killed(
+    database: str, killed_after: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    with indoors(tmp_path, url) as server:
+        players = Field(server, NAMES)
+        players.all_say(f"league join {GAME}")
+        server.move_clock(days=8)
+        players.until(1, EventStatus.CLOSED)
+        server.server.door_stage.run_once()  # no mail waits
+        clock = server.server.clock
+        assert isinstance(clock, MovableClock)
+        now = clock.moment + timedelta(days=7)
+    process = multiprocessing.get_context("fork").Process(
+        target=_start_and_die, args=(tmp_path, url, now, killed_after)
+    )
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    with indoors(tmp_path, url) as server:
+        clock = server.server.clock
+        assert isinstance(clock, MovableClock)
+        clock.moment = now + timedelta(minutes=1)
+        server.server.scheduler.run_once()
+        with server.server.database.reading.connect() as connection:
+            event = events.load(connection, 1)
+            assert event is not None
+            assert event.status == EventStatus.RUNNING
+            groups: dict[int, list[int]] = {}
+            for entry in events.entries_of(connection, 1):
+                groups.setdefault(entry.section or 0, []).append(entry.player_id)
+            games = events.pairings_of(connection, 1)
+            made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
+            told = connection.execute(
+                select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
+            ).scalars()
+            assert sorted(told) == sorted(player for group in groups.values() for player in group)
+    assert [len(groups[section]) for section in sorted(groups)] == [6, 6, 5]
+    pairs = sorted(tuple(sorted((game.first_id, game.second_id or 0))) for game in games)
+    wanted = [pair for group in groups.values() for pair in combinations(sorted(group), 2)]
+    assert pairs == sorted(wanted)
+    assert len(made) == len(pairs)

@@ -1,0 +1,76 @@
+"""Operators create seasons, postpone them, take players out and decide games; all is audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from seasons import GAME, Field
+
+from pbmserv.errors import OperatorError
+from pbmserv.service.operators import deeds, events
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.store.tables.events import EventStatus
+
+OLGA = Signature("olga", "Both asked for it.")
+
+
+def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    operators = players.server.operators
+    now = players.server.server.clock.now()
+    day, later = (f"{now + timedelta(days=days):%Y-%m-%d}" for days in (30, 40))
+    operators.do(OLGA, partial(events.create_event, kind="league", game=GAME, starts=day))
+    assert players.event(1)["starts"] == day
+    players.all_say(f"league join {GAME}")
+    operators.do(OLGA, partial(events.postpone, number=1, starts=later))
+    told = players.server.letters()
+    assert len(told) == 4
+    assert "Both asked for it." in told[0].text
+    with pytest.raises(OperatorError, match="takes entries already"):
+        operators.do(OLGA, partial(events.create_event, kind="league", game=GAME, starts=later))
+    with pytest.raises(OperatorError, match="is not a day"):
+        operators.do(OLGA, partial(events.postpone, number=1, starts="soon"))
+    with pytest.raises(OperatorError, match="in the past"):
+        operators.do(OLGA, partial(events.postpone, number=1, starts="2020-01-01"))
+    with pytest.raises(OperatorError, match="there is no event 9"):
+        operators.do(OLGA, partial(events.cancel, number=9))
+    operators.do(OLGA, partial(events.cancel, number=1))
+    assert players.event(1)["status"] == EventStatus.CANCELLED
+    audited = operators.look(partial(deeds.entries, target="event 1", most=9))
+    assert [one.action for one in audited] == ["cancel", "postpone", "create"]
+
+
+def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.until(1, EventStatus.RUNNING)
+    operators = players.server.operators
+    operators.do(OLGA, partial(events.remove, number=1, userid="dan"))
+    letters = players.server.letters()
+    assert any("taken you out" in " ".join(one.text.split()) for one in letters)
+    (game,) = [one for one in players.games(1) if {one["first"], one["second"]} == {"ann", "bob"}]
+    with pytest.raises(OperatorError, match="there is no result"):
+        operators.do(OLGA, partial(events.decide, number=game["board"], result="third"))
+    operators.do(OLGA, partial(events.decide, number=game["board"], result="draw"))
+    players.give_up(1)
+    players.live(1)
+    assert dict(players.table(1)) == {"ann": 5, "bob": 5, "cleo": 2, "eve": 0}
+    with pytest.raises(OperatorError, match="its table is final"):
+        operators.do(OLGA, partial(events.decide, number=game["board"], result="first"))
+    with pytest.raises(OperatorError, match="belongs to no event"):
+        operators.do(OLGA, partial(events.decide, number=999, result="first"))
+
+
+def test_games_that_are_given_up_early_are_watched(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    players.all_say(f"league join {GAME}")
+    players.until(1, EventStatus.RUNNING)
+    players.give_up(1)
+    players.live(1)
+    watched = players.server.operators.look(events.watched)
+    assert ("bob", "ann", "1", "1") in [line[:4] for line in watched]
+    lines = players.server.operators.look(partial(events.event_lines, most=9))
+    assert [line[2] for line in lines] == ["open", "finished"]
