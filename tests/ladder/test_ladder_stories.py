@@ -321,6 +321,16 @@ def test_a_broken_result_is_put_off_and_stops_no_other(
     assert [tuple(row) for row in rows] == [(None, "up"), (None, "up")]
 
 
+def test_two_players_who_are_both_late_keep_their_places(server: Correspondence) -> None:
+    climbers = Climbers(server, ("alice", "bob"))
+    climbers.challenges("bob")  # neither hides any atoms
+    server.live(days=11)
+    server.live(minutes=1)
+    assert climbers.order() == ["alice", "bob"]
+    with server.server.database.reading.connect() as connection:
+        assert list(connection.execute(select(ladder_games.c.result)).scalars()) == ["none"]
+
+
 def test_a_ladder_game_is_unrated_if_somebody_never_moved(server: Correspondence) -> None:
     climbers = Climbers(server, ("alice", "bob"))
     board = climbers.challenges("bob")

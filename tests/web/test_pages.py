@@ -123,6 +123,9 @@ class CommandContext:
     async def ladders(self) -> list[object]:
         return []
 
+    async def events(self) -> list[object]:
+        return []
+
     async def dailies(self) -> list[object]:
         return []
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from pbmserv.engine.clocks import counted_time, merge_spans
+from pbmserv.engine.record import FORFEIT
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.ladder.ranks import FAME, SILENT, Result, result_of, shift_of
@@ -40,22 +41,31 @@ def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notific
     result, letters = Result.NONE, []
     if len(ranked) == 2 and board.status == BoardStatus.FINISHED:
         upper, lower = ranked
-        result = _result(board, lower, upper)
+        result = _result(context, board, lower, upper)
         letters = _shift(context, ladder, board, result, (lower, upper))
     ladders.end_challenge(context.connection, board_id, result, ended)
     ladders.note_first(context.connection, ladder.id, context.now, context.now - FAME)
     return letters
 
 
-def _result(board: BoardRow, lower: Place, upper: Place) -> Result:
+def _result(context: CommandContext, board: BoardRow, lower: Place, upper: Place) -> Result:
     """Return the effect of a finished board on the ladder."""
     outcome = board.outcome
     assert outcome is not None
     seats = [board.sitter_of(place.player_id) for place in (lower, upper)]
     if None in seats:  # an operator gave the seat to somebody else
         return Result.NONE
+    is_late = outcome["reason"] == FORFEIT
+    if is_late and _were_both_awaited(context, board):
+        return Result.NONE
     places = [outcome["places"][sitter.seat] for sitter in seats if sitter is not None]
-    return result_of((places[0], places[1]), late=outcome["reason"] == "forfeit")
+    return result_of((places[0], places[1]), late=is_late)
+
+
+def _were_both_awaited(context: CommandContext, board: BoardRow) -> bool:
+    """Whether both players were to move when one lost on time, so that both were late."""
+    before = context.position(board).before
+    return before is not None and len(before.game.to_act(before.state)) == board.seats
 
 
 def _shift(
