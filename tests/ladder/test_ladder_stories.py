@@ -342,3 +342,15 @@ def test_a_ladder_game_is_unrated_if_somebody_never_moved(server: Correspondence
     assert climbers.order() == ["bob", "alice"]
     answer = climbers.say("alice", "blackbox ratings alice")
     assert "alice has not ended a rated game of Blackbox yet." in answer
+
+
+def test_two_names_that_have_become_one_person_do_not_meet(server: Correspondence) -> None:
+    climbers = Climbers(server, ("alice", "bob", "carol"))
+    with server.server.database.writing.begin() as connection:
+        ids = connection.execute(select(addresses.c.player_id).order_by(addresses.c.player_id))
+        first, _, third = ids.scalars().all()
+        one_mailbox = update(addresses).where(addresses.c.player_id.in_([first, third]))
+        connection.execute(one_mailbox.values(mailbox="alice@players.example"))
+    answer = climbers.say("carol", "ladder challenge carol secret alice")
+    assert "You cannot challenge yourself, under whatever name." in answer
+    assert "Try this: blackbox ladder challenge bob" in answer

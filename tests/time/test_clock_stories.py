@@ -157,7 +157,9 @@ def test_a_reader_of_digests_hears_of_a_short_clock_at_once(server: Corresponden
     assert "the game is lost on Monday 2 March 2026, 14:00 (UTC)" in said(reminder.text)
     server.live(hours=20)
     (digest,) = server.letters(BOB)
-    assert "Your clock has 3 hours left: it runs until Monday 2 March 2026, 14:00" in said(digest.text)
+    assert "Your clock has 3 hours left: it runs until Monday 2 March 2026, 14:00" in said(
+        digest.text
+    )
     server.live(hours=4)
     assert row(server).status == "finished"
 

@@ -120,7 +120,7 @@ class BoardRow:
 
     @property
     def of_event(self) -> bool:
-        """Whether it is a game of an event or ladder, which its players have entered."""
+        """Return whether it is a game of an event or ladder, which its players have entered."""
         return self.event_id is not None or self.terms.of_event
 
     @property
