@@ -1,9 +1,11 @@
 """`python -m benchmarks.seasons`: ten years of a league with 2,000 players, in virtual time.
 
-The steps of events are those of the server, on SQLite; only moves and letters are left out. Players
-differ in strength, in the time that they take, in their holidays, and in how likely they are to
-disappear. It prints whether seasons start on time and end in 91 days, how many games a player has,
-and how well groups and ratings sort the strong from the weak.
+By default only the rules are played: groups, games, tables and moves up. ``--server`` takes the
+steps of the server on SQLite, with only moves and letters left out, which takes 6 ms for a game.
+
+Players differ in strength, in the time that they take, and in how likely they are to disappear. The
+table says whether seasons start on time and end in 91 days, how many games a player has, and how
+well groups and ratings sort the strong from the weak.
 
 ``--start N`` measures one season start with N entrants instead, with all letters queued.
 """
@@ -25,19 +27,23 @@ from unittest.mock import patch
 
 from sqlalchemy import Connection, insert, select, update
 
-from benchmarks.table import Line, as_text, at_least, at_most
+from benchmarks.table import Line, as_text, at_most
 from pbmserv.config.settings import load
-from pbmserv.engine.ratings import NEWCOMER, Rating, rate
+from pbmserv.engine.ratings import NEWCOMER, Rating, is_provisional, rate
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.events import course, letters
-from pbmserv.service.events.kinds import SEASON
+from pbmserv.service.events.groups import Entrant, in_order, sizes
+from pbmserv.service.events.kinds import RULES, SEASON
+from pbmserv.service.events.pairing import berger
+from pbmserv.service.events.tables import LOSS, WIN, Contestant, standings
 from pbmserv.stages.base import Base
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
+from pbmserv.store.events import LastPlace
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import BoardStatus, ratings
 from pbmserv.store.tables.events import EntryStatus, EventStatus, event_bars, regulars
@@ -254,11 +260,14 @@ def _end(
     for person, rating in zip(pair, after, strict=True):
         person.rating = rating
         person.games += 1
-        values = {"mu": rating.mu, "sigma": rating.sigma, "ordinal": rating.ordinal}
+        values: dict[str, object] = {"mu": rating.mu, "sigma": rating.sigma}
+        values["ordinal"] = rating.ordinal
         mine = (ratings.c.game == GAME, ratings.c.player_id == person.player_id)
-        changed = connection.execute(update(ratings).where(*mine).values(**values))
+        counted = {**values, "games": ratings.c.games + 1}
+        changed = connection.execute(update(ratings).where(*mine).values(**counted))
         if not changed.rowcount:
             counts = dict.fromkeys(("games", "wins", "losses", "draws", "opponents"), 0)
+            counts["games"] = 1
             row = {"game": GAME, "player_id": person.player_id, "rated_at": now}
             connection.execute(insert(ratings).values(**row, **values, **counts))
 
@@ -299,7 +308,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 
 def simulate(count: int, years: int, seed: int = 1) -> list[Line]:
-    """Return the table of a simulation."""
+    """Return the table of a simulation on the server's own steps."""
     rng = random.Random(seed)
     begun = process_time()
     with opened() as (services, database):
@@ -314,21 +323,94 @@ def simulate(count: int, years: int, seed: int = 1) -> list[Line]:
                 for entry in events.entries_of(connection, newest.id)
                 if entry.status == EntryStatus.ENTERED
             }
+    return [
+        at_most("latest start of a season", 0.0, max(seen.delays) / timedelta(days=1), "days"),
+        at_most("longest season", 91, max(seen.lengths) / timedelta(days=1), "days"),
+        at_most("games of a player in a season", MOST_GAMES, seen.most_games, "games"),
+        *_sorted_by(everybody, groups, f"{len(seen.lengths)} seasons, {seen.games:,} games"),
+        Line("processor time", "", f"{process_time() - begun:.0f} s", None),
+    ]
+
+
+def _sorted_by(everybody: Sequence[Person], groups: dict[int, int], note: str) -> list[Line]:
+    """Return how well groups and ratings sort players by strength."""
     there = [person for person in everybody if person.player_id in groups]
     strengths = [person.strength for person in there]
     by_group = rank_correlation(strengths, [-groups[person.player_id] for person in there])
     by_rating = rank_correlation(strengths, [person.rating.ordinal for person in there])
-    seasons = f"{len(seen.lengths)} seasons, {seen.games:,} games, {seen.late:,} lost on time"
     return [
-        at_most(
-            "latest start of a season", 0.0, max(seen.delays) / timedelta(days=1), "days", seasons
-        ),
-        at_most("longest season", 91, max(seen.lengths) / timedelta(days=1), "days"),
-        at_most("games of a player in a season", MOST_GAMES, seen.most_games, "games"),
-        at_least("rank correlation of strength and group", 0.8, by_group, ""),
-        at_least("rank correlation of strength and rating", 0.8, by_rating, ""),
-        at_most("processor time", 1e9, process_time() - begun, "s"),
+        Line("rank correlation of strength and group", "", f"{by_group:.2f} ({note})", None),
+        Line("rank correlation of strength and rating", "", f"{by_rating:.2f}", None),
     ]
+
+
+def simulate_rules(count: int, years: int, seed: int = 1) -> list[Line]:
+    """Return the table of a simulation of the rules alone."""
+    rng = random.Random(seed)
+    begun = process_time()
+    everybody = [
+        Person(number, rng.gauss(25, 8), 0.0, rng.choice((0.0, 0.01, 0.02, 0.1)))
+        for number in range(count)
+    ]
+    last: dict[int, LastPlace] = {}
+    barred: dict[int, int] = {}
+    lines: list[Line] = []
+    games = late = most_games = 0
+    seasons = years * 365 // SEASON.days + 1
+    for number in range(1, seasons + 1):
+        entered = [one for one in everybody if barred.get(one.player_id, 0) < number]
+        ordered = in_order(
+            [
+                Entrant(
+                    one.player_id,
+                    one.rating.ordinal,
+                    None if is_provisional(one.games) else last.get(one.player_id),
+                )
+                for one in entered
+            ],
+            number,
+        )
+        gone = {one.player_id for one in entered if rng.random() < one.fades}
+        barred |= {player: number + (1 if rng.random() < 0.5 else 4) for player in gone}
+        place = 0
+        groups: dict[int, int] = {}
+        for section, size in enumerate(sizes(len(ordered), RULES["league"].size), 1):
+            group = [one.player_id for one in ordered[place : place + size]]
+            place += size
+            played = _play_group(group, gone, everybody, rng)
+            games, late = games + len(played), late + sum(not game.counts for game in played)
+            most_games = max(most_games, len(group) - 1)
+            table = standings([Contestant(one, 0, 0.0) for one in group if one not in gone], played)
+            places = {line.player_id: line.place for line in table}
+            for player in group:
+                last[player] = LastPlace(player, number, section, places.get(player), size)
+                groups[player] = section
+        if number in {5, 13, seasons}:
+            note = f"{number} seasons, {games:,} games, {late:,} that do not count"
+            lines += _sorted_by(everybody, groups, note)
+    lines.append(at_most("games of a player in a season", MOST_GAMES, most_games, "games"))
+    lines.append(Line("processor time", "", f"{process_time() - begun:.0f} s", None))
+    return lines
+
+
+def _play_group(
+    group: Sequence[int], gone: set[int], everybody: Sequence[Person], rng: random.Random
+) -> list[events.Pairing]:
+    """Play the games of a group, and rate the players who are there."""
+    played = []
+    for at, (first, second) in enumerate(berger(group), 1):
+        if {first, second} & gone:
+            played.append(events.Pairing(1, 1, at, first, second, at, None, None, "removed"))
+            continue
+        pair = everybody[first], everybody[second]
+        wins = rng.random() < 1 / (1 + 2.718281828 ** ((pair[1].strength - pair[0].strength) / 6))
+        points = (WIN, LOSS) if wins else (LOSS, WIN)
+        played.append(events.Pairing(1, 1, at, first, second, at, *points, "won"))
+        after = rate([person.rating for person in pair], [1, 2] if wins else [2, 1])
+        for person, rating in zip(pair, after, strict=True):
+            person.rating = rating
+            person.games += 1
+    return played
 
 
 def start(count: int) -> list[Line]:
@@ -373,13 +455,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.seasons", description=__doc__)
     parser.add_argument("--players", type=int, default=2_000)
     parser.add_argument("--years", type=int, default=10)
+    parser.add_argument("--server", action="store_true")
     parser.add_argument("--start", type=int, default=0, metavar="N")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     if arguments.start:
         print(as_text(start(arguments.start)))
-    else:
+    elif arguments.server:
         print(as_text(simulate(arguments.players, arguments.years)))
+    else:
+        print(as_text(simulate_rules(arguments.players, arguments.years)))
     return 0
 
 

@@ -449,17 +449,22 @@ def last_places(connection: Connection, kind: str, game: str, before: int) -> di
     return {row.player_id: LastPlace(*row) for row in rows}
 
 
-def ordinals(connection: Connection, game: str, event_id: int) -> dict[int, float]:
-    """Return the rating of each player of an event as an ordinal; newcomers have 0."""
+def ordinals(connection: Connection, game: str, event_id: int) -> dict[int, tuple[float, int]]:
+    """Return the rating of each player of an event as an ordinal, 0 for newcomers, and the number
+    of rated games."""
     rows = connection.execute(
-        select(entries.c.player_id, func.coalesce(ratings.c.ordinal, NEWCOMER.ordinal))
+        select(
+            entries.c.player_id,
+            func.coalesce(ratings.c.ordinal, NEWCOMER.ordinal),
+            func.coalesce(ratings.c.games, 0),
+        )
         .outerjoin(
             ratings,
             and_(ratings.c.player_id == entries.c.player_id, ratings.c.game == game),
         )
         .where(entries.c.event_id == event_id)
     )
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: (row[1], row[2]) for row in rows}
 
 
 # -- pairings ----------------------------------------------------------------------------------
@@ -659,6 +664,31 @@ def enter_regulars(connection: Connection, event_id: int, game: str, now: dateti
         .from_select(["event_id", "player_id", "status", "entered_at"], rows)
         .on_conflict_do_nothing()
     )
+
+
+def move(connection: Connection, old: int, new: int) -> None:
+    """Give one player's entries and games to another; events that both have entered stay."""
+    rows = connection.execute(select(entries.c.event_id).where(entries.c.player_id == new))
+    mine = list(rows.scalars())
+    for column in (pairings.c.first_id, pairings.c.second_id):
+        connection.execute(
+            update(pairings)
+            .where(column == old, pairings.c.event_id.not_in(mine))
+            .values({column: new})
+        )
+    connection.execute(
+        update(entries)
+        .where(entries.c.player_id == old, entries.c.event_id.not_in(mine))
+        .values(player_id=new)
+    )
+    games = select(regulars.c.game).where(regulars.c.player_id == new)
+    connection.execute(
+        update(regulars)
+        .where(regulars.c.player_id == old, regulars.c.game.not_in(games))
+        .values(player_id=new)
+    )
+    connection.execute(delete(regulars).where(regulars.c.player_id == old))
+    connection.execute(update(events).where(events.c.owner_id == old).values(owner_id=new))
 
 
 def barred_until(connection: Connection, player_id: int, now: datetime) -> datetime | None:

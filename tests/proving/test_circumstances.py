@@ -169,6 +169,18 @@ def test_letters_in_other_forms_prove_the_game_too(tmp_path: Path, form: str) ->
         ]
 
 
+def test_a_player_with_tiny_letters_asks_for_the_record(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.send("anna", f"prefs anna {PASSWORD} format=tiny")
+        game.play(HIDDEN)
+        tiny = game.letters["anna"][-1]
+        assert len(tiny.raw) < 1_000
+        assert "Record " in tiny.text
+        assert not checked(game.mails["anna"]).is_proven
+        game.send("anna", f"blackbox record 1 anna {PASSWORD}")
+        proven(game, *TWO)
+
+
 def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:
     with a_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", "liar challenge anna bela")

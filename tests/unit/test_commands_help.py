@@ -211,6 +211,7 @@ def garbled():
     lines += ["play bob", "newplayer alice secret", "blackbox resgin 12 alice secret", "list xyz"]
     lines += ["prefs alice secret" + " tz=UTC" * 21, "blackbox seek alice secret two"]
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
+    lines += ["league alice secret", "event alice secret" + " x" * 31]
     readings = [read_commands(line, "", games=GAMES, reply=False) for line in lines]
     readings.append(read_commands("challenge alice bob", "", games={"a", "b"}, reply=False))
     readings.append(read_commands("", "412: g\nwhat else?", games=GAMES, reply=True))

@@ -12,7 +12,7 @@ from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.commands.table.playing import Resign
 from pbmserv.commands.table.row_types import Trait
-from pbmserv.errors import Refused
+from pbmserv.errors import GameAway, Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
@@ -22,7 +22,9 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store import ladders
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
 from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.boards import BoardStatus
 
 ASKED_DAYS = 7
 """Days for which the question can be answered."""
@@ -145,6 +147,8 @@ def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: st
 def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notification, ...], int]:
     """Resign all boards, or decline those without an own move, without words to anybody.
 
+    A board whose game cannot be played now ends without a result.
+
     Returns:
         The letters to others, and the number of boards.
     """
@@ -152,7 +156,10 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     words, context.line_words = context.line_words, ""
     notifications: list[Notification] = []
     for number in numbers:
-        notifications += moves.resign(context, Resign(None, number, None)).notifications
+        try:
+            notifications += moves.resign(context, Resign(None, number, None)).notifications
+        except GameAway:  # nobody can wait for the game to come back before leaving
+            boards.set_status(context.connection, number, BoardStatus.DECLINED)
     context.line_words = words
     context.sitter = context.focus = context.player = None
     return tuple(

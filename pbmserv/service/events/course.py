@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from pbmserv.engine.ratings import is_provisional
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
@@ -177,18 +178,19 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
     last = {}
     if event.kind == "league":
         last = events.last_places(context.connection, "league", event.game, event.number)
-    entrants = [
-        Entrant(entry.player_id, ratings[entry.player_id], last.get(entry.player_id))
-        for entry in waiting
-    ]
+    entrants = []
+    for entry in waiting:
+        rating, games = ratings[entry.player_id]
+        place = None if is_provisional(games) else last.get(entry.player_id)
+        entrants.append(Entrant(entry.player_id, rating, place))
     ordered = in_order(entrants, event.number)
     counts = sizes(len(ordered), Rules.of(event).size)
-    rows, place = [], 0
+    rows, at = [], 0
     for section, size in enumerate(counts, 1):
-        group = ordered[place : place + size]
+        group = ordered[at : at + size]
         if event.kind == "cup":  # groups of equal strength
             group = ordered[section - 1 :: len(counts)]
-        place += size
+        at += size
         rows += [_drawn(one.player_id, section, seed, one.rating) for seed, one in enumerate(group)]
     events.draw(context.connection, event.id, rows)
     events.change(
@@ -236,7 +238,7 @@ def _begin_group_of_cup(
     ratings = events.ordinals(context.connection, event.game, event.id)
     section = max(events.sections_with_games(context.connection, event.id, 1), default=0) + 1
     rows = [
-        _drawn(entry.player_id, section, seed, ratings[entry.player_id])
+        _drawn(entry.player_id, section, seed, ratings[entry.player_id][0])
         for seed, entry in enumerate(group)
     ]
     events.draw(context.connection, event.id, rows)
@@ -449,6 +451,7 @@ def _finish(
     for entry in entries.values():
         if entry.section is not None:
             counts[entry.section] = counts.get(entry.section, 0) + 1
+    ratings = events.ordinals(context.connection, event.game, event.id)
     notifications: list[Notification] = []
     for section, lines in tables.items():
         rows = [_row(line, entries[line.player_id].userid) for line in lines]
@@ -456,6 +459,7 @@ def _finish(
             entry = entries[line.player_id]
             if entry.section != section:
                 continue  # the player reached a later round
+            is_moved = event.kind == "league" and not is_provisional(ratings[line.player_id][1])
             moves = movement(section, line.place, counts[section])
             notifications += letters.news(
                 context,
@@ -465,7 +469,7 @@ def _finish(
                 rows=rows,
                 section=section,
                 place=line.place,
-                moves=moves if event.kind == "league" else 0,
+                moves=moves if is_moved else 0,
                 champion=line.place == 1 and section == _last_section(event, tables),
             )
     return notifications

@@ -17,6 +17,8 @@ class Entrant:
 
     Attributes:
         last: the place in the last season that the player took part in; `None` for a newcomer.
+            Players whose rating is not sure yet are newcomers: two moves up a season would take
+            years to sort a large league.
     """
 
     player_id: int

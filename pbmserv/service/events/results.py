@@ -41,7 +41,7 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
         )
         leavers = _late_seats(context, board, outcome)
         for seat in leavers:
-            player = board.sitters[seat].player_id
+            player = _players_of(game)[seat]
             if outcome.reason == "forfeit":
                 late[player] = late.get(player, 0) + 1
             if _is_early(context, event, player):
@@ -68,8 +68,7 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
         board = boards.lock(context.connection, game.board_id) if game.board_id else None
         if not game.is_open or board is None or board.status not in RUNNING:
             continue
-        sitter = board.sitter_of(entry.player_id)
-        assert sitter is not None
+        sitter = board.sitters[_seat_of(game, entry.player_id)]
         after = context.position(board).withdraw(sitter.seat)
         answer = plies.log_ply(context, board, sitter, after, UNSAID)
         notifications += answer.notifications
@@ -138,6 +137,17 @@ def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> l
     return [Seat(outcome.seat), other] if both else [Seat(outcome.seat)]
 
 
+def _players_of(game: Pairing) -> tuple[int, int]:
+    """Return the players of a game, by seat. An operator may have given a seat to another player,
+    who plays in their place."""
+    assert game.second_id is not None
+    return game.first_id, game.second_id
+
+
+def _seat_of(game: Pairing, player_id: int) -> Seat:
+    return Seat(int(game.first_id != player_id))
+
+
 def _games_of(context: CommandContext, event: Event, player_id: int) -> list[Pairing]:
     """Return a player's games in the present group."""
     games = events.games_of_player(context.connection, event.id, player_id)
@@ -172,8 +182,8 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
         if board is None or board.status not in RUNNING:
             continue
         boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
-        opponent = next(one for one in board.sitters if one.player_id != player_id)
-        other = events.entry_of(context.connection, event.id, opponent.player_id)
+        opponent = _players_of(game)[1 - _seat_of(game, player_id)]
+        other = events.entry_of(context.connection, event.id, opponent)
         if other is not None and other.is_here:
             notifications += letters.news(
                 context, event, [other], "opponent-out", player=entry.userid, board=board.id

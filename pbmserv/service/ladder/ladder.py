@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -137,12 +136,12 @@ def _begin(
     defender: tuple[Player, int],
 ) -> Answer:
     """Begin the board of a challenge and tell both players; who begins is drawn by lot."""
-    sitting = [challenger[0], defender[0]]
-    random.SystemRandom().shuffle(sitting)
+    sitting = (challenger[0], defender[0])
     key = game.info.key
     options, rated = read_options(game, (), 2, key, key)
-    proposal = Proposal(game, options, rated, EVENT_CLOCK, tuple(sitting))
-    board = make_board(context, proposal, {player.id for player in sitting})
+    proposal = Proposal(game, options, rated, EVENT_CLOCK, sitting)
+    ids = {player.id for player in sitting}
+    board = make_board(context, proposal, ids, sides_drawn=True)
     ladders.add_challenge(
         context.connection, ladder.id, board.id, challenger[0].id, defender[0].id, context.now
     )

@@ -38,6 +38,7 @@ from pbmserv.store.tables.boards import (
     submitted_moves,
     unconfirmed_boards,
 )
+from pbmserv.store.tables.events import events, regulars
 from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
 
 _OPEN = (
@@ -80,7 +81,7 @@ def leave(connection: Connection, player: Player) -> None:
             unreachable_since=None,
         )
     )
-    for table in (seeks, followers, daily_readers, unconfirmed_boards):
+    for table in (seeks, followers, daily_readers, unconfirmed_boards, regulars):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     address_change_rows.stop(connection, player.id)
     invitation_rows.drop_open(connection, player.id)
@@ -142,6 +143,7 @@ def erase(connection: Connection, player: Player) -> str:
     _drop_plans(connection, player.id)
     for table in (absences, addresses, address_changes, followers, invitations, notices, seeks):
         connection.execute(delete(table).where(table.c.player_id == player.id))
+    connection.execute(update(events).where(events.c.owner_id == player.id).values(name=""))
     bounces.forget_strangers(connection, ever)
     blocks.forget_by(connection, player.id)
     connection.execute(delete(signups).where(signups.c.id.in_(_signups(connection, player.id))))

@@ -25,6 +25,7 @@ from pbmserv.store.tables.boards import (
     seeks,
 )
 from pbmserv.store.tables.columns import InstantText
+from pbmserv.store.tables.events import entries, event_bars, regulars
 from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
@@ -121,6 +122,16 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
         ),
         "daily_at": _rows(
             connection, select(daily_readers).where(daily_readers.c.player_id == player.id)
+        ),
+        "events": _rows(
+            connection,
+            select(entries).where(entries.c.player_id == player.id).order_by(entries.c.event_id),
+        ),
+        "leagues_entered_each_season": _rows(
+            connection, select(regulars).where(regulars.c.player_id == player.id)
+        ),
+        "events_closed_to_you": _rows(
+            connection, select(event_bars).where(event_bars.c.player_id == player.id)
         ),
         "scores": _rows(
             connection,

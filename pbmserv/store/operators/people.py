@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from pbmserv.store import events
 from pbmserv.store.accounts import blocks
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.operators.letters import fail_unsent
@@ -161,6 +162,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
         .where(daily_boards.c.player_id == old, ~has_both.exists())
         .values(player_id=new)
     )
+    events.move(connection, old, new)
     fail_unsent(connection, old, None, "the account was merged into another")
     connection.execute(delete(notices).where(notices.c.player_id == old))
     for table in (scores, inbox, outbox, signups, address_changes, invitations):
