@@ -98,6 +98,8 @@ def test_a_month_on_a_ladder(server: Correspondence) -> None:
     server.send(address("bob"), f"blackbox move {of_dave} bob secret b2,f4,c7,g2")
     server.send(address("carol"), f"blackbox move {of_carol} carol secret b2,f4,c7,g2")
     server.letters()
+    absence = climbers.say("carol", "away carol secret until 2 March 2026")
+    assert f"Board {of_carol} belongs to an event" in absence
     server.live(days=5)
     reminders = [letter for letter in server.letters() if letter.subject.startswith("Reminder")]
     assert sorted(letter.recipient for letter in reminders) == [address("alice"), address("dave")]
