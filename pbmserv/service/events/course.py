@@ -26,10 +26,12 @@ from pbmserv.service.events.kinds import (
     SWISS_ROUNDS,
     WAIT,
     Rules,
+    final_starts,
     is_monthly,
     next_monday,
     next_month,
     terms_of,
+    year_of,
 )
 from pbmserv.service.events.tables import WIN, Contestant, Line, standings
 from pbmserv.store import events
@@ -137,7 +139,7 @@ def _wait_or_cancel(
     context: CommandContext, event: Event, waiting: Sequence[Entry]
 ) -> list[Notification]:
     """Put off an event that has too few players; a player's own event is cancelled."""
-    if event.owner_id is not None:
+    if event.owner_id is not None or event.kind == "final":
         return cancel(context, event)
     closes, starts = event.closes_at + WAIT, event.starts_at + WAIT
     while closes <= context.now:  # the server was down
@@ -452,6 +454,7 @@ def _finish(
         if entry.section is not None:
             counts[entry.section] = counts.get(entry.section, 0) + 1
     ratings = events.ordinals(context.connection, event.game, event.id)
+    final = _enter_final(context, event, tables) if is_monthly(event) else ""
     notifications: list[Notification] = []
     for section, lines in tables.items():
         rows = [_row(line, entries[line.player_id].userid) for line in lines]
@@ -471,8 +474,28 @@ def _finish(
                 place=line.place,
                 moves=moves if is_moved else 0,
                 champion=line.place == 1 and section == _last_section(event, tables),
+                final=final,
             )
     return notifications
+
+
+def _enter_final(context: CommandContext, cup: Event, tables: Mapping[int, Sequence[Line]]) -> str:
+    """Enter the winner of a monthly cup for the final of the year; return the day of its start.
+
+    Return ``""`` if the final has begun, or nobody has won.
+    """
+    winners = tables[_last_section(cup, tables)][:1]
+    year = year_of(cup)
+    starts_at = final_starts(year)
+    final = events.of_number(context.connection, "final", cup.game, year)
+    if not winners or (final is not None and final.status != EventStatus.OPEN):
+        return ""
+    if final is None:
+        final = create(
+            context, "final", cup.game, number=year, closes_at=starts_at, starts_at=starts_at
+        )
+    events.enter(context.connection, final.id, [winners[0].player_id], context.now)
+    return f"{starts_at:%Y-%m-%d}"
 
 
 def _last_section(event: Event, tables: Mapping[int, Sequence[Line]]) -> int:
