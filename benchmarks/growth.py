@@ -1,4 +1,4 @@
-"""What a move leaves in the database, and what it costs in a full one.
+"""Measure the rows that a move leaves in the database, and its cost in a full one.
 
 `make bench` prints one line of each. `python -m benchmarks.growth` (`make bench-growth`) compares
 more sizes: boards, players, and plies of the board.

@@ -33,7 +33,7 @@ from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import arrivals as waiting
-from pbmserv.store.tables.mail import inbox, outbox
+from pbmserv.store.tables.mail import outbox
 
 KINDS = ("door", "play", "post1", "bots", "web", "server", "all")
 IN_THE_MIDDLE = 0.5
@@ -79,19 +79,13 @@ class Report:
 
     kills: Counter[str] = field(default_factory=Counter)
     taken: int = 0
-    unsure: int = 0
-    carried_out: int = 0
-    unsure_carried_out: int = 0
     doubled: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    kept: int = 0
     letters: int = 0
     unsent: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    repeats_same: int = 0
     repeats_other: list[str] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
-    slowest_end: float = 0.0
     quiet_s: float = 0.0
     slowest_250: float = 0.0
     slowest_answer: float = 0.0
@@ -109,28 +103,19 @@ class Report:
             "outlived its parent": self.orphans,
             "failed": self.failures,
         }
-        return [f"{what}: {one}" for what, names in kinds.items() for one in names]
+        return [f"{what}: {name}" for what, names in kinds.items() for name in names]
 
     def printed(self) -> str:
         """Return the report as text."""
         kills = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kills.items()))
         rows = (
             ("kills", f"{self.kills.total()} ({kills})"),
+            ("mails with 250", f"{self.taken}"),
+            ("letters queued", f"{self.letters}"),
             ("slowest 250 after a kill", f"{self.slowest_250:.1f} s"),
             ("slowest answer to that mail", f"{self.slowest_answer:.1f} s after the kill"),
-            ("mails with 250", f"{self.taken}"),
-            ("  carried out", f"{self.carried_out}"),
-            ("  lost", f"{len(self.lost)} (kept for the operator: {self.kept})"),
-            ("mails that may be stored", f"{self.unsure}"),
-            ("  carried out", f"{self.unsure_carried_out}"),
-            ("doubled", f"{len(self.doubled)}"),
-            ("letters queued", f"{self.letters}"),
-            ("  not sent", f"{len(self.unsent)}"),
-            ("  sent without a row", f"{len(self.unknown)}"),
-            ("repeats with the same octets", f"{self.repeats_same}"),
-            ("repeats with other octets", f"{len(self.repeats_other)}"),
-            ("orphans", f"{len(self.orphans)} (slowest end {self.slowest_end:.1f} s)"),
             ("quiet after", f"{self.quiet_s:.0f} s"),
+            ("faults", f"{len(self.faults)}"),
         )
         return "\n".join(f"{name:30} {value}" for name, value in rows)
 
@@ -183,7 +168,7 @@ def run(plan: Plan, postgres: Mortal | None = None) -> Report:
         report.quiet_s = _wait_until(stores.is_quiet, QUIET_S)
         if tree.stop() != 0:
             report.failures.append("the server did not stop cleanly")
-        report.orphans, report.slowest_end = tree.orphans, tree.slowest_end
+        report.orphans = tree.orphans
         _compare(stores.database, load, relay, report)
     return report
 
@@ -269,26 +254,19 @@ def _compare(database: Database, load: Load, relay: Relay, report: Report) -> No
         letters = connection.execute(
             select(outbox.c.message_id, outbox.c.in_reply_to, outbox.c.state)
         ).all()
-        kept = select(func.count()).select_from(inbox).where(inbox.c.state == "kept")
-        report.kept = connection.execute(kept).scalar_one()
     answers = Counter(row.in_reply_to for row in letters)
     for message_id, sent in load.sent.items():
         move = (sent.board, sent.turn, sent.text)
         times = max(answers[message_id], moves.pop(move, 0) if sent.board else 0)
-        is_done = times == 1 and answers[message_id] == 1
         name = f"{message_id} {move}"
         report.taken += sent.state == "taken"
-        report.unsure += sent.state == "unsure"
         if times > 1:
             report.doubled.append(f"{name}: {times} times")
         if sent.state == "taken":
-            report.carried_out += is_done
             if not times:
                 report.lost.append(name)
             elif answers[message_id] != 1:
                 report.lost.append(f"{name}: {answers[message_id]} answers")
-        elif sent.state == "unsure":
-            report.unsure_carried_out += is_done
     report.doubled += [f"a move that nobody sent: {move}" for move in moves]
     report.letters = len(letters)
     message_ids = {row.message_id for row in letters}
@@ -299,42 +277,52 @@ def _compare(database: Database, load: Load, relay: Relay, report: Report) -> No
     for message_id, copies in relay.copies.items():
         if len(set(copies)) > 1:
             report.repeats_other.append(f"{message_id} {len(copies)} copies")
-        elif len(copies) > 1:
-            report.repeats_same += len(copies) - 1
 
 
 def measure(count: int) -> list[Line]:
     """Return a line for SQLite and one for a PostgreSQL that is killed, too."""
     lines = []
-    for kind in ("SQLite", "PostgreSQL"):
-        what = f"{count} random kills on {kind}"
+    for is_postgresql in (False, True):
+        what = f"{count} random kills on {'PostgreSQL' if is_postgresql else 'SQLite'}"
         with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-")))
-            url = f"sqlite:///{folder / 'kills.sqlite3'}"
-            kinds: tuple[str, ...] = KINDS
-            postgres: OwnPostgres | None = None
-            if kind == "PostgreSQL":
-                try:
-                    postgres = _own_postgres(stack)
-                except ImportError as error:
-                    lines.append(not_run(what, str(error)))
-                    continue
-                url, kinds = postgres.url, (*KINDS, "database")
-            chosen = tuple(random.Random(1).choices(kinds, k=count))
-            plan = Plan(url, folder, chosen, seed=1, pause_s=CALM_S, leases_end=True)
-            report = run(plan, postgres)
+            try:
+                report, _ = _run_on(
+                    stack, count, CALM_S, is_postgresql=is_postgresql, leases_end=True
+                )
+            except ImportError as error:
+                lines.append(not_run(what, str(error)))
+                continue
         summary = f"{report.taken:,} mails and {report.letters:,} letters"
         measured = f"{len(report.faults)} lost, doubled or left ({summary})"
         lines.append(Line(what, "0", measured, not report.faults))
     return lines
 
 
-def _own_postgres(stack: ExitStack) -> OwnPostgres:
-    """Start a PostgreSQL that ends with the stack."""
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-pg-"))
-    postgres = OwnPostgres(Path(folder))
-    stack.callback(postgres.close)
-    return postgres
+def _run_on(
+    stack: ExitStack,
+    count: int,
+    pause_s: float,
+    seed: int = 1,
+    *,
+    is_postgresql: bool,
+    leases_end: bool,
+) -> tuple[Report, Path]:
+    """Kill processes at random, on a new database that ends with the stack; return the report and
+    the server's log.
+
+    Raises:
+        ImportError: there is no PostgreSQL.
+    """
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-")))
+    url, kinds, postgres = f"sqlite:///{folder / 'kills.sqlite3'}", KINDS, None
+    if is_postgresql:
+        own = stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-pg-"))
+        postgres = OwnPostgres(Path(own))
+        stack.callback(postgres.close)
+        url, kinds = postgres.url, (*KINDS, "database")
+    kills = tuple(random.Random(seed).choices(kinds, k=count))
+    plan = Plan(url, folder, kills, seed, pause_s=pause_s, leases_end=leases_end)
+    return run(plan, postgres), folder / "log"
 
 
 def main() -> int:
@@ -350,27 +338,22 @@ def main() -> int:
         "--postgresql", action="store_true", help="start a PostgreSQL, and kill it, too"
     )
     options = parser.parse_args()
-    kinds: tuple[str, ...] = KINDS
-    postgres: OwnPostgres | None = None
-    with tempfile.TemporaryDirectory(prefix="pbmserv-kills-") as name, ExitStack() as stack:
-        folder = Path(name)
-        url = f"sqlite:///{folder / 'kills.sqlite3'}"
-        if options.postgresql:
-            postgres = _own_postgres(stack)
-            url, kinds = postgres.url, (*KINDS, "database")
-        begun = time.monotonic()
-        kills = tuple(random.Random(options.seed).choices(kinds, k=options.kills))
-        plan = Plan(
-            url, folder, kills, options.seed, pause_s=options.pause, leases_end=options.end_leases
+    with ExitStack() as stack:
+        report, log = _run_on(
+            stack,
+            options.kills,
+            options.pause,
+            options.seed,
+            is_postgresql=options.postgresql,
+            leases_end=options.end_leases,
         )
-        report = run(plan, postgres)
-        print(f"\n{report.printed()}\n{'took':30} {time.monotonic() - begun:.0f} s")
+        print(f"\n{report.printed()}")
         for fault in report.faults[:50]:
             print(fault)
         if report.faults:
-            log = Path(tempfile.gettempdir()) / "pbmserv-kills.log"
-            log.write_bytes((folder / "log").read_bytes())
-            print(f"the server's log is in {log}")
+            kept_log = Path(tempfile.gettempdir()) / "pbmserv-kills.log"
+            kept_log.write_bytes(log.read_bytes())
+            print(f"the server's log is in {kept_log}")
     return 1 if report.faults else 0
 
 

@@ -68,7 +68,6 @@ class Tree:
         begin: starts the server.
         port: port for mail; a different one after each start.
         orphans: processes that outlived their parent by `GONE_S`.
-        slowest_end: longest time that a process lived after its parent.
     """
 
     folder: Path
@@ -77,7 +76,6 @@ class Tree:
     begin: Begin = begin
     port: int = 0
     orphans: list[str] = field(default_factory=list)
-    slowest_end: float = 0.0
     _process: Serving | None = None
     _output: TextIO | None = None
 
@@ -144,15 +142,14 @@ class Tree:
             self.kill("all")
 
     def _ended(self, children: list[_Process]) -> None:
-        """Wait for the end of the parent and measure how long the children take."""
+        """Wait for the end of the parent and its children, and note children that live longer."""
         assert self._process is not None
         assert self._output is not None
         self._process.wait(_START_S)
-        begun = time.monotonic()
+        end = time.monotonic() + GONE_S
         left = children
-        while (left := [one for one in left if _is_there(one)]) and _since(begun) < GONE_S:
+        while (left := [one for one in left if _is_there(one)]) and time.monotonic() < end:
             time.sleep(_LOOK_S)
-        self.slowest_end = max(self.slowest_end, _since(begun))
         for one in left:
             self.orphans.append(one.name)
             _kill(one)
@@ -211,10 +208,6 @@ def running(folder: Path, url: str, relay_port: int, begin: Begin) -> Iterator[T
         yield tree
     finally:
         tree.close()
-
-
-def _since(begun: float) -> float:
-    return time.monotonic() - begun
 
 
 def _children(parent: int) -> list[_Process]:

@@ -42,7 +42,9 @@ def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
         "pbmserv@games.example", games, "open", "", "http://games.example", proxies=LOOPBACK
     )
     health: Any = None
-    return build(pages, server.web_stage.web_requests, environment(), health, allowance)
+    return build(
+        pages, server.web_stage.web_requests, environment(), health, server.registry, allowance
+    )
 
 
 async def asked(

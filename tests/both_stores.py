@@ -75,7 +75,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _is_whole(config: pytest.Config) -> bool:
-    """Whether all tests run; a part of them proves nothing here."""
+    """Return whether all tests run; a part of them proves nothing here."""
     is_whole = getattr(config, "workerinput", {}).get("is_whole")
     if is_whole is not None:
         return bool(is_whole)

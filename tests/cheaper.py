@@ -16,7 +16,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import Connection, Engine, event
 
 from pbmserv.service.auth import passwords
-from pbmserv.store.core import database
+from pbmserv.store.core import database, schema
 from pbmserv.views.environment import environment, keep_compiled, templates_root
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
@@ -37,6 +37,17 @@ def make_argon2_cheap() -> None:
 def build_command_line_once() -> None:
     """Keep typer's command line, which takes longer to build than most commands take."""
     typer.main.get_command = cache(typer.main.get_command)
+
+
+def read_migrations_once() -> None:
+    """Read the revisions in a folder of migrations once in each process."""
+
+    @cache
+    def revisions_in(_folder: Path) -> dict[str, tuple[str, ...]]:
+        return read()
+
+    read = schema.revisions
+    schema.revisions = lambda: dict(revisions_in(schema.migrations_folder()))
 
 
 def share_templates() -> None:

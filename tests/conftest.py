@@ -23,6 +23,7 @@ from cheaper import (
     build_command_line_once,
     keep_files_in_memory,
     make_argon2_cheap,
+    read_migrations_once,
     share_statements,
     share_templates,
     wait_for_no_disk,
@@ -59,6 +60,7 @@ load_profile()
 make_argon2_cheap()
 build_command_line_once()
 share_statements()
+read_migrations_once()
 wait_for_no_disk()
 play_blackbox_alone()
 

@@ -10,7 +10,7 @@ import os
 from hypothesis import settings
 
 _TIMES = 100
-_USUAL = 30
+_USUAL = 20
 """Examples of a property that names no number."""
 
 DEEP = os.environ.get("PBMSERV_TEST_EXAMPLES") == "deep"

@@ -228,6 +228,7 @@ def _get_ready() -> None:
         build_command_line_once,
         load_templates,
         make_argon2_cheap,
+        read_migrations_once,
         share_statements,
         share_templates,
         wait_for_no_disk,
@@ -248,6 +249,7 @@ def _get_ready() -> None:
     load_templates()
     make_argon2_cheap()
     share_statements()
+    read_migrations_once()
     wait_for_no_disk()
     Registry.installed()
     _play()

@@ -60,12 +60,14 @@ def read(raw: bytes) -> EmailMessage:
     if kind == "multipart":
         mark = f"\r\n--{message.get_boundary()}".encode()
         before, *parts, end = (b"\r\n" + body).split(mark)
-        if before or end.strip() != b"--" or not all(one.startswith(b"\r\n") for one in parts):
+        if before or end.strip() != b"--" or not all(part.startswith(b"\r\n") for part in parts):
             return by_the_library(raw)
         message.set_payload([read(part.removeprefix(b"\r\n")) for part in parts])
         # Of headers that are read alone, Python 3.11.2 (Debian 12) says they lack the parts.
         message.defects = [
-            one for one in message.defects if not isinstance(one, MultipartInvariantViolationDefect)
+            defect
+            for defect in message.defects
+            if not isinstance(defect, MultipartInvariantViolationDefect)
         ]
         message.epilogue = end.removeprefix(b"--\r\n").decode("ascii")
     elif kind == "message":

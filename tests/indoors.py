@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
 from sqlalchemy import Row, bindparam, select, update
 from zone import Zone
 
-from pbmserv.config.settings import load
+from pbmserv.config.settings import Settings, load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.relay import OutgoingLetter, Relay
@@ -174,6 +175,11 @@ class Indoors:
             rows = {row.id: row for row in connection.execute(_POSTED, of_these)}
         return [_posted(letter, rows[letter.id]) for letter in letters]
 
+    def drop_letters(self) -> None:
+        """Take the letters in the outbox for sent, without making them."""
+        claimed = self.server.outbox.claim(1000)
+        self.server.outbox.settle([Sent(letter.id) for letter in claimed])
+
     def live(self, **by: float) -> list[Posted]:
         """Move the clock of a running server, and return the letters that are due."""
         self.move_clock(**by)
@@ -288,20 +294,15 @@ def indoors(
         database_url: default: SQLite in the folder.
         names: the DNS of the server.
     """
-    loaded = load(
-        {
-            "PBMSERV_DATA_DIR": str(folder),
-            "PBMSERV_DATABASE": database_url or migrated(folder / "pbmserv.sqlite3"),
-            "PBMSERV_ADDRESS": "pbmserv@games.example",
-            "PBMSERV_WEB_URL": "http://games.example",
-            "PBMSERV_SIGNUP": "open",
-            **NO_RATES,
-            **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
-        },
-        None,
-    )
+    chosen = {
+        "PBMSERV_ADDRESS": "pbmserv@games.example",
+        "PBMSERV_WEB_URL": "http://games.example",
+        "PBMSERV_SIGNUP": "open",
+        **NO_RATES,
+        **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
+    }
     server = Server(
-        loaded.settings,
+        _settings(folder, database_url or migrated(folder / "pbmserv.sqlite3"), chosen),
         MovableClock(),
         NoRelay(),
         Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
@@ -316,3 +317,18 @@ def indoors(
         server.close()
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
+
+
+def _settings(folder: Path, database_url: str, chosen: Mapping[str, str]) -> Settings:
+    """Return the settings of a server with its files in *folder*."""
+    files = {"data_dir": folder, "database": database_url, "relay": f"maildir:{folder}/mail"}
+    others = {
+        name: value for name, value in files.items() if f"PBMSERV_{name.upper()}" not in chosen
+    }
+    return _settings_but_files(tuple(chosen.items())).model_copy(update=others)
+
+
+@cache
+def _settings_but_files(chosen: tuple[tuple[str, str], ...]) -> Settings:
+    """Read settings once in each process: that would be a third of a server's start."""
+    return load(dict(chosen), None).settings

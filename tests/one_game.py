@@ -16,7 +16,7 @@ every_game = registry.announced
 
 @cache
 def _blackbox_and_others() -> tuple[EntryPoint, ...]:
-    """What packages announce, of our own games Blackbox alone."""
+    """Return the games of installed packages, of our own games Blackbox alone."""
     return tuple(
         entry
         for entry in every_game()

@@ -98,7 +98,7 @@ class Server:
         self.door_stage.run_once()
 
     def waits(self) -> bool:
-        """Whether a mail is not carried out yet, or not in the log."""
+        """Return whether a mail is not carried out yet, or not in the log."""
         # Play is idle only after the line in the log, so look at it again after the database.
         play, arrivals = self.play_stage.play, self.play_stage.arrivals
         return not play.is_idle() or arrivals.oldest() is not None or not play.is_idle()

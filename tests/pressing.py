@@ -30,7 +30,9 @@ class Words(HTMLParser):
 
 def page_of(letter: Letter) -> str:
     """Return the path of a board's page from the link in a letter."""
-    match = re.search(r"In a browser: http://games\.example(/b/[a-z2-7]+)$", letter.text.rstrip())
+    match = re.search(
+        r"In a browser: http://games\.example(/b/[a-z2-7]+)$", letter.text, re.MULTILINE
+    )
     assert match is not None, letter.text
     return match[1]
 

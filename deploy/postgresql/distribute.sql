@@ -6,7 +6,9 @@
 
 -- What no database of several nodes can check: references to rows of other nodes.
 ALTER TABLE daily_boards DROP CONSTRAINT IF EXISTS fk_daily_boards_board_id;
+ALTER TABLE ladder_games DROP CONSTRAINT IF EXISTS fk_ladder_games_board_id;
 ALTER TABLE rating_changes DROP CONSTRAINT IF EXISTS fk_rating_changes_board_id;
+ALTER TABLE ladder_games DROP CONSTRAINT IF EXISTS fk_ladder_games_board_id;
 ALTER TABLE letter_bytes DROP CONSTRAINT IF EXISTS fk_letter_bytes_letter_id;
 
 ALTER TABLE arrivals DROP CONSTRAINT pk_arrivals, ADD CONSTRAINT pk_arrivals PRIMARY KEY (id, share);
@@ -22,8 +24,10 @@ SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
     'players', 'keys', 'stores', 'heartbeats', 'outages', 'settled', 'bounces', 'wrong_passwords',
     'password_sources', 'audit', 'announcements', 'blocked_senders', 'closed_games', 'game_pauses', 'game_stops',
     'blocks', 'blocked_mailboxes', 'absences', 'notices', 'address_changes', 'addresses', 'signups',
-    'invitations', 'uninvited', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
-    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats'
+    'invitations', 'uninvited', 'reported_sources', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
+    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats', 'events', 'entries',
+    'pairings', 'regulars', 'event_bars', 'ladders', 'ladder_places', 'ladder_games', 'ladder_moves',
+    'ladder_reigns'
 ]) AS name;
 
 -- Boards, and what belongs to a board: a board is on one node.

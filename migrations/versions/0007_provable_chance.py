@@ -16,6 +16,9 @@ def upgrade() -> None:
     op.add_column(
         "boards", sa.Column("pledged", sa.Boolean, nullable=False, server_default=sa.false())
     )
+    op.add_column(
+        "boards", sa.Column("sides_drawn", sa.Boolean, nullable=False, server_default=sa.false())
+    )
     op.add_column("plies", sa.Column("mark", sa.String(32), nullable=True))
 
 
@@ -30,4 +33,5 @@ def downgrade() -> None:
             "--overwrite"
         )
     op.drop_column("plies", "mark")
+    op.drop_column("boards", "sides_drawn")
     op.drop_column("boards", "pledged")

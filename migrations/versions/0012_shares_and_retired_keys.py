@@ -1,4 +1,4 @@
-"""Add the shares of the queues, which a distributed PostgreSQL can keep apart, and retired keys.
+"""Add shares of queues (for a distributed PostgreSQL), retired keys, and sources in reports.
 
 On PostgreSQL the number of a row says its share (`store.delivery.shares`), that of older rows, too.
 """
@@ -12,6 +12,7 @@ down_revision = "0008"
 branch_labels = None
 depends_on = None
 
+KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 SHARES = 16
 QUEUES = {
     "mail": {"arrivals": "id"},
@@ -22,6 +23,13 @@ QUEUES = {
 def upgrade() -> None:
     if "game" in context.config.attributes["stores"]:
         op.add_column("keys", sa.Column("retired_at", sa.DateTime(timezone=True)))
+        op.create_table(
+            "reported_sources",
+            sa.Column("source", sa.String(45), primary_key=True),
+            sa.Column("passed", KEY, nullable=False),
+            sa.Column("failed", KEY, nullable=False),
+            sa.Column("newest_at", sa.DateTime(timezone=True), nullable=False),
+        )
     is_postgresql = op.get_context().dialect.name == "postgresql"
     for table, number in _queues():
         op.add_column(
@@ -46,6 +54,7 @@ def downgrade() -> None:
                 "restore a copy instead: pbmserv db restore FILE --overwrite"
             )
         op.drop_column("keys", "retired_at")
+        op.drop_table("reported_sources")
     for table, _ in _queues():
         if op.get_context().dialect.name == "postgresql":
             op.drop_constraint(f"ck_{table}_share", table)

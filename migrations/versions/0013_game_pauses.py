@@ -1,7 +1,8 @@
-"""Add the times when games could not be played, and the ends of processes in their rules."""
+"""Add the times when games could not be played, the ends of processes in their rules, and notes."""
 
 import sqlalchemy as sa
 from alembic import context, op
+from alembic.util import CommandError
 
 revision = "0013"
 down_revision = "0012"
@@ -16,6 +17,7 @@ OPEN = sa.text("ends IS NULL")
 def upgrade() -> None:
     if "game" not in context.config.attributes["stores"]:
         return
+    op.add_column("seats", sa.Column("note", sa.Text, nullable=True))
     op.create_table(
         "game_stops",
         sa.Column("id", sa.String(36), primary_key=True),
@@ -44,5 +46,13 @@ def upgrade() -> None:
 def downgrade() -> None:
     if "game" not in context.config.attributes["stores"]:
         return
+    notes = sa.text("SELECT count(*) FROM seats WHERE note IS NOT NULL")
+    count = op.get_bind().execute(notes).scalar_one()
+    if count:
+        raise CommandError(
+            f"revision {down_revision} cannot hold notes of players, and there are {count}; "
+            "restore a copy instead: pbmserv db restore FILE --overwrite"
+        )
+    op.drop_column("seats", "note")
     op.drop_table("game_pauses")
     op.drop_table("game_stops")

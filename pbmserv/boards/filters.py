@@ -10,20 +10,23 @@ from pbmserv.boards.html import Block, letter_blocks, page_blocks
 from pbmserv.boards.spoken import board_sentences
 from pbmserv.boards.text import board_text
 from pbmserv.engine.adapter import View, adapted_games
+from pbmserv.game import Part
 from pbmserv.game.cells import legend
 
+_SEAT = re.compile(r"\{[0-9](?:'s)?\}")
 _YOU = re.compile(r"(^|[.!?:] )y(ou(?:r)?\b)")
 
 
 def drawn_text(view: View, names: Sequence[str]) -> str:
     """Return the text board."""
-    return board_text(view.parts, view.names_by_side(names), view.side, turned=view.is_turned)
+    by_side = view.names_by_side(names)
+    return board_text(_named(view, by_side), by_side, view.side, turned=view.is_turned)
 
 
 def drawn_aloud(view: View, names: Sequence[str]) -> list[str]:
     """Return the board in sentences."""
     by_side = view.names_by_side(names)
-    return board_sentences(view.parts, by_side, view.side, turned=view.is_turned)
+    return board_sentences(_named(view, by_side), by_side, view.side, turned=view.is_turned)
 
 
 def drawn_letter(
@@ -31,7 +34,9 @@ def drawn_letter(
 ) -> list[Block]:
     """Return the parts of the board for a letter."""
     by_side = view.names_by_side(names)
-    return letter_blocks(view.parts, by_side, view.side, view.moves, link, turned=view.is_turned)
+    return letter_blocks(
+        _named(view, by_side), by_side, view.side, view.moves, link, turned=view.is_turned
+    )
 
 
 def drawn_page(view: View, names: Sequence[str], moves: Sequence[str], draft: str) -> list[Block]:
@@ -41,12 +46,24 @@ def drawn_page(view: View, names: Sequence[str], moves: Sequence[str], draft: st
         moves: those that taps lead to; none if the board is only to be looked at.
     """
     by_side = view.names_by_side(names)
-    return page_blocks(view.parts, by_side, view.side, moves, draft, turned=view.is_turned)
+    return page_blocks(
+        _named(view, by_side), by_side, view.side, moves, draft, turned=view.is_turned
+    )
 
 
 def whose_pieces(view: View, names: Sequence[str]) -> str:
     """Return a sentence that says whose pieces are whose, on a board with glyphs."""
     return legend(view.parts, view.names_by_side(names), view.side, glyphs=True)
+
+
+def _named(view: View, by_side: Sequence[str]) -> tuple[Part, ...]:
+    """Return the parts of a board with the names of players in its texts."""
+    return tuple(
+        with_names(part, by_side, view.side)
+        if isinstance(part, str) and _SEAT.search(part)
+        else part
+        for part in view.parts
+    )
 
 
 def with_names(text: str, names: Sequence[str], you: int | None) -> str:
@@ -68,6 +85,19 @@ def rules_of(key: str) -> list[str]:
     return [*filter(str.strip, paragraphs), *game.server_rules]
 
 
+def sample_game(keys: Sequence[str]) -> str:
+    """Return the game whose words a page of help shows; ``""`` if there is none.
+
+    A game with words of its own is preferred to one for which the server makes them.
+    """
+    return next((key for key in keys if key not in adapted_games), next(iter(keys), ""))
+
+
+def sample_moves(key: str) -> Sequence[str]:
+    """Return three moves of a game for pages of help."""
+    return adapted_games[key].sample_moves
+
+
 BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
     one.__name__: one
     for one in (
@@ -76,6 +106,8 @@ BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
         drawn_page,
         drawn_text,
         rules_of,
+        sample_game,
+        sample_moves,
         whose_pieces,
         with_names,
     )

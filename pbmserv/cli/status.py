@@ -42,6 +42,7 @@ def status(
         certificate_ends,
         relay_line,
         relay_of,
+        reports_line,
         running,
         runs,
         started,
@@ -49,7 +50,7 @@ def status(
         waiting,
     )
     from pbmserv.store.core import schema
-    from pbmserv.store.delivery import inbox
+    from pbmserv.store.delivery import inbox, reported_sources
     from pbmserv.store.operators import health
 
     configuration = loaded(config)
@@ -59,6 +60,8 @@ def status(
         with _mail_store(database) as mail, database.reading.connect() as connection:
             queues = health.queues(mail, connection, datetime.now(UTC))
             texts = sum(inbox.octets(connection).values())
+            reports = reports_line(connection)
+            sources = reported_sources.worst(connection, most=20)
         sizes = health.sizes(database) | {"mail_texts": texts}
     folder = first_place(configuration.settings.data_dir)
     own = states(folder)
@@ -74,6 +77,7 @@ def status(
             "started": since.isoformat() if since else None,
             "certificate_ends": ends.isoformat() if ends else None,
             "relay": asdict(relay),
+            "reported_sources": [asdict(source) for source in sources],
         }
         say(json.dumps(_facts(queues, sizes) | facts))
         return
@@ -89,6 +93,8 @@ def status(
         days = (ends - datetime.now(UTC)) // timedelta(days=1)
         left = f"ends {ends:%Y-%m-%d}, in {days} days" if days >= 0 else f"ended {ends:%Y-%m-%d}"
         say(f"The certificate of the mail ports {left}.")
+    if reports:
+        say(reports)
     for away in queues.away:
         say(f"Game {sentence_about(away)}.")
     say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")

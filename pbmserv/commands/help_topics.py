@@ -116,4 +116,10 @@ def _values(games: tuple[str, ...]) -> Mapping[str, object]:
 
 def _command_page(row: Row, games: tuple[str, ...]) -> HelpTopic:
     game = games[0] if len(games) == 1 else "game"
-    return HelpTopic(row.name, "help/command.txt.j2", {"row": row, "game": game, "games": games})
+    # An example with a game that is not played here would help nobody.
+    first = row.example.partition(" ")[0]
+    is_command = any(name.split()[0] == first for name in _ROWS if name)
+    names_other_game = bool(games) and first not in games and not is_command
+    example = "" if names_other_game else row.example
+    values = {"row": row, "game": game, "games": games, "example": example}
+    return HelpTopic(row.name, "help/command.txt.j2", values)

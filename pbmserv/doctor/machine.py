@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -54,13 +55,21 @@ def certificates(installation: Installation) -> Iterator[Finding]:
         host, port = parts.hostname, parts.port or 443
         try:
             ends = certificate_end(host, port)
-        except OSError as error:
-            reason = getattr(error, "verify_message", None) or error.strerror or error
+        except socket.gaierror:
             yield problem(
                 "Certificate",
-                f"{settings.web_url} cannot be opened: {reason}.",
-                "Renew the certificate of your proxy, and reload it.",
+                f"{host} has no address, so nobody can open {settings.web_url}.",
+                f"{host}. IN A (the public address of this machine)",
             )
+        except OSError as error:
+            reason = getattr(error, "verify_message", None) or error.strerror or error
+            advice = (
+                "Start your proxy (nginx or Caddy); its log says why it does not run."
+                if isinstance(error, ConnectionRefusedError)
+                else "Renew the certificate of your proxy, and reload it."
+            )
+            sentence = f"{settings.web_url} cannot be opened: {reason}."
+            yield problem("Certificate", sentence, advice)
         else:
             yield certificate(settings.web_url, ends, now)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import cleandoc
+from itertools import islice
 from typing import Any
 
 from pbmserv.engine.board_drawing import board_drawing
@@ -287,6 +289,21 @@ class AdaptedGame:
             paragraphs.append("If somebody resigns, the others go on.")
         return paragraphs
 
+    @cached_property
+    def sample_moves(self) -> tuple[str, str, str]:
+        """Three moves with which a game can begin; words for them if the game lists none."""
+        listed: list[str] = []
+        with suppress(Exception):
+            seats = self.info.min_seats
+            options = self.options((), seats)
+            state = self.rules.start(seats, options, CountedRng(Rng(b"sample" * 4, 0)))
+            seat = next(iter(self.rules.first(state)))
+            moves = self.rules.moves(self.rules.seen(state, seat), seat)
+            listed = sorted({move for move in islice(moves, 200) if len(move) <= 12})
+        places = [n * (len(listed) - 1) // 2 for n in (1, 0, 2)]
+        first, second, third = [listed[n] for n in places] if listed else ["MOVE"] * 3
+        return first, second, third
+
     def _random_move(self, state: Any, seat: int, rng: Any) -> str:
         move: str = rng.choice(list(self.rules.moves(state, seat)))
         return move
@@ -353,11 +370,11 @@ class AdaptedGame:
         return state.turn(seat)
 
     def view(self, state: Table, seat: Seat | None) -> View:
-        """Return what a seat may know."""
+        """Return what a seat may know: after the end everything, however the game ended."""
         side = None if seat is None else state.sides[seat]
         seen = replace(
             state,
-            state=self.rules.seen(state.state, side),
+            state=state.state if state.outcome else self.rules.seen(state.state, side),
             chosen=tuple((one, move if one == seat else "") for one, move in state.chosen),
             before=None,
             mover=None,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from hashlib import sha256
 
 from pbmserv.engine.record import Ply
+from pbmserv.engine.types import Rng
 
 _MARK = 32
 """Hexadecimal digits of a mark."""
@@ -28,3 +30,8 @@ def mail_mark(message_id: str) -> str:
 def mixed_chance(chance: bytes, ply: Ply) -> bytes:
     """Return the seed of draws from a ply on, into which its mail is mixed if it has a mark."""
     return digest("chance", chance, ply.seat, ply.mark) if ply.mark else chance
+
+
+def drawn_sides(seed: bytes, userids: Collection[str]) -> list[str]:
+    """Return the players in the order of their seats, if those are drawn by lot."""
+    return Rng(digest("sides", seed), 0).sample(sorted(userids), len(userids))

@@ -156,7 +156,7 @@ class Terms:
 
     @property
     def of_event(self) -> bool:
-        """Whether the board belongs to an event, which must end in time."""
+        """Whether the board belongs to an event or a ladder, whose players have entered it."""
         return self.away is not None
 
     def limit(self, clock: SeatClock) -> timedelta | None:

@@ -60,18 +60,18 @@ class RecordHashes:
     Args:
         pledge: the pledge of the board, with which its record hashes begin.
         reader: the reader.
-        known: growths by pledge and ply, to which new ones are added.
+        growths: hashes of earlier calls by pledge and ply, to which new ones are added.
     """
 
     def __init__(
         self,
         pledge: bytes,
         reader: Seat | None,
-        known: MutableMapping[tuple[bytes, int], Growth] | None = None,
+        growths: MutableMapping[tuple[bytes, int], Growth] | None = None,
     ) -> None:
         self._pledge = pledge
         self._reader = reader
-        self._known = {} if known is None else known
+        self._growths = {} if growths is None else growths
 
     def at(self, position: Position) -> RecordHash:
         """Return the hash at a position of the board."""
@@ -79,14 +79,14 @@ class RecordHashes:
         growth = None
         for after in position.backwards():
             # Where seats play apart, an undo repeats later plies of others with their numbers.
-            if not after.apart and (growth := self._known.get((self._pledge, after.number))):
+            if not after.apart and (growth := self._growths.get((self._pledge, after.number))):
                 break
             later.append(after)
         growth = growth or Growth(self._pledge)
         for after in reversed(later):
             growth = self._after(growth, after)
             if not after.apart:
-                self._known[self._pledge, after.number] = growth
+                self._growths[self._pledge, after.number] = growth
         return RecordHash(growth.record, growth.move)
 
     def _after(self, growth: Growth, after: Position) -> Growth:

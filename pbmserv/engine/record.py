@@ -41,6 +41,7 @@ _INDENT = "    "
 _FIELD = re.compile(r"([a-z]+):(?: (.*))?")
 _PLY = re.compile(r"([1-9][0-9]{0,8})\. (\S+)( \(free\))?: (.*)")
 _MARK = re.compile("[0-9a-f]{32}")
+_DRAWN = "drawn by lot"
 _REQUIRED = ("game", "rules", "players")
 
 WITHDRAW = "resign"
@@ -119,6 +120,7 @@ class Scoresheet:
         board: the number of the board.
         ended: the day of its end, such as ``2026-03-05``.
         result: places and reason in a few words, which follow from the record.
+        sides_drawn: whether the seats were drawn from the seed.
     """
 
     record: GameRecord
@@ -126,6 +128,7 @@ class Scoresheet:
     board: int
     ended: str
     result: str
+    sides_drawn: bool = False
 
 
 def result_of(names: Sequence[str], places: Sequence[int], reason: str) -> str:
@@ -149,6 +152,8 @@ def write_record(sheet: Scoresheet) -> str:
     ]
     if record.seed != NO_SEED:
         head.append(f"seed: {record.seed.hex()}")
+    if sheet.sides_drawn:
+        head.append(f"sides: {_DRAWN}")
     if marks := [f"{ply.number}={ply.mark}" for ply in record.plies if ply.mark]:
         head.append(f"mixed: {' '.join(marks)}")
     moves = [
@@ -190,7 +195,9 @@ def read_record(text: str) -> Scoresheet:
         board = int(head.get("board", "0"))
     except ValueError:
         raise NotUnderstood("record.number", line=0) from None
-    return Scoresheet(record, names, board, head.get("ended", ""), head.get("result", ""))
+    sides_drawn = head.get("sides") == _DRAWN
+    ended, result = head.get("ended", ""), head.get("result", "")
+    return Scoresheet(record, names, board, ended, result, sides_drawn)
 
 
 def _read_head(lines: Iterator[tuple[int, str]]) -> dict[str, str]:

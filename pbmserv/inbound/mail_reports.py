@@ -10,8 +10,9 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
+from ipaddress import ip_address
 from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
@@ -23,6 +24,9 @@ MOST_PARTS = 10
 DEEPEST = 3
 LONGEST_REPORT = 2_000_000
 """Octets of a report after decompression."""
+MOST_SOURCES = 100
+"""Sources of one report that are told apart."""
+LONGEST_ADDRESS = 45
 MOST_MESSAGES = 10**9
 """Largest number that a report may claim; larger ones are nonsense."""
 
@@ -36,11 +40,14 @@ class MailReport:
     Attributes:
         passed, failed: messages (``dmarc``) or sessions (``tls``) that passed and failed; a
             complaint is one failed message.
+        sources: network addresses that sent the messages, with the numbers of those that passed and
+            failed (``dmarc``).
     """
 
     kind: Kind
     passed: int
     failed: int
+    sources: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)
 
 
 def read_mail_report(raw: bytes) -> MailReport | None:
@@ -71,16 +78,31 @@ def _dmarc(octets: bytes) -> MailReport | None:
     local = {element.tag.rpartition("}")[2] for element in root}
     if root.tag.rpartition("}")[2] != "feedback" or "report_metadata" not in local:
         return None
-    passed = failed = 0
+    sources: dict[str, tuple[int, int]] = {}
     for row in root.iterfind("{*}record/{*}row"):
         count = _number(row.findtext("{*}count"))
         policy = "{*}policy_evaluated"
         results = {row.findtext(f"{policy}/{{*}}{check}") for check in ("dkim", "spf")}
-        if "pass" in {(result or "").strip().lower() for result in results}:
-            passed += count
-        else:
-            failed += count
-    return MailReport("dmarc", passed, failed)
+        has_passed = "pass" in {(result or "").strip().lower() for result in results}
+        source = _address(row.findtext("{*}source_ip"))
+        if source not in sources and len(sources) >= MOST_SOURCES:
+            source = ""
+        passed, failed = sources.get(source, (0, 0))
+        sources[source] = (passed + count, failed) if has_passed else (passed, failed + count)
+    return MailReport(
+        "dmarc",
+        sum(passed for passed, _ in sources.values()),
+        sum(failed for _, failed in sources.values()),
+        sources,
+    )
+
+
+def _address(text: str | None) -> str:
+    """Return a network address in its usual form, ``""`` if it is none."""
+    try:
+        return str(ip_address((text or "").strip()[:LONGEST_ADDRESS]))
+    except ValueError:
+        return ""
 
 
 def _tls(octets: bytes) -> MailReport | None:
@@ -114,6 +136,7 @@ def _abuse(octets: bytes) -> MailReport | None:
 
 _READERS: Mapping[str, Callable[[bytes], MailReport | None]] = {
     "application/gzip": _dmarc,
+    "application/octet-stream": _dmarc,
     "application/x-gzip": _dmarc,
     "application/zip": _dmarc,
     "application/x-zip-compressed": _dmarc,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -55,6 +56,10 @@ _USUAL: dict[str, Any] = {
 
 LONGEST = 100_000
 """Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
+
+
+LONGEST_TINY_TEXT = 480
+"""Octets of the text of a tiny letter, which has less than 1,000 with its headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +114,11 @@ class Composer:
             # Feedback loops count complaints by these words. They are in Gmail's form, and say
             # nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
+            is_brief=_is_tiny(row, reader),
             records=tuple(proof.field for proof in [*reader.proofs.values()][:MOST_FIELDS]),
         )
+        if headers.is_brief:
+            return build(headers, composed.text, "")
         html = composed.html if reader.form == "html" else ""
         has_files = kind_of(row.letter).has_files
         files = attachments(boards.connection, row, reader.player) if has_files else ()
@@ -172,6 +180,8 @@ class Composer:
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
         texts = partial(compose, row.letter, values)
+        if _is_tiny(row, reader):
+            texts = partial(_tiny, row.letter, values)
         return reader, shown, values, with_defaults(shown.board.game, texts) if shown else texts()
 
     # -- values of templates -------------------------------------------------------------
@@ -289,6 +299,7 @@ class Composer:
             "racing": self.registry.racing,
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
+            "note": _own_note(shown),
         }
         own = ""  # the reply address for moves on this board
         if shown is not None and shown.reply is not None:
@@ -370,6 +381,33 @@ def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: R
     reader.proofs[proof.board] = proof
     if letter == "result" and (opened := opened_record(boards.connection, shown)):
         reader.opened[proof.board] = opened
+
+
+def _own_note(shown: ShownBoard | None) -> str:
+    """Return the reader's own note at a board; "" for a spectator."""
+    if shown is None or shown.seat is None:
+        return ""
+    return shown.board.sitters[shown.seat].note or ""
+
+
+def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
+    """Whether a letter about a turn must be as short as can be, for an expensive link."""
+    is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
+    return reader.form == "tiny" and is_of_turn and row.seat is not None
+
+
+def _tiny(letter: str, values: Mapping[str, Any]) -> Composed:
+    """Return a letter about a turn without all that its reader knows: help, links, the legend.
+
+    A board that would make it too long is left out; its reader can ask for it.
+    """
+    whole = compose(letter, values)
+    for drawn in (True, False):
+        words = {**values, "headline": whole.headline, "drawn": drawn}
+        text = re.sub(r"\n\n+", "\n", render_text("letters/pieces/tiny.txt.j2", words)) + "\n"
+        if len(text.encode()) <= LONGEST_TINY_TEXT:
+            break
+    return replace(whole, text=text, html="")
 
 
 def _boards_in(row: QueuedLetter) -> list[int | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import lru_cache
@@ -79,6 +79,7 @@ class Headers:
             the one-click header of RFC 8058 is added.
         auto_submitted: ``auto-replied`` for an answer to a mail (RFC 3834 section 5).
         feedback_id: a word for the feedback loops of large providers; ``None`` for none.
+        is_brief: leave out all that mail programs can do without.
         records: values of ``Pbmserv-Record``, folded, with the hashes of boards.
     """
 
@@ -98,6 +99,7 @@ class Headers:
     list_unsubscribe: tuple[str, ...]
     auto_submitted: Literal["auto-replied", "auto-generated"]
     feedback_id: str | None
+    is_brief: bool = False
     records: tuple[str, ...] = ()
 
 
@@ -182,6 +184,8 @@ def _header_lines(headers: Headers) -> str:
     for word in (*words, *urls):
         if not _TOKEN.fullmatch(word):
             raise ServerFault(f"not fit for a mail header: {word!r}")
+    if headers.is_brief:
+        return _brief_lines(headers)
     lines = [
         f"Date: {_date(headers.date.astimezone(UTC).replace(microsecond=0))}",
         f"From: {_mailbox(headers.from_name, headers.from_addr)}",
@@ -202,6 +206,27 @@ def _header_lines(headers: Headers) -> str:
     lines += [f"Pbmserv-Record: {record}" for record in headers.records]
     lines.append("MIME-Version: 1.0\r\n")
     return "\r\n".join(lines)
+
+
+def _brief_lines(headers: Headers) -> str:
+    """Return the headers without which no mail arrives, is answered or ends a loop."""
+    threading = [
+        line
+        for line in _thread_lines(replace(headers, thread="", references=()))
+        if line.startswith(("Subject:", "Message-ID:"))
+    ]
+    return "\r\n".join(
+        [
+            f"Date: {_date(headers.date.astimezone(UTC).replace(microsecond=0))}",
+            f"From: {_mailbox('', headers.from_addr)}",
+            f"To: {_address(headers.to)}",
+            f"Reply-To: {_address(headers.reply_to)}",
+            *threading,
+            f"Auto-Submitted: {headers.auto_submitted}",
+            f"X-Loop: {headers.x_loop}",
+            "MIME-Version: 1.0\r\n",
+        ]
+    )
 
 
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)

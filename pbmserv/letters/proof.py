@@ -21,10 +21,10 @@ MOST_FIELDS = 20
 """Fields with hashes in one letter; a digest may be about more boards."""
 
 
-_known: dict[tuple[bytes, int], Growth] = {}
+_growths: dict[tuple[bytes, int], Growth] = {}
 """Hashes of earlier letters, so that the next letter about a board need not hash all moves."""
 
-_MOST_KNOWN = 20_000
+_MOST_GROWTHS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ def proof_of(shown: ShownBoard) -> BoardProof | None:
         return None
     pledge = pledge_of(_record(shown))
     position, seat = shown.position, shown.seat
-    if len(_known) > _MOST_KNOWN:
-        _known.clear()
-    hashes = RecordHashes(pledge, seat, _known).at(position)
+    if len(_growths) > _MOST_GROWTHS:
+        _growths.clear()
+    hashes = RecordHashes(pledge, seat, _growths).at(position)
     return BoardProof(shown.board.id, seat, position.turns_of(seat), pledge, hashes)
 
 
@@ -97,6 +97,7 @@ def opened_record(connection: Connection, shown: ShownBoard) -> Attachment | Non
         board.id,
         f"{ended:%Y-%m-%d}" if ended else "",
         result_of(board.names, outcome.places, outcome.reason),
+        board.sides_drawn,
     )
     return Attachment(f"{board.game}-{board.id}.txt", "text/plain", write_record(sheet).encode())
 

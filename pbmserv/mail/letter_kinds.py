@@ -36,8 +36,8 @@ class LetterKind:
         can_wait: it can go into the digest; results and all answers are sent at once.
         subscription: the subscription that its reader would end: ``digest``, ``broadcasts``,
             ``announcements``, ``challenges``, ``invitations``, ``reminders``, ``follow``,
-            ``daily``, ``event``, or ``single`` (news of one's own boards, which can come once a day
-            instead); ``""`` for an answer.
+            ``daily``, ``event``, ``ladder``, or ``single`` (news of one's own boards, which can
+            come once a day instead); ``""`` for an answer.
         question: the question that a reply answers; `None` if a reply is about the letter's board.
         asks_stranger: its address is not confirmed, and a reply only confirms it.
         asks_of_itself: the question is about this very letter.
@@ -169,6 +169,7 @@ KINDS: Mapping[str, LetterKind] = {
     "followed": LetterKind(can_wait=True, subscription="follow", to_followers=True, for_many=True),
     "hint": LetterKind(waits_for_coach=True),
     "not-begun": _PLAIN,
+    "noted": _PLAIN,
     "operator-board": _PLAIN,
     "preview": LetterKind(beyond_record=True),
     "queued": _PLAIN,
@@ -191,6 +192,8 @@ KINDS: Mapping[str, LetterKind] = {
     "time-given": LetterKind(can_wait=True, subscription="single"),
     "unanswered": LetterKind(can_wait=True, subscription="single"),
     # Lists, tables and the daily box.
+    "ladder": LetterKind(lists_people=True),
+    "ladder-news": LetterKind(can_wait=True, subscription="ladder", lists_people=True),
     "daily": LetterKind(subscription="daily", lists_people=True),
     "daily-set": _PLAIN,
     "games": LetterKind(lists_people=True),

@@ -25,17 +25,20 @@ HEAVY = 25
 
 
 def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
-    """Order letters: first those to opponents, then answers to the senders of mails, last those to
-    readers who asked for much. The letters to one reader keep their order.
+    """Order letters by the mails that caused them, and last those to readers who asked for much.
+
+    Of a mail the letters to opponents come before those to its sender. They are neighbours, so that
+    the board that they show is read and replayed once. The letters to one reader keep their order.
     """
-    answered = {row.recipient for row in rows if row.in_reply_to}
+    answered = {(row.created_at, row.recipient) for row in rows if row.in_reply_to}
     efforts = Counter[str]()
     for row in rows:
         efforts[row.recipient] += row.effort
 
-    def rank(row: QueuedLetter) -> tuple[int, bool]:
+    def rank(row: QueuedLetter) -> tuple[int, datetime, bool]:
         effort = efforts[row.recipient]
-        return effort if effort > HEAVY else 0, row.recipient in answered
+        is_answered = (row.created_at, row.recipient) in answered
+        return effort if effort > HEAVY else 0, row.created_at, is_answered
 
     return sorted(rows, key=rank)
 

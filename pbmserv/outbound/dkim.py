@@ -22,7 +22,10 @@ SIGNED = (
 )
 """Fields that a signature covers. RFC 8058 section 4 requires both List-Unsubscribe fields."""
 
-SEALED = ("from", "to", "cc", "subject", "date", "message-id", "reply-to", "content-type")
+SEALED = (
+    *("from", "to", "cc", "subject", "date", "message-id", "reply-to", "content-type"),
+    "pbmserv-record",
+)
 """Fields that ``h=`` names once more than they occur, so that none can be added (section 8.15)."""
 
 _ALGORITHMS = {"rsa": "rsa-sha256", "ed25519": "ed25519-sha256"}
@@ -73,7 +76,7 @@ def _covered(head: bytes) -> tuple[list[str], bytes]:
     for line in _END_OF_FIELD.split(head):
         name = line.partition(b":")[0].strip().lower().decode("ascii", "replace")
         values.setdefault(name, []).append(_relaxed_field(line))
-    names = [*(name for name in SIGNED if name in values), *SEALED]
+    names = [*(name for name in SIGNED for _ in values.get(name, ())), *SEALED]
     # RFC 6376 section 5.4.2: fields of the same name are signed from the last to the first.
     lines = [values[name].pop() for name in names if values.get(name)]
     return names, b"".join(line + b"\r\n" for line in lines)

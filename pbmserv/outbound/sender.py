@@ -217,11 +217,13 @@ class Sender:
         return self._begin(self._next_rows(now)) or claimed > 0
 
     def _wants_letters(self) -> bool:
-        """Return whether fewer letters wait than can be delivered at a time.
+        """Return whether a thread is free, and fewer letters wait than can be delivered at a time.
 
         Heavy letters and those to domains at their limit do not count, so that other letters need
         not wait for them.
         """
+        if len(self._under_way) >= self._threads:
+            return False
         ready = [
             row
             for row in self._waiting
@@ -421,10 +423,12 @@ class Sender:
     def _pause(self, now: datetime) -> float:
         """Return the seconds until the next due letter, rest, trial or renewal."""
         pause = min(self._poll_s, max(0.0, self._renew_at - monotonic()))
+        if not self._wants_letters():
+            return pause
         closed = self._domains.closed(now)
         moments = [self._outbox.next_due(closed), self._domains.next_opening(now)]
         due_at = min((moment for moment in moments if moment is not None), default=None)
-        if due_at is not None and self._wants_letters():
+        if due_at is not None:
             due_at = max(due_at, self.breaker.next_trial or due_at)
             # If a due letter could not be claimed, another sender has it.
             pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))

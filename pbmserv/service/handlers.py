@@ -16,6 +16,12 @@ from pbmserv.commands.table.accounts import (
     WhoAmI,
 )
 from pbmserv.commands.table.contests import Contest, Events, OneEvent
+from pbmserv.commands.table.ladder import (
+    ChallengeOnLadder,
+    JoinLadder,
+    LeaveLadder,
+    ShowLadder,
+)
 from pbmserv.commands.table.looking import (
     Follow,
     Friends,
@@ -51,6 +57,7 @@ from pbmserv.commands.table.playing import (
     Save,
     Solve,
     Submit,
+    TakeNote,
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
@@ -59,6 +66,7 @@ from pbmserv.service.boards import (
     followers,
     invitations,
     moves,
+    notes,
     opponents,
     plies,
     queries,
@@ -69,6 +77,7 @@ from pbmserv.service.boards import (
 )
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.events import entering
+from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
 
@@ -104,6 +113,7 @@ HANDLERS: Handlers = {
     Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
+    TakeNote: notes.take_note,
     Submit: queued_moves.submit,
     ConfirmMove: queued_moves.confirm,
     Preview: moves.preview,
@@ -112,6 +122,10 @@ HANDLERS: Handlers = {
     Chat: moves.chat,
     Message: messages.message,
     Broadcast: messages.broadcast,
+    ShowLadder: ladder.show,
+    JoinLadder: ladder.join,
+    ChallengeOnLadder: ladder.challenge,
+    LeaveLadder: ladder.leave,
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,

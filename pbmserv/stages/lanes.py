@@ -111,16 +111,18 @@ class Lanes:
             lanes = [lane for lane in lanes if not lane.waiting[0].may_kill]
         lanes.sort(key=_place)
         heavy = [lane for lane in lanes if lane.is_heavy]
+        if not heavy:
+            return lanes
         may_begin = [] if self._heavy is not None or now < self._rests_until else heavy[:1]
         return [lane for lane in lanes if not lane.is_heavy or lane in may_begin]
 
     def rest_s(self) -> float:
         """Return the seconds until a heavy lane may begin, 0 if none waits for that alone."""
-        if self._heavy is not None or not any(
-            lane.is_heavy and lane.waiting for lane in self._by_name.values()
-        ):
+        rest_s = self._rests_until - perf_counter()
+        if rest_s <= 0 or self._heavy is not None:
             return 0.0
-        return max(0.0, self._rests_until - perf_counter())
+        lanes = self._by_name.values()
+        return rest_s if any(lane.is_heavy and lane.waiting for lane in lanes) else 0.0
 
     def begin(self, lane: Lane) -> Task:
         """Take the first arrival of a lane, which is busy until `end` or `put_back`."""

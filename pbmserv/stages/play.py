@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import perf_counter, thread_time
@@ -116,6 +117,7 @@ class Play:
         self._current = current or CurrentWork()
         self._suspects = suspects or {}
         self._is_alone = False  # a suspect is under way
+        self._to_ring: set[Callable[[], None]] = set()
         self._senders = senders
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lanes = Lanes()
@@ -186,14 +188,15 @@ class Play:
         return max(self._lanes.rest_s(), self._again_at - perf_counter(), 0.0)
 
     def _wait(self, timeout: float | None) -> None:
-        """Wait for an event, and handle all that have happened."""
-        try:
+        """Wait for an event, and handle all that have happened; then ring the other stages once."""
+        with suppress(Empty):
             event = self._events.get(timeout=timeout)
             while True:
                 event()
                 event = self._events.get_nowait()
-        except Empty:
-            return
+        for ring in self._to_ring:
+            ring()
+        self._to_ring.clear()
 
     def _look(self) -> None:
         """Put new arrivals into their lanes, if a ring announced some or it is time to look."""
@@ -397,7 +400,7 @@ class Play:
             task.took_s = thread_time() - begun
 
     def _carried_out(self, task: Task, future: Future[Done]) -> None:
-        """Ring the other stages after a commit, and log the mail; or handle the failure."""
+        """Note which stages to ring after a commit, and log the mail; or handle the failure."""
         self._at_writer -= 1
         self._is_alone = False
         self._lanes.charge(task, task.took_s)
@@ -407,11 +410,11 @@ class Play:
             return
         done = future.result()
         if done.letters:
-            self._ring_post()
+            self._to_ring.add(self._ring_post)
         if done.has_bot_work:
-            self._ring_bots()
+            self._to_ring.add(self._ring_bots)
         if task.arrival.kind in OF_PAGES:
-            self._ring_web()
+            self._to_ring.add(self._ring_web)
         self._mails.positions.remember(done.played)
         self._end(task)
         if done.receipt is not None:

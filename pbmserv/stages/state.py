@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
+from sqlalchemy import Connection
 
 from pbmserv.clock import span
 from pbmserv.monitoring import metrics
@@ -22,6 +23,7 @@ from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.operators.health import Parts, RelayState
 from pbmserv.stages.messages import AskState, ProbeWrite, StageState
 from pbmserv.stages.questions import Asking, Unanswered
+from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators.health import Queues
 
 PATIENCE_S = 2.0
@@ -78,6 +80,19 @@ def relay_of(states_: Iterable[StageState]) -> RelayState:
     relays = [state.relay for state in states_ if state.relay is not None]
     worst = max(relays, key=lambda relay: (relay.is_open, relay.failures), default=None)
     return worst or RelayState(0, False)
+
+
+def reports_line(connection: Connection) -> str:
+    """Return what other mail servers reported about mail in our name, ``""`` if nothing."""
+    count, passed, failed = reported_sources.totals(connection)
+    if not count:
+        return ""
+    line = (
+        f"Reports (DMARC) of {reported_sources.KEPT.days} days: {passed:,} messages passed and "
+        f"{failed:,} failed, from {count} addresses"
+    )
+    worst = [f"{one.source} ({one.failed:,})" for one in reported_sources.worst(connection, 3)]
+    return f"{line}; most failed: {', '.join(worst)}." if worst else f"{line}."
 
 
 def relay_line(relay: RelayState) -> str:

@@ -51,7 +51,7 @@ class WebPorts:
                 can_hide=bool(stage.web_requests.hot_seats.game),
                 proxies=settings.web_proxies,
             )
-            site = build(pages, stage.web_requests, environment(), health)
+            site = build(pages, stage.web_requests, environment(), health, base.registry)
             self._servers.append(WebServer(site, bound.web, limits))
         if bound.metrics is not None:
             probes = build_probes(health, metrics)

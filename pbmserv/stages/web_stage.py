@@ -14,8 +14,9 @@ from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
 from pbmserv.stages.page_results import PageResults
 from pbmserv.stages.places import first_place
-from pbmserv.stages.state import running, started, states, waiting
+from pbmserv.stages.state import reports_line, running, started, states, waiting
 from pbmserv.store.boards.moves import Positions
+from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators import health
 
 
@@ -95,6 +96,7 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
     def queue() -> Queue:
         with base.mail.reading.connect() as mail, base.game.reading.connect() as game:
             queues = health.queues(mail, game, base.clock.now())
+            reports, sources = reports_line(game), reported_sources.worst(game, most=20)
         stages = states(first_place(base.settings.data_dir))
         return Queue(
             running(queues, started(stages.values())),
@@ -103,6 +105,8 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
             queues.newest_letter,
             health.sizes(base.game),
             waiting(queues),
+            reports,
+            sources,
         )
 
     return OperatorPages(services, base.game, base.clock, reader.read, side, queue, base.mail)

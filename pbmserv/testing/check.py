@@ -11,10 +11,10 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +126,8 @@ class _Checks:
     def __init__(self, rules: Game[Any], game: AdaptedGame, report: Report) -> None:
         self.rules, self.game, self.report = rules, game, report
         self.where = ""
+        # States of earlier games in which the same seats have moved, to change what is hidden.
+        self.others: dict[tuple[object, ...], Any] = {}
 
     # -- the frame ---------------------------------------------------------------------------
 
@@ -193,16 +195,21 @@ class _Checks:
             if len(plies) >= LONGEST:
                 self.fail("over", f"a random game has not ended after {LONGEST} moves")
             seat = draws.choice(sorted(position.game.to_act(position.state)))
+            movers = words, seats, *(ply.seat for ply in plies)
             look = len(plies) % (1 + len(plies) // 4) == 0
             if look:
                 self.look(position, seats)
                 self.leave(position, seats)
+                self.secrets(position, seats, self.others.get(movers))
+            self.others[movers] = position.state.state
+            before = position
             text = self.a_move(position, seat, draws, swaps=swaps, look=look)
             position = self.moved(position, seat, text)
             assert position.ply is not None
             plies.append(position.ply)
             states.append(position.state.state)
             self.told(position, seats)
+            self.secret_move(before, seat, position, seats)
         self.look(position, seats)
         self.ended(position, seats)
         self.report.games += 1
@@ -310,23 +317,72 @@ class _Checks:
                 self.report.add("show", f"{strange[0]} is not a cell of the grid")
 
     def letters(self, view: View, names: Sequence[str], you: Seat | None) -> None:
-        """Render all that a letter and a page have of a board."""
-        from pbmserv.letters.rendering import Links
-        from pbmserv.letters.replies import Mailto
-        from pbmserv.views.environment import environment
-
-        people = [name for seat, name in enumerate(names) if seat != you]
-        mailto = Mailto("pbmserv+token@games.example", "Re: a board")
-        variables = {"board": 12, "mailto": mailto, "links": Links.ALL, "people": people}
-        variables |= {"compact": False, "view": view, "names": names, "you": you, "beginner": True}
-        for name in ("board.txt", "advice.txt", "spoken.txt", "board.html", "advice.html"):
-            template = environment().get_template(f"games/{self.rules.key}/{name}.j2")
-            text = template.render(variables)
+        """Look at all that a letter and a page have of a board."""
+        for name, text in _drawn(self.rules.key, view, names, you).items():
             if name.startswith("board") and not re.sub(r"<[^<>]*>|[\s|+-]", "", text):
                 self.report.add("show", f"the board is empty ({name})")
             wide = [line for line in text.splitlines() if len(line) > WIDTH]
             if wide and name.endswith("txt"):
                 self.report.add("show", f"a line has {len(wide[0])} columns; {WIDTH} are the most")
+
+    # -- secrets -----------------------------------------------------------------------------
+
+    def secrets(self, position: Position, seats: int, other: Any) -> None:
+        """Change what is hidden from a reader, and compare what the reader gets.
+
+        Args:
+            other: the state of another game after as many moves of the same seats, `None` if there
+                is none yet.
+        """
+        table = position.state
+        if other is None or not self.rules.hidden or table.outcome is not None:
+            return
+        for you in (*map(Seat, range(seats)), None):
+            side = None if you is None else table.sides[you]
+            seen = self.rules.seen(table.state, side)
+            changed = _with_other_secrets(table.state, seen, other)
+            if changed == table.state:
+                continue
+            if self.rules.seen(changed, side) != seen:
+                who = "a spectator" if you is None else f"seat {you}"
+                self.report.add("seen", f"what it shows to {who} depends on what it hides")
+                continue
+            self.compare(position, _in_place(position, replace(table, state=changed)), you, seats)
+
+    def secret_move(self, before: Position, seat: Seat, after: Position, seats: int) -> None:
+        """Make another move in place of a secret one, and compare what the others get."""
+        assert after.ply is not None
+        text = after.ply.text
+        if after.outcome is not None or after.step.public.get(None, text) in {text, ""}:
+            return
+        if self.rules.together and after.state.state != before.state.state:
+            return  # the last choice of a turn shows them all
+        listed = list(self.game.view(before.state, seat).moves)
+        twin = next((move for move in listed if move != text), None)
+        if twin is None:  # such as "random": other chance is another move
+            before, twin = replace(before, seed=before.seed[::-1] + b"twin"), text
+        instead = before.move(seat, self.game.parse(self.game.view(before.state, seat), twin))
+        for you in (*map(Seat, range(seats)), None):
+            if you != seat and instead.outcome is None:
+                self.compare(after, instead, you, seats)
+
+    def compare(self, one: Position, two: Position, you: Seat | None, seats: int) -> None:
+        """Compare, octet by octet, all that a reader gets of two positions."""
+        who = "a spectator" if you is None else f"seat {you}"
+        views = [self.game.view(position.state, you) for position in (one, two)]
+        if views[0].table.state != views[1].table.state:
+            self.report.add("seen", f"{who} can tell which secret move was made")
+            return
+        drawn = [_drawn(self.rules.key, view, NAMES[:seats], you) for view in views]
+        for name, text in drawn[0].items():
+            if text != drawn[1][name]:
+                self.report.add("show", f"{who} reads something hidden ({name})")
+        sentences = [
+            [(note.kind, dict(note.values)) for note in notes_for(self.game, position.step, you)]
+            for position in (one, two)
+        ]
+        if sentences[0] != sentences[1]:
+            self.report.add("play", f"told says something hidden to {who}")
 
     def told(self, position: Position, seats: int) -> None:
         """Check the sentences about a move."""
@@ -399,3 +455,54 @@ class _Checks:
             except MoveError:
                 self.fail("bots", f"{level} plays {text!r}, which is not legal")
             position = position.move(seat, move)
+
+
+def _in_place(position: Position, table: Table) -> Position:
+    return replace(position, state=table)
+
+
+def _drawn(key: str, view: View, names: Sequence[str], you: Seat | None) -> dict[str, str]:
+    """Return all that a letter has of a board, by the names of its templates."""
+    from pbmserv.letters.rendering import Links
+    from pbmserv.letters.replies import Mailto
+    from pbmserv.views.environment import environment
+
+    people = [name for seat, name in enumerate(names) if seat != you]
+    mailto = Mailto("pbmserv+token@games.example", "Re: a board")
+    variables = {"board": 12, "mailto": mailto, "links": Links.ALL, "people": people}
+    variables |= {"compact": False, "view": view, "names": names, "you": you, "beginner": True}
+    return {
+        name: environment().get_template(f"games/{key}/{name}.j2").render(variables)
+        for name in ("board.txt", "advice.txt", "spoken.txt", "board.html", "advice.html")
+    }
+
+
+def _with_other_secrets(state: Any, seen: Any, other: Any) -> Any:
+    """Return a state whose hidden parts are those of another one.
+
+    A part is hidden if *seen* differs there. It is left as it is if the other state has nothing of
+    the same form: how many cards somebody holds may be known.
+    """
+    if state == seen or type(state) is not type(other):
+        return state
+    if is_dataclass(state) and not isinstance(state, type) and type(seen) is type(state):
+        values = {one.name: getattr(state, one.name) for one in fields(state) if one.init}
+        parts = {
+            name: _with_other_secrets(value, getattr(seen, name), getattr(other, name))
+            for name, value in values.items()
+        }
+        return replace(state, **parts)
+    if isinstance(state, tuple | list) and len(state) == len(other):
+        if type(seen) is type(state) and len(seen) == len(state):
+            triples = zip(state, seen, other, strict=True)
+            parts_in_order = [_with_other_secrets(*triple) for triple in triples]
+            if hasattr(state, "_make"):
+                return type(state)._make(parts_in_order)
+            return type(state)(parts_in_order)
+        return other
+    if isinstance(state, Mapping) and isinstance(seen, Mapping) and state.keys() == other.keys():
+        return {
+            key: _with_other_secrets(value, seen.get(key), other[key])
+            for key, value in state.items()
+        }
+    return state if isinstance(state, Sized) and len(state) != len(other) else other

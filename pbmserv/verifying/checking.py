@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
+from pbmserv.commands.reserved_userids import NEUTRAL
+from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
@@ -15,6 +17,8 @@ from pbmserv.engine.record import NO_SEED, Ply, Scoresheet, read_record, result_
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError, ServerFault
+from pbmserv.mail import reading_time
+from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.verifying.letters import Hashes, Letter, Mailbox
 from pbmserv.views.board import BoardScene, board_scene
 from pbmserv.views.environment import template_of
@@ -109,11 +113,13 @@ def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
     records: dict[tuple[str, int], list[str]] = {}
     unreadable: list[Finding] = []
     for text, source in mailbox.records:
+        reading_time.check()
         try:
             board = read_record(text).board
         except PlayerError as error:
-            values = {"letter": source, "refusal": error.refusal}
-            unreadable.append(Finding("unreadable-record", is_wrong=True, values=values))
+            if error.refusal.code != "record.none":  # else it only quotes a record
+                values = {"letter": source, "refusal": error.refusal}
+                unreadable.append(Finding("unreadable-record", values=values))
             continue
         records.setdefault(_key(source, board, letters), []).append(text)
     results = [
@@ -126,11 +132,13 @@ def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
 
 
 def _key(letter: Letter | None, board: int, letters: Iterable[tuple[str, int]]) -> tuple[str, int]:
-    """Return the sender and number of a record's board; a file belongs to the letters' sender."""
-    if letter is not None:
-        return letter.sender, board
+    """Return the sender and number of a record's board.
+
+    A file, and a record that a player has passed on, belong to the sender of the letters.
+    """
     senders = [sender for sender, number in letters if number == board]
-    return (senders[0] if senders else "", board)
+    own = letter.sender if letter is not None else ""
+    return (own if own in senders or not senders else senders[0], board)
 
 
 class _Check:
@@ -155,6 +163,7 @@ class _Check:
 
     def verdict(self) -> Verdict:
         """Check all, up to the first contradiction."""
+        reading_time.check()
         try:
             is_compared = self._check()
         except Wrong as wrong:
@@ -187,6 +196,7 @@ class _Check:
             self._note("no-pledge")
             return False
         self._check_pledge(sheet)
+        self._check_sides(sheet)
         self._check_moves(sheet)
         if game is None:
             return False
@@ -218,13 +228,25 @@ class _Check:
         if hashes.pledge != pledge_of(sheet.record):
             raise Wrong("wrong-pledge", letter=letter)
 
+    def _check_sides(self, sheet: Scoresheet) -> None:
+        """Draw the seats again, unless players have lost their names since."""
+        if not sheet.sides_drawn or any(name.startswith(NEUTRAL) for name in sheet.names):
+            return
+        drawn = drawn_sides(sheet.record.seed, sheet.names)
+        if tuple(drawn) != sheet.names:
+            raise Wrong("wrong-sides", drawn=" - ".join(drawn))
+        self._note("sides")
+
     def _check_moves(self, sheet: Scoresheet) -> None:
         """Compare the newest move of each letter with the record, without the rules."""
         record = sheet.record
         moves = {move_hash(record.seed, ply) for ply in record.plies}
+        in_letters = {hashes.move for _, hashes in self._letters}
         for letter, hashes in self._letters:
             if hashes.move and hashes.move not in moves:
-                ply = _turn(record.plies, hashes.turns)
+                plies = _of_turn(record.plies, hashes)
+                unlike = (ply for ply in plies if move_hash(record.seed, ply) not in in_letters)
+                ply = next(unlike, None)
                 name = sheet.names[ply.seat] if ply is not None else ""
                 raise Wrong("wrong-move", letter=letter, ply=ply, name=name)
 
@@ -235,12 +257,13 @@ class _Check:
             position = opening(game, sheet.record)
             positions = [position]
             for ply in sheet.record.plies:
+                reading_time.check()
                 number, name, text = ply.number, sheet.names[ply.seat], ply.text
                 position = position.play(ply)
                 positions.append(position)
                 if position.weight > MOST_WORK:
                     raise Wrong("too-long", board=self._board)
-        except Wrong:
+        except (Wrong, ReadingTooLong):
             raise
         except Exception as error:  # rules of games may raise anything at records of strangers
             raise Wrong("impossible", number=number, name=name, text=text[:60]) from error
@@ -260,29 +283,33 @@ class _Check:
             grown = RecordHashes(pledge, None if seat is None else Seat(seat))
             at = self._at.setdefault(seat, {})
             for position in positions:
+                reading_time.check()
                 at.setdefault(grown.at(position), []).append(position)
         for letter, hashes in self._letters:
             if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
-                known = (ply for ply in sheet.record.plies if move_hash(seed, ply) == hashes.move)
-                raise Wrong("wrong-record", letter=letter, ply=next(known, None))
+                plies = (ply for ply in sheet.record.plies if move_hash(seed, ply) == hashes.move)
+                raise Wrong("wrong-record", letter=letter, ply=next(plies, None))
 
     def _check_boards(self, sheet: Scoresheet) -> int:
         """Compare the boards and events in letters with those of the record; return how many."""
         compared = 0
         for letter, hashes in self._letters[:_MOST_DRAWN]:
+            reading_time.check()
             at = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
             if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(at) > _MOST_LIKE:
                 continue
             seat = None if hashes.seat is None else Seat(hashes.seat)
+            if seat is not None and seat >= sheet.record.seats:
+                raise Wrong("no-seat", letter=letter)
             at += [position.shut for position in at if position.outcome is not None]
             scenes = [_scene(sheet, position, seat) for position in at]
             lines = [line.rstrip() for line in letter.text.splitlines()][:_MOST_LINES]
             differing = [_differences(_board_lines(scene), lines) for scene in scenes]
-            known = [difference for difference in differing if difference is not None]
-            if known and all(known):
-                ours, theirs = min(known, key=len)[0]
+            drawn = [difference for difference in differing if difference is not None]
+            if drawn and all(drawn):
+                ours, theirs = min(drawn, key=len)[0]
                 raise Wrong("wrong-board", letter=letter, ours=ours, theirs=theirs)
-            compared += bool(known)
+            compared += bool(drawn)
             self._check_events(letter, scenes, at, seat)
         return compared
 
@@ -318,10 +345,12 @@ class _Check:
         self._note("signatures", unsigned=unsigned, letters=len(self._letters))
 
 
-def _turn(plies: Sequence[Ply], turns: int) -> Ply | None:
-    """Return the ply that used the turn with this number, `None` if there is none."""
+def _of_turn(plies: Sequence[Ply], hashes: Hashes) -> list[Ply]:
+    """Return the plies that may be the turn with the number in a letter: in a race, which counts
+    turns of a seat, another one."""
     used = [ply for ply in plies if not ply.free]
-    return used[turns - 1] if 0 < turns <= len(used) else None
+    own = [ply for ply in used if ply.seat == hashes.seat]
+    return [ply for turns in (used, own) for ply in turns[hashes.turns - 1 : hashes.turns]]
 
 
 def _scene(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:

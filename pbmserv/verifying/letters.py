@@ -19,6 +19,7 @@ from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.body import read_body
 from pbmserv.inbound.headers import Headers, first, one_line, read_headers, split_block
 from pbmserv.inbound.message import message_id
+from pbmserv.mail import reading_time
 from pbmserv.verifying.mailboxes import TooLong
 
 MOST_LETTERS = 20_000
@@ -94,6 +95,7 @@ class Mailbox:
     def add_all(self, mails: Iterable[bytes | TooLong]) -> None:
         """Read mails or files with a record."""
         for mail in mails:
+            reading_time.check()
             self.mails += 1
             if isinstance(mail, TooLong) or len(self.letters) >= MOST_LETTERS:
                 self.skipped += 1

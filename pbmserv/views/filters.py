@@ -137,6 +137,23 @@ def filled(words: str, indent: str = "", hanging: str = "", width: int = WIDTH) 
     return "\n".join(lines)
 
 
+def in_one_line(sentences: Sequence[str]) -> str:
+    """Join sentences in one line; if that is too long, each gets a line of its own."""
+    line = "  ".join(sentences)
+    return line if len(line) <= WIDTH else "\n".join(sentences)
+
+
+def explained(example: str, meaning: str) -> str:
+    """Return the line of a table of examples, or two lines if the example is long.
+
+    An example that is longer than a line is left out.
+    """
+    if len(example) > WIDTH - 2:
+        return ""
+    first = f"  {example:20}" if len(example) <= 20 else f"  {example}\n{'':22}"
+    return f"{first} {meaning}\n"
+
+
 sentence = lru_cache(maxsize=1_000)(filled)
 """`filled` with a memory, for sentences that many letters have in common."""
 
@@ -339,9 +356,11 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         beside,
         day,
         definitions,
+        explained,
         filled,
         forms,
         grid,
+        in_one_line,
         is_form,
         lasting,
         listing,

@@ -314,3 +314,82 @@ class GamePage:
     def now(self) -> Any:
         """The view."""
         return self.scene.view
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A place in a ladder.
+
+    Attributes:
+        before: rank a month ago; ``None`` for a player who was not there.
+        joined: day on which the player joined.
+    """
+
+    rank: int
+    userid: PublicName
+    before: int | None
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
+class LadderGame:
+    """A running game of a ladder."""
+
+    board: int
+    challenger: PublicName
+    defender: PublicName
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """A movement in a ladder.
+
+    Attributes:
+        number: of its row.
+        before: rank before it; ``None`` if the player joined.
+        after: rank after it; ``None`` if the player left.
+        why: ``joined``, ``left``, ``silent``, or the result of a game.
+        board: the game that caused it; ``None`` for none.
+    """
+
+    number: int
+    userid: PublicName
+    before: int | None
+    after: int | None
+    why: str
+    board: int | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fame:
+    """A long time at first place; `until` is ``""`` if it lasts."""
+
+    userid: PublicName
+    since: str
+    until: str
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class LadderPage:
+    """The ladder of a game.
+
+    Attributes:
+        count: number of its players, perhaps more than `rungs` has.
+        rungs: the places in their order.
+        running: running games, oldest first.
+        climbs: movements of the last month, newest first.
+        fame: the hall of fame, newest first.
+        days: days at first place that lead there.
+    """
+
+    game: str
+    title: str
+    count: int
+    rungs: Sequence[Rung]
+    running: Sequence[LadderGame]
+    climbs: Sequence[Climb]
+    fame: Sequence[Fame]
+    days: int = 90

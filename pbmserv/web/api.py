@@ -53,6 +53,7 @@ from pbmserv.web.api_requests import (
 from pbmserv.web.api_shapes import (
     Board,
     Game,
+    Ladder,
     Listing,
     Move,
     Player,
@@ -187,6 +188,8 @@ class _Api:
             Endpoint("/boards/{board}", self.board, Board, (400, 404), _TURN),
             Endpoint("/ratings", self.ratings, Listing[Ratings]),
             Endpoint("/ratings/{game}", self.rating, Ratings, (404,)),
+            Endpoint("/ladders", self.ladders, Listing[Ladder]),
+            Endpoint("/ladders/{game}", self.ladder, Ladder, (404,)),
             Endpoint("/players/{userid}", self.player, Player, (404,)),
             Endpoint(
                 "/players/{userid}/boards", self.boards, Listing[Finished], (400, 404), _PAGING
@@ -282,6 +285,20 @@ class _Api:
             if table.game == key:
                 return _json(request, shapes.ratings_of(table), Ratings, _PUBLIC)
         raise ApiProblem(404, "no-game", game=key[:40])
+
+    async def ladders(self, request: Request) -> Response:
+        """The ladders of all games."""
+        pages = await self._allowance.spend(request, self._web_requests.public.ladders)
+        ladders = [shapes.ladder_of(page) for page in pages]
+        return _json(request, Listing(ladders), Listing[Ladder], _PUBLIC)
+
+    async def ladder(self, request: Request) -> Response:
+        """The ladder of a game."""
+        key = request.path_params["game"]
+        page = await self._allowance.spend(request, lambda: self._web_requests.public.ladder(key))
+        if page is None:
+            raise ApiProblem(404, "no-game", game=key[:40])
+        return _json(request, shapes.ladder_of(page), Ladder, _PUBLIC)
 
     async def player(self, request: Request) -> Response:
         """The public facts of a player."""

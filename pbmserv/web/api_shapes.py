@@ -15,7 +15,7 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
 from pbmserv.views.board import BoardScene
 from pbmserv.views.forms import board_facts, board_text
-from pbmserv.views.public import GamePage, PublicPlayer, Standing, StandingsTable
+from pbmserv.views.public import GamePage, LadderPage, PublicPlayer, Standing, StandingsTable
 
 T = TypeVar("T")
 Words = Mapping[str, Any]
@@ -164,6 +164,81 @@ class Seek:
     seats: int
     options: Names
     since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A place on a ladder.
+
+    Attributes:
+        before: rank 30 days ago; null for a player who was not there.
+        joined: the day.
+    """
+
+    rank: int
+    userid: str
+    before: int | None
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
+class LadderBoard:
+    """A running game of a ladder."""
+
+    board: int
+    challenger: str
+    defender: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """A movement on a ladder.
+
+    Attributes:
+        before: rank before it; null if the player joined.
+        after: rank after it; null if the player left.
+        why: "joined", "left", "silent", "up", "upper-late" or "lower-late".
+        board: the game that caused it, or null.
+    """
+
+    userid: str
+    before: int | None
+    after: int | None
+    why: str
+    board: int | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fame:
+    """At least 90 days at first place; `until` is empty if they last."""
+
+    userid: str
+    since: str
+    until: str
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The ladder of a game.
+
+    Attributes:
+        players: number of its players.
+        places: in their order, at most 500.
+        boards: running games, oldest first.
+        movements: of the last 30 days, newest first.
+        fame: the hall of fame, newest first.
+    """
+
+    game: str
+    title: str
+    players: int
+    places: list[Rung]
+    boards: list[LadderBoard]
+    movements: list[Climb]
+    fame: list[Fame]
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +417,19 @@ def shown(scene: BoardScene) -> dict[str, Any]:
 def ratings_of(table: StandingsTable) -> Ratings:
     """Return the standings of a game."""
     return like(Ratings, table, players=[_rating(row) for row in (*table.rows, *table.below)])
+
+
+def ladder_of(page: LadderPage) -> Ladder:
+    """Return the ladder of a game."""
+    return Ladder(
+        page.game,
+        page.title,
+        page.count,
+        places=[like(Rung, rung) for rung in page.rungs],
+        boards=[like(LadderBoard, game) for game in page.running],
+        movements=[like(Climb, climb) for climb in page.climbs],
+        fame=[like(Fame, fame) for fame in page.fame],
+    )
 
 
 def player_of(player: PublicPlayer) -> Player:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pbmserv.engine.registry import Registry
 from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
@@ -27,6 +28,7 @@ from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, se
 from pbmserv.web.personal_pages import personal_routes
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.probes import Health, health_routes
+from pbmserv.web.proof import proof_routes
 from pbmserv.web.public import public_routes
 from pbmserv.web.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
 
@@ -41,6 +43,7 @@ def build(
     web_requests: WebRequests,
     templates: Environment,
     health: Health,
+    registry: Registry,
     allowance: Allowance | None = None,
 ) -> Starlette:
     """Return the application.
@@ -50,6 +53,7 @@ def build(
         web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: checks the health of the server.
+        registry: the games, by which finished boards are checked.
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
     printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
@@ -67,6 +71,7 @@ def build(
             *letter_link_routes(printer, web_requests),
             *public_routes(printer, web_requests.public, allowance),
             *hot_seat_routes(printer, web_requests.hot_seats, allowance),
+            *proof_routes(printer, registry, allowance),
             *personal_routes(printer, web_requests),
             Route("/api", site.redirect_to_api),
             mount_below("/api", build_api(printer, web_requests, allowance)),

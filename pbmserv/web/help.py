@@ -114,6 +114,7 @@ class HelpPages:
                 "help-command",
                 row=row,
                 form=row.form(game),
+                example=about.values["example"],
                 line=_line_alone(row, next(iter(self._infos), game)),
                 blocks=self._blocks(text),
             )

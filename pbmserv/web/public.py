@@ -23,6 +23,7 @@ from pbmserv.views.public import (
     EventPage,
     Finished,
     GamePage,
+    LadderPage,
     PublicPlayer,
     Seek,
     StandingsTable,
@@ -63,6 +64,14 @@ class PublicRequests(Protocol):
 
     async def standings(self) -> Sequence[StandingsTable]:
         """Return the best players of each game."""
+        ...
+
+    async def ladders(self) -> Sequence[LadderPage]:
+        """Return the ladders of all games for two."""
+        ...
+
+    async def ladder(self, game: str) -> LadderPage | None:
+        """Return the ladder of a game; ``None`` if it has none."""
         ...
 
     async def player(self, userid: str) -> PublicPlayer | None:
@@ -130,6 +139,9 @@ def public_routes(printer: Printer, service: PublicRequests, allowance: Allowanc
         Route("/game/{number:int}", site.game),
         Route("/replay.js", site.replay),
         Route("/standings", metered(site.standings)),
+        Route("/ladder", metered(site.ladders)),
+        Route("/ladder/{game}/ladder.atom", metered(site.ladder_feed)),
+        Route("/ladder/{game}", metered(site.ladder)),
         Route("/players/{userid}", metered(site.player)),
         Route("/games.atom", metered(site.games_feed)),
         Route("/players/{userid}/games.atom", metered(site.games_feed)),
@@ -235,6 +247,26 @@ class _Public:
         tables = await self._service.standings()
         text = self._printer.again("standings", tables=tables)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def ladders(self, request: Request) -> Response:
+        """Show the ladders of all games."""
+        text = self._printer.again("ladders", ladders=await self._service.ladders())
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def ladder(self, request: Request) -> Response:
+        page = await self._service.ladder(request.path_params["game"])
+        if page is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.text("ladder", page=page)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def ladder_feed(self, request: Request) -> Response:
+        """Answer with the feed of a ladder's movements."""
+        page = await self._service.ladder(request.path_params["game"])
+        if page is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.raw("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
+        return tagged(request, text, ATOM, BRIEFLY)
 
     async def player(self, request: Request) -> Response:
         player = await self._service.player(request.path_params["userid"])

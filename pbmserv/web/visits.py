@@ -1,7 +1,7 @@
 """Leads from the link in a letter to a visit of its page, and tells when a visit is over.
 
 The token of a letter's link is good for months and stays in browsers' histories. So a page opens
-under the token of a visit, which is good for some hours; see decision 0116.
+under the token of a visit, which is good for some hours; see decision 0064.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ def test_several_addresses_at_signup(tmp_path: Path) -> None:
         assert "Nobody can have" in server.letter(WORK).text
 
 
-def test_what_stands_in_examples_is_nobody_s_name_and_password(server: Correspondence) -> None:
+def test_names_and_passwords_of_examples_are_nobody_s(server: Correspondence) -> None:
     """The button on the first page writes such a letter, and some send it as it stands."""
     dave = "dave@players.example"
     server.send(dave, "signup yourname password")

@@ -41,7 +41,7 @@ def invited(house: Indoors, who: str = "alice", address: str = FRIEND, text: str
 
 
 def kinds(letters: list[Posted]) -> list[tuple[str, str]]:
-    return [(one.kind, one.recipient) for one in letters]
+    return [(letter.kind, letter.recipient) for letter in letters]
 
 
 def flat(letter: Posted) -> str:
@@ -101,7 +101,7 @@ def test_one_account_invites_a_few_a_day(house: Indoors) -> None:
         f"blackbox challenge alice {PASSWORD} more{number}@far.example" for number in range(9)
     )
     letters = house.send(ALICE, "multiple", many)
-    assert sum(one.kind == "invitation" for one in letters) == 2
+    assert sum(letter.kind == "invitation" for letter in letters) == 2
 
 
 def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
@@ -109,7 +109,7 @@ def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
     for who in ("alice", "bob", "carol", "dave"):
         letters = invite(house, who, FRIEND)
         assert (("invited", address_of(who))) in kinds(letters)
-        new_invitations += [one for one in letters if one.kind == "invitation"]
+        new_invitations += [letter for letter in letters if letter.kind == "invitation"]
     assert len(new_invitations) == 3
     house.live(days=31)
     assert invited(house, "dave", FRIEND)
@@ -148,7 +148,7 @@ def test_the_setting_turns_it_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["{}", "alice {}", "alice wrong-word {}", "alice carol {}"])
 def test_a_from_line_alone_invites_nobody(house: Indoors, line: str) -> None:
     letters = house.send(ALICE, f"blackbox challenge {line.format(FRIEND)}")
-    assert [one.kind for one in letters] == ["refusal"]
+    assert [letter.kind for letter in letters] == ["refusal"]
     assert "wrong-word" not in letters[0].text
     assert count(house, invitations) == 0
 
@@ -207,7 +207,7 @@ def test_inviting_is_a_word_for_it(house: Indoors) -> None:
     assert "To invite a friend who does not play here yet, give a mail address" in flat(page)
 
 
-def test_whoever_leaves_invites_no_more(house: Indoors) -> None:
+def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
     letter = invited(house)
     (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(question, "yes")
@@ -277,7 +277,9 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
         ("Thank you for your mail. We answer soon.", "It is not clear"),
     ],
 )
-def test_what_is_no_clear_yes_makes_nothing(house: Indoors, words: str, sentence: str) -> None:
+def test_a_reply_that_is_no_clear_yes_makes_nothing(
+    house: Indoors, words: str, sentence: str
+) -> None:
     (refusal,) = house.reply(invited(house), words)
     assert sentence in flat(refusal)
     assert count(house, players) == 4
@@ -288,7 +290,7 @@ def test_what_is_no_clear_yes_makes_nothing(house: Indoors, words: str, sentence
     assert count(house, players) == 5
 
 
-def test_whoever_got_it_forwarded_says_yes_for_nobody(house: Indoors) -> None:
+def test_the_reader_of_a_forwarded_invitation_says_yes_for_nobody(house: Indoors) -> None:
     letter = invited(house)
     (refusal,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
     assert "The invitation went to another address" in flat(refusal)

@@ -237,7 +237,7 @@ def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Correspondence) 
     assert asked(server, home, "prefs bob secret-bob").subject == "Your preferences, bob"
 
 
-def test_who_has_signed_off_can_still_export_and_delete(server: Correspondence) -> None:
+def test_a_player_who_signed_off_can_still_export_and_delete(server: Correspondence) -> None:
     alice = server.sign_up("alice")
     server.reply(asked(server, alice, "signoff alice secret"), "yes")
     server.letter(alice)

@@ -1,4 +1,4 @@
-"""Whether another password is looked at, for which account, from where, and since when."""
+"""Checks of passwords: for which account, from where, and how many after wrong ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOME, STRANGE = Source("192.0.2.0/24", ALICE), Source("198.51.100.0/24", THIEF)
 
 @dataclass
 class Lockout:
-    """What one host does with the passwords that it is sent."""
+    """A host that is sent passwords, with its own memory."""
 
     database: Database
     clock: Clock

@@ -1,4 +1,4 @@
-"""How players want things: `prefs`, `away`, `back`, and what becomes of their letters."""
+"""Preferences of players: `prefs`, `away`, `back`, and their effects on letters."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def embedded(tmp_path: Path) -> Iterator[Running]:
 def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None:
     alice = embedded.sign_up("alice")
     for wrong, allowed, example in (
-        ("format=pdf", "html (text and HTML), text, or spoken", "format=VALUE"),
+        ("format=pdf", "html (text and HTML), text, spoken", "format=VALUE"),
         ("digest=weekly", "off, or daily at a time of day", "digest=VALUE"),
         ("digest=daily@07:75", "not a time of day", "digest=VALUE"),
         ("digest=24:00", "not a time of day", "digest=VALUE"),
@@ -122,7 +122,7 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         assert "othing" in letter.text
 
 
-def test_who_wants_no_further_reminders_may_be_woken_all_the_same(embedded: Running) -> None:
+def test_a_player_without_reminders_may_still_be_woken(embedded: Running) -> None:
     alice = embedded.sign_up("alice")
     assert "remind:    night" in asked(embedded, alice, "prefs alice secret remind=night").text
     assert player(embedded, "alice").remind == "night"

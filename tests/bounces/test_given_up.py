@@ -104,7 +104,7 @@ def test_two_hard_bounces_give_an_address_up_and_each_opponent_hears_once(
 ) -> None:
     first, second, third = BEGUN, begun(house), begun(house, "alice", "carol")
     letters = given_up(house, first)
-    assert sorted((one.recipient, one.kind) for one in letters) == [
+    assert sorted((letter.recipient, letter.kind) for letter in letters) == [
         (BOB, "unreachable"),
         (CAROL, "unreachable"),
     ]
@@ -196,7 +196,9 @@ def test_a_month_between_them_is_forgotten(house: Indoors) -> None:
     number = BEGUN
     for _ in range(3):
         assert come_back(house, chat(house, number)) == []
-        assert "chat" in [one.kind for one in house.live(days=31)]  # once more, and it arrives
+        assert "chat" in [
+            letter.kind for letter in house.live(days=31)
+        ]  # once more, and it arrives
     assert not unreachable(house)
 
 
@@ -231,7 +233,7 @@ def test_other_addresses_come_first(any_house: Indoors) -> None:
     questions = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
     house.reply(to(questions, OTHER)[0], "yes")
     new_letters = given_up(house, number)
-    assert [(one.recipient, one.kind) for one in new_letters] == [
+    assert [(letter.recipient, letter.kind) for letter in new_letters] == [
         (OTHER, "came-back"),
         (OTHER, "tray"),
     ]
@@ -247,10 +249,10 @@ def test_other_addresses_come_first(any_house: Indoors) -> None:
     come_back(house, chat(house, number))
     (again,) = house.live(days=1)
     new_letters = come_back(house, again)
-    assert [(one.recipient, one.kind) for one in new_letters] == [(BOB, "unreachable")]
+    assert [(letter.recipient, letter.kind) for letter in new_letters] == [(BOB, "unreachable")]
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert {one.recipient for one in letters if one.kind != "unreachable"} == {ALICE}
-    back = next(one for one in letters if one.kind == "came-back")
+    assert {letter.recipient for letter in letters if letter.kind != "unreachable"} == {ALICE}
+    back = next(letter for letter in letters if letter.kind == "came-back")
     assert OTHER in back.text
     assert f"go to {ALICE} again" in flat(back)
     assert chat(house, number).recipient == ALICE
@@ -327,7 +329,7 @@ def test_a_digest_waits_as_a_whole(house: Indoors) -> None:
     come_back(house, tray)
     again, tray = house.live(days=1)
     assert again.raw == tray.raw or again.kind == tray.kind == "tray"
-    assert [one.kind for one in come_back(house, again)] == ["unreachable"]
+    assert [letter.kind for letter in come_back(house, again)] == ["unreachable"]
     assert come_back(house, tray) == []
     for day in range(3):
         house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", f"Later {day}.")
@@ -348,7 +350,7 @@ def test_letters_that_let_somebody_back_in_are_always_tried(any_house: Indoors) 
     come_back(house, reset)
     letters = house.reply(reset, "password another-word")
     kinds = {"password-changed", "board", "came-back", "tray", "unreachable"}
-    assert {one.kind for one in letters} == kinds
+    assert {letter.kind for letter in letters} == kinds
 
 
 @pytest.mark.both_databases
@@ -357,10 +359,10 @@ def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
     number = begun(house)
     given_up(house, number)
     questions = house.send(BOB, f"change address alice {PASSWORD} {OTHER}")
-    confirm = next(one for one in questions if one.kind == "address-confirm")
+    confirm = next(question for question in questions if question.kind == "address-confirm")
     letters = house.reply(confirm, "yes")
     assert not unreachable(house)
-    assert {one.recipient for one in letters} >= {OTHER}
+    assert {letter.recipient for letter in letters} >= {OTHER}
     assert chat(house, number).recipient == OTHER
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces)).all() == []
@@ -371,7 +373,7 @@ def test_all_players_with_the_address_can_be_reached_again(house: Indoors) -> No
     number = BEGUN
     letters = given_up(house, number)
     assert unreachable(house, "dave")
-    assert [one.recipient for one in letters] == [BOB]
+    assert [letter.recipient for letter in letters] == [BOB]
     house.send(ALICE, f"prefs dave {PASSWORD}")
     assert not unreachable(house)
     assert not unreachable(house, "dave")
@@ -389,10 +391,12 @@ def test_an_old_address_works_again_when_its_owner_confirms_it(house: Indoors) -
 def test_a_player_who_comes_back_gets_letters(house: Indoors) -> None:
     given_up(house, BEGUN)
     (question,) = (
-        one for one in house.send(ALICE, f"signoff alice {PASSWORD}") if one.kind == "signoff-asked"
+        letter
+        for letter in house.send(ALICE, f"signoff alice {PASSWORD}")
+        if letter.kind == "signoff-asked"
     )
     come_back(house, question)
-    (again,) = (one for one in house.live(days=1) if one.kind == "signoff-asked")
+    (again,) = (letter for letter in house.live(days=1) if letter.kind == "signoff-asked")
     come_back(house, again)
     assert unreachable(house)
     house.reply(again, "yes")
@@ -460,7 +464,7 @@ def test_a_forwarded_letter_comes_back_under_another_name(
     assert not unreachable(house)
     (again,) = house.live(days=1)
     new_letters = come_back(house, again, kind, to=elsewhere)
-    assert [(one.recipient, one.kind) for one in new_letters] == [(BOB, "unreachable")]
+    assert [(letter.recipient, letter.kind) for letter in new_letters] == [(BOB, "unreachable")]
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces.c.address)).scalars().all() == [ALICE]
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")

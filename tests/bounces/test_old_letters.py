@@ -176,7 +176,9 @@ def test_packed_values_take_less_room(house: Indoors) -> None:
         size = connection.execute(text("SELECT max(length(raw)) FROM letter_bytes")).scalar()
         mail = connection.execute(text("SELECT max(length(raw)) FROM inbox")).scalar()
         whole = max(map(len, connection.scalars(select(inbox.c.raw))))
-        assert set(connection.scalars(select(kept_rows.c.raw))) >= {one.raw for one in letters}
-    assert size < max(len(one.raw) for one in letters) / 2
+        assert set(connection.scalars(select(kept_rows.c.raw))) >= {
+            letter.raw for letter in letters
+        }
+    assert size < max(len(letter.raw) for letter in letters) / 2
     assert whole > 20_000
     assert mail < 2_000

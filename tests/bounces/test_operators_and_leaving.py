@@ -78,12 +78,12 @@ def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
     done = house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
     assert done.summary == f"We send letters to alice again; we had given up {ALICE}."
     letters = house.letters()
-    assert sorted((one.recipient, one.kind) for one in letters) == [
+    assert sorted((letter.recipient, letter.kind) for letter in letters) == [
         (ALICE, "came-back"),
         (ALICE, "tray"),
         (BOB, "unreachable"),
     ]
-    (back,) = (one for one in letters if one.kind == "came-back")
+    (back,) = (letter for letter in letters if letter.kind == "came-back")
     assert "The reason given: her provider has mended it" in " ".join(back.text.split())
     assert waiting(house) == []
     with house.server.database.reading.connect() as connection:

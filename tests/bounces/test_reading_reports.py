@@ -24,7 +24,7 @@ def read(raw: bytes, sender: str = "") -> tuple:
 
 
 @rows("report", REPORTS, ids=lambda report: report.name)
-def test_what_a_servers_report_means(report: ServerReport) -> None:
+def test_reports_of_servers_have_the_meanings_listed(report: ServerReport) -> None:
     meaning = read(report.raw(ALICE, OUR))
     if report.verdict is None:
         assert meaning == ()

@@ -130,9 +130,9 @@ def refused(house: Indoors, words: str, error: str) -> int:
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
     letters = house.server.outbox.make(house.server.outbox.claim(100))
-    (lost,) = (one.id for one in letters if one.recipient == ALICE)
+    (lost,) = (letter.id for letter in letters if letter.recipient == ALICE)
     house.server.outbox.settle(
-        [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in letters]
+        [Failed(letter.id, error) if letter.id == lost else Sent(letter.id) for letter in letters]
     )
     return lost
 

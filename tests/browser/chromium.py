@@ -69,13 +69,13 @@ def opened(
 
 
 COLOURS = "{runOnly: ['color-contrast', 'link-in-text-block']}"
-"""What axe-core finds by looking at colours; the first takes half of its time."""
+"""Rules of axe-core about colours; the first takes half of its time."""
 NO_COLOURS = "{rules: {'color-contrast': {enabled: false}, 'link-in-text-block': {enabled: false}}}"
 """All the rest."""
 
 
 def violations(page: Page, only: str = "{}") -> list[str]:
-    """What axe-core finds on the page, which must let scripts in; *only* by some of its options.
+    """Return the faults that axe-core finds on a page, which must let scripts in.
 
     A window has axe once, and may show many documents one after another (`Page.set_content`): after
     the first ones its code is compiled, and takes a third of the processor time.
@@ -84,7 +84,9 @@ def violations(page: Page, only: str = "{}") -> list[str]:
         page.evaluate(Axe().axe_script)
     options = f"{{resultTypes: ['violations'], ...{only}}}"
     faults = page.evaluate(f"axe.run({options})")["violations"]
-    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in faults]
+    return [
+        f"{fault['id']}: {fault['help']}: {fault['nodes'][0]['html'][:200]}" for fault in faults
+    ]
 
 
 def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:

@@ -48,7 +48,7 @@ class World:
 
     def tab(self, address: str) -> Tab:
         """The page of the board that somebody's newest letter is about."""
-        boards = [one for one in self.server.letters(address) if "/b/" in one.text]
+        boards = [letter for letter in self.server.letters(address) if "/b/" in letter.text]
         return Tab(self.server.web_port, page_of(boards[-1])).load()
 
     def shows(self, name: str, path: str) -> None:
@@ -99,6 +99,8 @@ def played(world: World) -> None:
     world.shows("game-turn", "/game/6?turn=9")
     world.shows("player", "/players/alice")
     world.shows("standings", "/standings")
+    world.shows("ladders", "/ladder")
+    world.shows("ladder", "/ladder/blackbox")
 
 
 def running(world: World) -> None:
@@ -131,9 +133,10 @@ def running(world: World) -> None:
     box.press("+" + ",+".join(atoms_of_day(world, number)) + ",?")
     world.server.live(days=1)
     world.shows("dailies", "/daily")
+    world.shows("proof", "/proof")
     world.shows("daily-open", f"/daily/{number}")
     world.shows("daily-shut", f"/daily/{number + 1}")
-    ways = [str(one.message["List-Unsubscribe"]) for one in world.server.letters()]
+    ways = [str(letter.message["List-Unsubscribe"]) for letter in world.server.letters()]
     matches = re.findall(r"\+([a-z2-7]+)@", " ".join(ways))
     world.shows("unsubscribe", f"/unsubscribe/{matches[0]}")
 

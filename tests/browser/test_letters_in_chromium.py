@@ -22,7 +22,7 @@ SCREENS = ((320, "light"), (320, "dark"), (375, "light"), (600, "light"), (800, 
 """Widths and colour schemes; the dark changes nothing but colours, so one width shows it."""
 IN_DAYLIGHT = ("challenge", "board", "eight", "result", "standings", "large", "help")
 IN_THE_DARK = ("board", "waiting", "refusal", "games", "digest")
-"""What axe judges in which light; in the dark, colours alone."""
+"""Letters that axe checks in the light and in the dark; there, colours alone."""
 SMALLEST_TARGET = """() => Math.min(...[...document.querySelectorAll('table[border] a')].map(
     link => { const r = link.getBoundingClientRect(); return Math.min(r.width, r.height) }))"""
 CELLS = """() => [...document.querySelectorAll('td a[aria-label]')].map(
@@ -38,7 +38,7 @@ HIGHEST = {
     "result": 1400,
     "three": 1600,
 }
-"""How many pixels of a phone (375 wide) a letter may take."""
+"""Most pixels of height of a letter on a phone (375 wide)."""
 
 
 @pytest.fixture(scope="module")

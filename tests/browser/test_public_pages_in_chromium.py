@@ -30,7 +30,7 @@ def played(server: Running) -> Running:
     server.send(ALICE, "blackbox daily alice wonder-land 07:30")
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
     letters = [server.letters(one)[-1] for one in (ALICE, BOB)]
-    alice, bob = (Tab(server.web_port, page_of(one)).load() for one in letters)
+    alice, bob = (Tab(server.web_port, page_of(letter)).load() for letter in letters)
     bob.press("b3,d3,f6,g7")
     alice.load().press("a1,c4,e5,g2")
     for port in ("a,+b3", "5", "c", "l"):

@@ -31,7 +31,7 @@ NAMES = tuple(f"player{n}" for n in range(1, 9))
 
 
 TEXTS = ("a", "1", "?", "what?", "!1", "99", "pass", "accept")
-"""What might be a move of some game."""
+"""Texts that might be moves of some game."""
 
 
 def folder(game: AnyGame) -> Path:

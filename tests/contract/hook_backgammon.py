@@ -1,4 +1,4 @@
-"""What the contract suite has to know about Backgammon."""
+"""Facts about Backgammon for the contract suite."""
 
 OPTIONS = [(), ("-match=3",)]
 GARBAGE = "0123456789/ baroff()*"

@@ -1,4 +1,4 @@
-"""What the contract suite has to know about Battleships."""
+"""Facts about Battleships for the contract suite."""
 
 from __future__ import annotations
 

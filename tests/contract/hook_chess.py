@@ -1,4 +1,4 @@
-"""What the contract suite has to know about Chess."""
+"""Facts about Chess for the contract suite."""
 
 OPTIONS = [(), ("-chess960",)]
 GARBAGE = "abcdefgh12345678KQRBNO-x=+"

@@ -1,4 +1,4 @@
-"""What the contract suite has to know about Go."""
+"""Facts about Go for the contract suite."""
 
 OPTIONS = [(), ("-handicap=4", "-komi=0.5")]
 GARBAGE = "abcdefghj123456789 dead"

@@ -1,4 +1,4 @@
-"""What the contract suite has to know about Gomoku."""
+"""Facts about Gomoku for the contract suite."""
 
 OPTIONS = [(), ("-opening=free", "-exact")]
 GARBAGE = "abcdefgho12345 ,"

@@ -1,4 +1,4 @@
-"""What the contract suite has to know about Liar's dice."""
+"""Facts about Liar's dice for the contract suite."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_some_game_is_installed() -> None:
 
 
 @every_game
-def test_what_a_game_says_of_itself_is_usable(game: AnyGame) -> None:
+def test_the_facts_about_a_game_are_usable(game: AnyGame) -> None:
     info = game.info
     assert info.key.isidentifier()
     assert info.key == info.key.lower()

@@ -53,7 +53,7 @@ def test_the_server_is_nobody_in_the_container() -> None:
 
 
 def copied(folder: Path) -> Path:
-    """What the first stage has in its folder, by the Dockerfile's own COPY lines."""
+    """Return the files in the first stage's folder, by the Dockerfile's own COPY lines."""
     folder.mkdir()
     for word, rest in STEPS:
         if word == "COPY" and not rest.startswith("--from"):
@@ -68,7 +68,7 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def test_what_is_copied_is_enough_to_install_and_is_let_through(tmp_path: Path) -> None:
+def test_the_copied_files_are_enough_to_install_and_not_ignored(tmp_path: Path) -> None:
     """The RUN lines of the first stage, but for the libraries, which need a network."""
     source = copied(tmp_path / "source")
     home = tmp_path / "environment"

@@ -80,7 +80,7 @@ def test_pages_come_through_with_their_headers_and_no_token_is_written_down(
         assert 'POST "/confirm/(token)" 200' in written
 
 
-def test_what_is_for_the_operator_is_not_public(kind: Start, folder: Path) -> None:
+def test_pages_for_the_operator_are_not_public(kind: Start, folder: Path) -> None:
     with served(folder) as server, kind(folder, server.web_port) as proxy:
         for page in (*OURS, *OURS_TOO):
             answer, text = proxy.ask(page)

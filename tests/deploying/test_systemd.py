@@ -15,7 +15,7 @@ from processes import Process
 
 UNITS = Path(__file__).parents[2] / "deploy" / "systemd"
 MOST_EXPOSED = 2.0
-"""What `systemd-analyze security` may say of a unit, of 10; below 2 it says OK."""
+"""Most points of a unit at `systemd-analyze security`, of 10; below 2 it says OK."""
 
 
 def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +54,7 @@ def test_the_units_leave_little_to_attack(units: Path, name: str) -> None:
 
 
 def test_the_two_units_are_hardened_alike() -> None:
-    """What only one of them has is what it is there for."""
+    """Settings that differ between the units are the purpose of each."""
     server, backup = (
         {
             line.partition("=")[0]

@@ -152,7 +152,7 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     players = field(9)
     players.all_say(f"cup join {GAME}")
     letters = players.live(1)
-    assert len([one for one in letters if one.kind == "event-begins"]) == 5
+    assert len([letter for letter in letters if letter.kind == "event-begins"]) == 5
     players.give_up(1)
     players.until(1, RUNNING)  # the month is over, and the other four begin
     assert len(players.event(1)["sections"]) == 2
@@ -164,7 +164,7 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     players.live(1)
     assert players.event(1)["status"] == FINISHED
     assert players.table(1, 3) == [("ann", 2), ("finn", 0)]
-    won = [one for one in players.letters if "You have won" in one.text]
+    won = [letter for letter in players.letters if "You have won" in letter.text]
     assert [one.recipient for one in won] == [address_of("ann")]
 
 
@@ -197,7 +197,9 @@ def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -
     players.all_say(f"cup join {GAME}")
     players.until(1, RUNNING)
     assert players.event(2)["waiting"] == ["finn"]
-    assert any("You are in the next cup" in " ".join(one.text.split()) for one in players.letters)
+    assert any(
+        "You are in the next cup" in " ".join(letter.text.split()) for letter in players.letters
+    )
 
 
 def test_an_own_cup_begins_when_it_is_full(field: Callable[[int], Field]) -> None:

@@ -59,12 +59,12 @@ def test_newcomers_enter_by_rating() -> None:
 
 
 @pytest.mark.parametrize("count", range(2, 13))
-def test_who_begins_is_as_in_the_berger_tables(count: int) -> None:
+def test_the_first_player_is_that_of_the_berger_tables(count: int) -> None:
     players = list(range(1, count + 1))
     rows = [
-        {"id": one, "name": str(one), "score": 0.0, "rating": 1, "starting_number": one}
+        {"id": player, "name": str(player), "score": 0.0, "rating": 1, "starting_number": player}
         | {"color_hist": [], "float_history": [], "bye_count": 0}
-        for one in players
+        for player in players
     ]
     theirs = set()
     for number in range(1, count + count % 2):
@@ -90,8 +90,10 @@ def test_ties_are_broken_as_another_program_does() -> None:
     rng = random.Random(7)
     for _ in range(TOURNAMENTS):
         games = list(_round_robin(rng))
-        players = sorted({one.first_id for one in games} | {one.second_id or 0 for one in games})
-        lines = standings([Contestant(one, 0, 0.0) for one in players], games)
+        players = sorted(
+            {game.first_id for game in games} | {game.second_id or 0 for game in games}
+        )
+        lines = standings([Contestant(player, 0, 0.0) for player in players], games)
         theirs = _their_sonneborn_berger(players, games)
         # Their win is 1 and their draw 0.5, and Sonneborn-Berger multiplies two of these.
         assert {line.player_id: line.sonneborn / 4 for line in lines} == theirs

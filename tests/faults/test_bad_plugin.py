@@ -39,7 +39,7 @@ OTHERS = 12
 """Boards of a good game."""
 WEB = "127.0.0.1:0"
 SECONDS = 1
-"""What one mail may take, on PostgreSQL four times as long; an operator has 15."""
+"""Seconds that one mail may take, on PostgreSQL four times as long; the default is 15."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class House:
         return [subject for to, subject in heads if address in to]
 
     def told(self, subject: str) -> Counter[str]:
-        """How often each address got a letter of this subject."""
+        """Return the number of letters of this subject to each address."""
         heads = [_head(copies[0]) for copies in list(self.sink.taken.values())]
         return Counter(to for to, got in heads if got == subject)
 
@@ -188,7 +188,9 @@ def test_letters_that_are_never_made(house: House) -> None:
     assert house.process.errors.count("a letter keeps post for too long") == 2
     for table in house.good:
         house.send(table, 1, HIDINGS[1])
-    wait_until(lambda: all(len(house.letters(one)) > 1 for one in writers[1:]), "letters go on")
+    wait_until(
+        lambda: all(len(house.letters(writer)) > 1 for writer in writers[1:]), "letters go on"
+    )
     assert house.process.stop() == 0
 
 
@@ -315,7 +317,9 @@ def test_a_board_that_cannot_be_shown(
             server.send(anna, f"{game} accept {board} anna secret")
         server.send(bela, "heaps move 1 bela secret 3")
         server.send(anna, "prefs anna secret digest=daily@07:30")
-        first = next(one for one in server.letters(anna) if one.subject.endswith("Heaps 1"))
+        first = next(
+            letter for letter in server.letters(anna) if letter.subject.endswith("Heaps 1")
+        )
         monkeypatch.setattr(Heaps, broken, rule)
 
         server.send(anna, "multiple", "heaps showas anna secret 1\nblackbox showas anna secret 2")
@@ -343,7 +347,7 @@ def test_a_board_that_cannot_be_shown(
         with pytest.raises(AssertionError, match="A fault of ours"):
             Tab(server.web_port, page_of(first)).load()
         assert tab.load().status == 200  # web goes on
-    logged = [one for one in caplog.records if one.message == "a board cannot be shown"]
+    logged = [record for record in caplog.records if record.message == "a board cannot be shown"]
     assert {(one.board, one.game) for one in logged} == {(1, "heaps")}
     assert len(logged) == len({one.exc_info[0] for one in logged if one.exc_info})  # once each
 
@@ -380,7 +384,7 @@ def test_a_letter_that_can_never_be_made(
         assert letter.subject == "Board 1 cannot be shown now"
         text = " ".join(letter.text.split())
         assert "All moves on it are kept, and a person will look at it." in text
-    logged = [one for one in caplog.records if one.message == "a letter could not be made"]
+    logged = [record for record in caplog.records if record.message == "a letter could not be made"]
     assert sorted((one.letter, one.board, one.game) for one in logged) == [
         (row.id, 1, "heaps") for row in reversed(waiting)
     ]

@@ -58,7 +58,7 @@ def sits(port: int, source: str) -> socket.socket:
 
 
 def ends(client: socket.socket) -> bool:
-    """Whether the server closes a connection, after whatever it says."""
+    """Read a connection until the server closes it, and return whether it did."""
     with client, contextlib.suppress(ConnectionResetError):
         while client.recv(4096):
             pass
@@ -140,8 +140,8 @@ def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> N
         assert ends(limits[0])
         with sits(running.smtps_port, FIVE[1]) as third:  # of its network, which has two already
             assert third.recv(100) == b""
-        for one in limits:
-            one.close()
+        for limit in limits:
+            limit.close()
 
 
 def test_a_client_that_never_reads_is_let_go(

@@ -86,7 +86,7 @@ def test_while_the_standby_is_away_no_mail_gets_a_250_that_one_host_alone_knows_
 
 
 def _answered(database: Database) -> Counter[str]:
-    """How many letters each was written."""
+    """Return the number of letters to each player."""
     with suppress(*UNAVAILABLE), database.reading.connect() as connection:
         to = connection.execute(select(outbox.c.recipient)).scalars()
         return Counter(address.partition("@")[0] for address in to)

@@ -52,7 +52,7 @@ resets = st.builds(
 
 
 @given(capabilities, st.randoms())
-def test_what_is_written_is_read_in_any_letter_case(
+def test_our_addresses_are_read_in_any_letter_case(
     reply_address: ReplyAddress, random: Random
 ) -> None:
     token = RING.token(reply_address)

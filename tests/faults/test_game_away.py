@@ -170,3 +170,15 @@ def test_a_game_that_is_not_installed(opened: House) -> None:
         assert not house.letters()
         house.server.play_stage.put_off_mails.run_once()
         assert played(house) == 2  # the second reply was to the same turn
+
+
+def test_a_player_can_leave_though_a_game_is_gone(opened: House) -> None:
+    with opened() as house:
+        begin(house)
+        house.send(BELA, "heaps move 1 bela wonder-land 3")
+    with opened(heaps=False) as house:
+        house.mails = 100
+        (asked,) = house.send(BELA, "delete bela wonder-land")
+        assert "deleted" in {letter.kind for letter in house.reply(asked, "yes")}
+        (listed,) = house.send(ANNA, "games anna")
+        assert listed.subject == "No games of anna"

@@ -1,4 +1,4 @@
-"""What the server prints when it starts can be typed as it stands, and leads to a game."""
+"""The lines that the server prints at its start can be typed as they are, and lead to a game."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def entries(server: Running) -> list[audit.Entry]:
 
 
 def numbers(server: Running) -> list[str]:
-    """What the operator calls the mails; a rolled back transaction may have used up a number."""
+    """Return the numbers of kept mails; a rolled back transaction may have used up some."""
     with server.server.database.reading.connect() as connection:
         return [
             str(n) for n in connection.execute(select(inbox.c.id).order_by(inbox.c.id)).scalars()

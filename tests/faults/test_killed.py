@@ -40,7 +40,7 @@ class Burst:
         self._most = len(mails)
 
     def kill_when_enough(self, kill: Callable[[], None]) -> None:
-        """Whoever hears that 250 calls it, while the others are in the middle of theirs."""
+        """Have *kill* called at a 250, while other clients are in the middle of their sessions."""
         self._kill, self._most = kill, MOST
 
     def send(self, port: int) -> None:

@@ -80,7 +80,7 @@ class Served:
 
         def all_told() -> bool:
             lines = [line for line in told().splitlines() if "keys of reply addresses" in line]
-            return all(any(f"stage={one}" in line for line in lines) for one in STAGES)
+            return all(any(f"stage={stage}" in line for line in lines) for stage in STAGES)
 
         wait_until(all_told, "everything to be read again")
         return told()

@@ -170,7 +170,7 @@ def test_one_mail_over_ten_connections_has_one_effect(server: Running, message_i
     assert not server.letters()
 
 
-def test_who_hangs_up_before_the_answer_may_send_it_again(server: Running) -> None:
+def test_a_client_that_hangs_up_before_the_answer_may_send_it_again(server: Running) -> None:
     """The connection breaks between the dot and the 250; in the end the move is made once."""
     tables = seat_pairs(server.server, 12)
     for n, table in enumerate(tables):
@@ -190,7 +190,7 @@ def test_who_hangs_up_before_the_answer_may_send_it_again(server: Running) -> No
     assert len(server.letters()) == 24  # to the player and to the other one, each once
 
 
-def test_what_makes_a_mail_another_mail(server: Running) -> None:
+def test_another_sender_text_or_date_makes_another_mail(server: Running) -> None:
     alice, bob = "alice@players.example", "bob@players.example"
     one = mail(alice, "help", Message_ID="<1@players.example>")
     others = [
@@ -207,7 +207,7 @@ def test_what_makes_a_mail_another_mail(server: Running) -> None:
         assert rows(server) == count
 
 
-def test_who_waits_for_a_board_sees_what_the_other_one_did(
+def test_a_job_that_waits_for_a_board_sees_the_other_jobs_move(
     postgres_url: str, tmp_path: Path
 ) -> None:
     """The same in slow motion: PostgreSQL reads the board anew once the lock is free."""

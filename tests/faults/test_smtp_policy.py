@@ -1,4 +1,4 @@
-"""What the SMTP door lets in, what it turns away, and that nothing a client says breaks it."""
+"""Mails that the SMTP door accepts and refuses, and commands that do not break it."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ def test_a_mail_that_is_too_large_is_refused_before_and_after(embedded: Running)
         (b"", "554"),
     ],
 )
-def test_what_no_parser_shall_see_is_refused(embedded: Running, raw: bytes, reply: str) -> None:
+def test_octets_that_no_parser_shall_see_are_refused(
+    embedded: Running, raw: bytes, reply: str
+) -> None:
     before = received(embedded)
     with Wire(embedded.port) as wire:
         answer = wire.mail(ALICE, OURS, raw)
@@ -556,4 +558,4 @@ def test_a_fault_in_any_hook_is_temporary_and_tells_nothing(
     broken = [answer for answer in answers if answer.startswith("451")]
     assert broken
     assert set(broken) == {"451 4.3.0 cannot take mail just now, please try again later"}
-    assert not any("OurFault" in one or "inner" in one for one in answers)
+    assert not any("OurFault" in answer or "inner" in answer for answer in answers)

@@ -60,7 +60,7 @@ def test_a_command_line_that_is_none_is_refused_and_forgotten(
     ],
 )
 @pytest.mark.parametrize("at_once", [True, False])
-def test_what_follows_a_bare_lf_is_never_carried_out(
+def test_commands_behind_a_bare_lf_are_never_carried_out(
     embedded: Running, line: bytes, at_once: bool
 ) -> None:
     """A stricter server in front took it for the rest of the line, or for the text of a mail."""
@@ -201,7 +201,7 @@ def test_a_session_that_never_ends_is_ended(
 
 
 @pytest.mark.parametrize("peer", ["", "/run/pbmserv.sock", "nonsense"])
-def test_what_is_no_address_belongs_to_no_network(peer: str) -> None:
+def test_a_text_that_is_no_address_belongs_to_no_network(peer: str) -> None:
     assert block_of(peer) is None
 
 

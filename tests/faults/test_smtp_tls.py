@@ -139,7 +139,7 @@ def test_a_handshake_that_fails_is_no_error_of_ours(
             assert b"250" not in rest
     with Wire(secure.port) as wire:
         assert wire.ask("NOOP").startswith("250")
-    assert not [one for one in caplog.records if one.levelname in {"ERROR", "CRITICAL"}]
+    assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
 
 
 def test_a_session_that_we_end_is_no_error_of_ours(
@@ -159,7 +159,7 @@ def test_a_session_that_we_end_is_no_error_of_ours(
     sleep(0.1)  # by then it would have hung up on a client that was still there
     with Wire(secure.port) as wire:
         assert wire.ask("NOOP").startswith("250")
-    assert not [one for one in caplog.records if one.levelname in {"ERROR", "CRITICAL"}]
+    assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
 
 
 def test_starttls_does_not_count_a_session_twice(secure: Running, authority: Authority) -> None:

@@ -94,7 +94,7 @@ def test_only_the_default_folder_is_made(tmp_path: Path, monkeypatch: pytest.Mon
         ("database", "sqlite:////proc/self/pbmserv.sqlite3"),
     ],
 )
-def test_what_cannot_be_written_to(tmp_path: Path, key: str, value: str) -> None:
+def test_files_that_cannot_be_written_are_named(tmp_path: Path, key: str, value: str) -> None:
     settings = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
     refusal = said(refused_to_start(**settings))
     assert f'PBMSERV_{key.upper()} = "{value}"' in refusal

@@ -119,7 +119,7 @@ class Ear(asyncio.Transport):
         return False
 
     def pause_reading(self) -> None:
-        """What arrives is in memory already."""
+        """Do nothing: all octets are in memory already."""
 
     def resume_reading(self) -> None:
         """As above."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from running import Letter, Running
 
+from pbmserv.games import battleships
 from pbmserv.games.tictactoe import GAME
 
 Begin = Callable[..., Running]
@@ -33,9 +34,9 @@ class Pair:
     def say(self, name: str, text: str) -> Letter:
         """Reply to the newest letter; the answer."""
         self.server.reply(self.last[name], text)
-        for one in self.addresses:
-            letters = self.read(one)
-            self.last[one] = letters[-1] if letters else self.last[one]
+        for address in self.addresses:
+            letters = self.read(address)
+            self.last[address] = letters[-1] if letters else self.last[address]
         return self.last[name]
 
     def other(self, name: str) -> Letter:
@@ -122,6 +123,19 @@ def test_resigning(pair: Pair) -> None:
     pair.say("anna", "resign")
     assert "You resigned: bela won board 1" in flat(pair.last["anna"])
     assert "anna resigned: you won board 1" in flat(pair.last["bela"])
+
+
+def test_hidden_ships_are_shown_after_a_resignation(playing: Begin) -> None:
+    pair = Pair(playing(battleships.GAME), "battleships")
+    pair.say("anna", "random")
+    pair.say("bela", "A1-A5 C1-C4 E1-E3 G1-G3 J9-J10")
+    pair.say("anna", "b7")
+
+    before = [line for line in pair.last["anna"].text.splitlines() if " . ." in line]
+    assert sum(line.count("#") for line in before) == 17  # her own ships
+    pair.say("anna", "resign")
+    after = [line for line in pair.last["anna"].text.splitlines() if " . ." in line]
+    assert sum(line.count("#") for line in after) == 34
 
 
 def test_a_queued_move_depends_on_the_opponents_move(pair: Pair) -> None:

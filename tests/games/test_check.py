@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from pbmserv.cli.main import run
-from pbmserv.game import After, Grid, Option, Told, draw
+from pbmserv.game import After, Game, Grid, Option, Told, draw, win
 from pbmserv.games.tictactoe import CELLS, TicTacToe
 from pbmserv.testing import check, check_game
 
@@ -188,10 +189,93 @@ class Unexplained(TicTacToe):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,
 )
-def test_what_is_wrong_is_named(game: Any, method: str, sentence: str) -> None:
+def test_faults_of_a_game_are_named(game: Any, method: str, sentence: str) -> None:
     faults = findings(game)
     assert method in faults
     assert sentence in faults[method]
+
+
+class Numbers(Game[tuple]):
+    """Write the higher number.
+
+    Each player holds a card and writes a number in secret. The higher number wins, and then the
+    higher card.
+    """
+
+    key, title, hidden, draws = "numbers", "Numbers", True, False
+
+    def start(self, seats, options, rng):
+        return (rng.below(50), rng.below(50)), (0, 0)
+
+    def first(self, state):
+        return (0, 1)
+
+    def moves(self, state, seat):
+        return [] if state[1][seat] else ["1", "2", "3", "4"]
+
+    def play(self, state, seat, move, rng):
+        numbers = tuple(int(move) if n == seat else one for n, one in enumerate(state[1]))
+        told = [Told(f"{{{seat}}} wrote {move}.", [seat]), Told(f"{{{seat}}} wrote.", [1 - seat])]
+        return After((state[0], numbers), told, secret="a number", final=True)
+
+    def over(self, state):
+        cards, numbers = state
+        if not all(numbers) or -1 in cards:
+            return None
+        return win(0 if (numbers[0], cards[0]) >= (numbers[1], cards[1]) else 1)
+
+    def seen(self, state, seat):
+        cards, numbers = state
+        return (
+            tuple(card if n == seat else self.back(card) for n, card in enumerate(cards)),
+            tuple(one if n == seat else self.cover(one) for n, one in enumerate(numbers)),
+        )
+
+    def back(self, card):
+        return -1
+
+    def cover(self, number):
+        return number and 9
+
+    def show(self, state, seat):
+        return f"The numbers are {state[1][0]} and {state[1][1]}."
+
+
+class Marked(Numbers):
+    """Has marked cards: their backs tell whether they are odd."""
+
+    def back(self, card):
+        return -2 + card % 2 if card >= 0 else card
+
+
+class Thin(Numbers):
+    """Has thin paper, through which one reads whether a number is large."""
+
+    def cover(self, number):
+        return number if number in {0, 8, 9} else 8 if number > 2 else 9
+
+
+class Gossiping(Numbers):
+    """Tells everybody the number."""
+
+    def play(self, state, seat, move, rng):
+        return replace(super().play(state, seat, move, rng), told=[f"{{{seat}}} wrote {move}."])
+
+
+@pytest.mark.parametrize(
+    ("game", "method", "sentence"),
+    [
+        (Numbers(), "", ""),
+        (Marked(), "seen", "depends on what it hides"),
+        (Thin(), "seen", "can tell which secret move was made"),
+        (Gossiping(), "play", "told says something hidden"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Numbers) else None,
+)
+def test_secrets_that_leak_are_named(game: Any, method: str, sentence: str) -> None:
+    leaks = check_game(game, 4).listed
+    assert {leak.method for leak in leaks} == ({method} if method else set())
+    assert any(sentence in leak.sentence for leak in leaks) or not method
 
 
 def test_a_new_package_is_a_game_that_passes(

@@ -1,4 +1,4 @@
-"""What the server does around the rules: passes, taps, elimination, moves made together."""
+"""The server's part around the rules: passes, taps, elimination, moves made together."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pbmserv.boards.filters import drawn_aloud, drawn_text
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
@@ -36,7 +37,9 @@ class Hands(Game[tuple]):
 
     def play_all(self, state, moves, rng):
         live, rounds = state
-        beaten = [seat for seat in live if any(BEATS[one] == moves[seat] for one in moves.values())]
+        beaten = [
+            seat for seat in live if any(BEATS[value] == moves[seat] for value in moves.values())
+        ]
         out = beaten if len(beaten) < len(live) else []
         left = tuple(seat for seat in live if seat not in out)
         return After((left, rounds + 1), out=out)
@@ -239,8 +242,6 @@ def test_options_are_read_and_written() -> None:
 def test_a_board_is_turned_for_the_second_player() -> None:
     game = AdaptedGame(chess.GAME)
     state = begun(game).state
-    from pbmserv.boards.filters import drawn_text
-
     first, second = (drawn_text(game.view(state, Seat(n)), ("anna", "bela")) for n in (0, 1))
     assert first.splitlines()[0].split() == list("abcdefgh")
     assert second.splitlines()[0].split() == list("hgfedcba")
@@ -253,3 +254,18 @@ def test_a_draw_and_a_grid_can_be_shown() -> None:
 
 def test_a_game_that_is_not_installed_has_a_title() -> None:
     assert Registry([tictactoe.GAME]).titles["gone"] == "gone (not installed)"
+
+
+def test_texts_of_a_board_name_the_players() -> None:
+    class Named(tictactoe.TicTacToe):
+        """Three in a row."""
+
+        key = "named"
+
+        def show(self, state, seat):
+            return [super().show(state, seat), "Points: {0} 3, {1} 4"]
+
+    game = AdaptedGame(Named())
+    view = game.view(begun(game).state, Seat(1))
+    assert "Points: anna 3, you 4." in drawn_text(view, ("anna", "bela"))
+    assert "Points: anna 3, you 4." in drawn_aloud(view, ("anna", "bela"))

@@ -155,3 +155,16 @@ def test_a_board_of_eight_columns_is_a_short_letter(server: HandedIn) -> None:
     for letter in table.letters[-2:]:
         assert len(letter.html.encode()) <= 16_000
     assert "body=e2" in table.newest[table.addresses[0]].html
+
+
+@pytest.mark.parametrize("key", ["go", "hex", "connect4"])
+def test_talk_with_a_cell_in_it_is_no_move(server: HandedIn, key: str) -> None:
+    table = Table(server, key, "", ("anna", "bela"))
+    (talk, move) = ("My flat is B4, come round", "my move is b4, thanks")
+    if key == "connect4":
+        (talk, move) = ("Plan B it is", "I play b, thanks")
+    table.reply(table.addresses[0], talk)
+    assert table.position().number == 0
+    assert f"To say it:  chat {talk}" in table.newest[table.addresses[0]].text
+    table.reply(table.addresses[0], move)
+    assert table.position().number == 1

@@ -23,7 +23,7 @@ from pbmserv.mail.envelope import Envelope
 MIB = 1 << 20
 SIZES = (MIB // 4, MIB // 2, MIB)
 MOST_GROWTH = 5.0
-"""How much longer four times the mail may take; 4 where time grows with the size alone."""
+"""Limit of the time for four times the mail in proportion; 4 is linear growth."""
 MOST_S = 0.5
 """Seconds of processor time that any mail may take; the server stops before (`reading_time`)."""
 
@@ -232,7 +232,7 @@ def times(make: Callable[[int], bytes], rounds: int, sizes: Sequence[int] = SIZE
 
 
 def growth(took: Sequence[float]) -> float:
-    """How much longer the largest takes than the smallest; less than 1 ms is not looked at."""
+    """Return the largest time in proportion to the smallest; less than 1 ms counts as none."""
     return (took[-1] + 0.001) / (took[0] + 0.001)
 
 

@@ -191,7 +191,7 @@ def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> Non
             letter = outbox_row(context, Notification("alice@players.example", alice, part))
             outbox.add(connection, [letter], world.now)
         costs[f"{name}, until it is queued"] = process_time() - begun
-        named = [one["board"] for one in part.words["waiting"]], part.words["more"]
+        named = [item["board"] for item in part.words["waiting"]], part.words["more"]
         assert sorted(named[0] + named[1]) >= full
         assert named[0]
         assert named[1]

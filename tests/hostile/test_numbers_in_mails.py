@@ -108,7 +108,7 @@ def test_any_number_in_a_reply_gets_an_answer(house: Indoors, number: str) -> No
 
 @pytest.mark.slow
 def test_every_command_with_a_number_in_each_place(house: Indoors) -> None:
-    """Whatever a command's example has in a place, a number of 5,000 digits stands there once."""
+    """Write a number of 5,000 digits in each place of a command's example in turn."""
     for row in set(BY_NAME.values()):
         words = row.example.split() if isinstance(row.example, str) else [row.name]
         for at in range(1, len(words) + 1):

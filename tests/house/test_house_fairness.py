@@ -126,7 +126,7 @@ def parts(value: object, seen: set[int]) -> Iterator[object]:
     yield value
     inside: list[object] = list(vars(value).values()) if hasattr(value, "__dict__") else []
     if is_dataclass(value):
-        inside += [getattr(value, one.name) for one in fields(value)]
+        inside += [getattr(value, field.name) for field in fields(value)]
     if isinstance(value, tuple | list | set | frozenset):
         inside += value
     for one in inside:
@@ -136,8 +136,8 @@ def parts(value: object, seen: set[int]) -> Iterator[object]:
 def test_nothing_that_a_bot_is_handed_leads_to_what_it_may_not_know() -> None:
     position = begun(KINDS[0], Rng(b"view", 0))
     view = GAME.view(position.state, BOT)
-    for one in parts(view, set()):
-        assert not isinstance(one, State | Position | bytes | Rng)
+    for part in parts(view, set()):
+        assert not isinstance(part, State | Position | bytes | Rng)
     assert view.own is not None
     assert view.own.atoms is None
 
@@ -166,7 +166,7 @@ def test_a_bot_that_asks_for_more_gets_an_error_and_makes_no_move(
     assert vars(failed)["fault"] == "AttributeError"
 
 
-def test_how_long_a_thought_was_tells_nothing(
+def test_the_length_of_a_thought_tells_nothing(
     server: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Thoughts of 0.02, 0.3 and 0.7 seconds, by a clock that stands still otherwise."""

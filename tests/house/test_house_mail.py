@@ -104,6 +104,7 @@ def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors)
     assert 'Reply "rematch"' in letter.text
     strong = GAME.info.strength["house-hard"]["rating"]
     assert "Your Blackbox rating: " in letter.text
+    assert "chance of winning" not in letter.text  # of a first rating it would be made up
     assert (
         f"house-hard: {strong}. We measured that rating, and games do not change it." in letter.text
     )

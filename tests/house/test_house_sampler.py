@@ -296,7 +296,7 @@ def test_where_what_was_compiled_may_not_run_the_house_does_without(
 # -- compiled files -----------------------------------------------------------------------------
 
 
-def test_what_was_compiled_from_other_sources_is_compiled_anew(
+def test_code_compiled_from_other_sources_is_compiled_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))

@@ -62,9 +62,9 @@ def test_the_search_finds_each_fitting_layout_once(data: st.DataObject) -> None:
     layouts = layouts_of(fitting_layouts.cases, count)
     assert len(layouts) == len(set(layouts))
     assert set(layouts) == {
-        frozenset(one)
-        for one in combinations(board.cells, count)
-        if all(trace_all(board, one)[port] == out for port, out in results)
+        frozenset(combination)
+        for combination in combinations(board.cells, count)
+        if all(trace_all(board, combination)[port] == out for port, out in results)
     }
 
 
@@ -296,7 +296,7 @@ def test_where_equal_results_are_right_the_hard_bot_hides_what_is_unique(
         assert all(is_unique(options, layout) for layout in hidden)
 
 
-def test_what_is_hidden_is_hard_to_find_and_hard_to_foresee() -> None:
+def test_hidden_layouts_are_hard_to_find_and_to_foresee() -> None:
     options = GAME.options((), 2)
     shares = dict(likelihoods(options, fair=False))
     assert len(shares) == comb(49, 4)

@@ -91,7 +91,7 @@ class Page(HTMLParser):
 
     @property
     def told(self) -> str:
-        """What is to be read outside boards, numbers of lists too, and where links to pages lead.
+        """Return the text outside boards, with numbers of lists and the targets of links to pages.
 
         Not the counts beside boards, nor which board the letter is about.
         """
@@ -164,18 +164,18 @@ class Page(HTMLParser):
     def boards(self) -> list[Drawn]:
         """The boards, in their order, without the names of ports and cells."""
         return [
-            _drawn(one.title, tuple(tuple(map(_shown, row)) for row in one.rows))
-            for one in self.grids
-            if one.has_lines
+            _drawn(grid.title, tuple(tuple(map(_shown, row)) for row in grid.rows))
+            for grid in self.grids
+            if grid.has_lines
         ]
 
 
 IN_TEXT = {"\u00b7": ".", "\u25cf": "@", "\u25c6": "?"}
-"""What the text draws for signs of the page."""
+"""Signs of the text for signs of the page."""
 
 
 def _shown(spot: Spot) -> str:
-    """What a spot shows: a mark in front of its name, or no name."""
+    """Return the sign on a spot: a mark in front of its name, or no name."""
     if not spot.pieces or (spot.look in {"", "p", "off"} and len(spot.pieces) == 1):
         return ""
     first = spot.pieces[0]
@@ -273,7 +273,7 @@ def boards_in_page(view: View, names: tuple[str, ...], *, alone: bool) -> list[D
 
 
 def check_form(letter: Posted, *, ascii_only: bool = True, own_words: bool = True) -> Page:
-    """What holds for every letter; its HTML comes back, read (an empty page if it has none).
+    """Check the form of every letter, and return its HTML, read (an empty page if it has none).
 
     With *own_words* no player's words are in it, so blank lines are ours too.
     """
@@ -334,13 +334,13 @@ def _check_headers(letter: Posted) -> None:
 
 
 def facts(text: str, userids: Collection[str]) -> set[str]:
-    """What must not differ between text and page: numbers, cells, options, addresses, players."""
+    """Return facts that text and page share: numbers, cells, options, addresses, players."""
     words = re.findall(r"[\w@=.:+-]*\w", text)
     return {word for word in words if re.search(r"[\d@=]", word) or word in userids}
 
 
 def seen_in(server: Indoors, letter: Posted) -> View:
-    """What the reader of this letter may know at its moment."""
+    """Return the view of the reader of this letter at its moment."""
     assert letter.board is not None
     assert letter.ply is not None
     with server.server.database.reading.connect() as connection:

@@ -11,7 +11,7 @@ LINK = re.compile(
     r'<a\s+href="(?P<href>mailto:[^"]*)"(?:\s+aria-label="(?P<label>[^"]*)")?>(?P<text>[^<]*)</a>'
 )
 SPOT = re.compile(r"[A-Z]{0,2}[0-9]{0,2}|[?·◆]")
-"""What stands on a spot of a board."""
+"""The sign on a spot of a board."""
 ANY = re.compile(r'<a\s[^>]*?href="(?P<href>mailto:[^"]*)"')
 
 

@@ -196,6 +196,7 @@ def planning(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"blackbox queue {on} {plan}")
         yield from server.send(BOB, f"blackbox queue {on} -")
         yield from server.send(BOB, f"blackbox queue {on} -")
+        yield from server.send(BOB, f"blackbox note {on} alice likes corners")
         yield from server.send(BOB, f"blackbox queue {on} 3; 3; 5")
         for move in ("3", "5", "14"):
             yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} {move}")
@@ -289,7 +290,7 @@ def waiting(folder: Path) -> Iterator[Posted]:
 
 
 def operating(folder: Path) -> Iterator[Posted]:
-    """What operators do to boards and accounts, as those whom it concerns read it."""
+    """Letters to players about operators' changes of boards and accounts."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol", "dave")
         for players in ("alice bob", "alice carol", "bob carol"):
@@ -443,7 +444,9 @@ def inviting(folder: Path) -> Iterator[Posted]:
         ):
             line = f"blackbox challenge alice {PASSWORD} {friend}"
             letters = server.send(ALICE, line, words)
-            invitations |= {one.recipient: one for one in letters if one.kind == "invitation"}
+            invitations |= {
+                letter.recipient: letter for letter in letters if letter.kind == "invitation"
+            }
             yield from letters
         for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
             yield from server.reply(invitations[f"{friend}@far.example"], words)
@@ -478,6 +481,27 @@ def unsubscribing(folder: Path) -> Iterator[Posted]:
         server.loop.run_until_complete(server.server.web_requests.personal.ask_link("alice"))
         server.server.settle()
         yield from server.letters()
+
+
+def climbing(folder: Path) -> Iterator[Posted]:
+    """A ladder: places, challenges, movements, and long times of silence and of fame."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", LONG)
+        for name in ("alice", "bob", "carol", LONG):
+            yield from server.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
+        yield from server.send(ALICE, "ladder")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}", "For your place!")
+        yield from server.send(CAROL, f"ladder challenge carol {PASSWORD} alice")
+        yield from server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        yield from server.live(minutes=1)
+        yield from server.send(BOB, f"ladder challenge bob {PASSWORD} alice")
+        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} b2,f4,c7,g2")
+        yield from server.send(address_of(LONG), f"ladder leave {LONG} {PASSWORD}")
+        yield from server.live(days=11)
+        for _ in range(4):
+            yield from server.send(CAROL, f"blackbox solo carol {PASSWORD} {SMALL}")
+            yield from server.send(CAROL, f"ladder challenge carol {PASSWORD}")
+            yield from server.live(days=24)
 
 
 def _envelope_sender(server: Indoors, letter: Posted) -> str:
@@ -531,5 +555,6 @@ STORIES: tuple[Story, ...] = (
     inviting,
     stopping,
     unsubscribing,
+    climbing,
     holding_events,
 )

@@ -211,7 +211,9 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
         for body in ("", "b3", "yes"):
             read_as = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
             meanings = [line.meaning for line in read_as.lines]
-            assert all(isinstance(one, PlayerError | Help | Games) for one in meanings), subject
+            assert all(isinstance(meaning, PlayerError | Help | Games) for meaning in meanings), (
+                subject
+            )
 
 
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
@@ -226,6 +228,6 @@ def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) ->
 
 def _told(reading: Reading) -> list[tuple[str, object]]:
     return [
-        (one.echo, one.meaning.refusal if isinstance(one.meaning, PlayerError) else one.meaning)
-        for one in reading.lines
+        (line.echo, line.meaning.refusal if isinstance(line.meaning, PlayerError) else line.meaning)
+        for line in reading.lines
     ]

@@ -22,7 +22,7 @@ ALICE, BOB = map(address_of, ("alice", "bob"))
 SIZES = ("2x2 -atoms=1", "7x7", "8x3", "9x9", "10x10", "13x13", "3x26", "26x26 -atoms=40")
 
 WORDS = ("check", "help", "chat")
-"""What a letter with a board has links for besides moves."""
+"""Links of a letter with a board besides moves."""
 
 
 def begun(server: Indoors, size: str) -> int:
@@ -146,7 +146,7 @@ def test_all_links_of_a_board_are_moves_of_its_reader(sizes: Sizes, size: str) -
 
 
 def marked(letter: Posted) -> int:
-    """How many ports of the reader's own box show a mark."""
+    """Return the number of marked ports of the reader's own box."""
     box = Page(letter.html).boards[0].grid
     ends = (end for row in box[1:-1] for end in (row[0], row[-1]))
     return sum(map(bool, (*box[0], *box[-1], *ends)))
@@ -183,7 +183,7 @@ def test_a_report_of_many_boards_stays_short_and_says_what_it_leaves_out(server:
     assert fewer.reply_to not in boards
 
 
-def test_what_stands_in_a_link_is_encoded() -> None:
+def test_signs_in_a_link_are_encoded() -> None:
     link = Mailto("pbmserv+abc@games.example", "Blackbox 1")("+b3,?\nToo \u00e4&b=c")
     assert link == (
         "mailto:pbmserv+abc@games.example?subject=Blackbox%201"

@@ -103,12 +103,12 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
 
 def test_news_say_what_happened_and_how_things_stand(server: Indoors) -> None:
     new_letters = server.send(address_of(ALICE), "blackbox challenge alice bob")
-    (challenge,) = (one for one in new_letters if one.recipient == address_of(BOB))
+    (challenge,) = (letter for letter in new_letters if letter.recipient == address_of(BOB))
     server.send(address_of(ALICE), f"blackbox move {challenge.board} alice {PASSWORD} b3,d3,a1,f2")
     server.reply(challenge, "c3,b5,e5,g6")
     server.send(address_of(ALICE), f"blackbox move {challenge.board} alice {PASSWORD} 3,+c3")
     letters = server.send(address_of(BOB), f"blackbox move {challenge.board} bob {PASSWORD} 3")
-    (news,) = (one for one in letters if one.recipient == address_of(ALICE))
+    (news,) = (letter for letter in letters if letter.recipient == address_of(ALICE))
     words = " ".join(news.text.split())
     assert (
         "Since your last move: * bob fired port 3: hit (#). "

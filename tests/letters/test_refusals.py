@@ -21,7 +21,7 @@ SOURCES = [
     for path in sorted((Path(pbmserv.__file__).parent / room).rglob("*.py"))
 ]
 BUILT = ("mail-",)
-"""How codes begin that are put together of two words."""
+"""Beginnings of codes that are put together of two words."""
 
 CODE = re.compile(r"\A[a-z]+(?:-[a-z]+)*\Z")
 

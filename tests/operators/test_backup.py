@@ -62,7 +62,7 @@ def challenged(house: Indoors, first: str, second: str) -> Posted:
     letters = house.send(
         address_of(first), f"blackbox challenge {first} {second} -size=4x4 -atoms=1"
     )
-    return next(one for one in letters if one.recipient == address_of(second))
+    return next(letter for letter in letters if letter.recipient == address_of(second))
 
 
 def answers(house: Indoors, letter: Posted, body: str) -> list[str]:
@@ -187,7 +187,7 @@ def test_waiting_mails_survive_a_restored_game_store_and_are_carried_out_once(
     with indoors(tmp_path, database=own) as house:
         house.mails = 1000
         letters = carried_out(house)
-        assert [word for one in letters for word in one.split() if word.startswith("7")] == [
+        assert [word for letter in letters for word in letter.split() if word.startswith("7")] == [
             "71",
             "72",
         ]

@@ -88,7 +88,7 @@ BLOCKS = ("bad.example", "eve@good.example", "192.0.2.0/24", "2001:db8::/32")
         ("nonsense", "nonsense", False),
     ],
 )
-def test_what_a_block_covers(address: str, client: str, is_blocked: bool) -> None:
+def test_addresses_that_a_block_covers(address: str, client: str, is_blocked: bool) -> None:
     blocked = BlockedSenders()
     assert blocked.refusal(address, client) == ""
     moment = datetime(2026, 3, 1, tzinfo=UTC)

@@ -104,7 +104,7 @@ def next_number(url: str, table: Table) -> int:
 def challenged(house: Indoors) -> Posted:
     """Return the letter that asks bob to play."""
     letters = house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
-    return next(one for one in letters if one.recipient == BOB)
+    return next(letter for letter in letters if letter.recipient == BOB)
 
 
 def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
@@ -210,9 +210,11 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
     rows_of_tables: dict[str, list[dict[str, Any]]] = {}
     for table in metadata.sorted_tables:
         unique = [
-            tuple(one.columns) for one in table.constraints if isinstance(one, UniqueConstraint)
+            tuple(constraint.columns)
+            for constraint in table.constraints
+            if isinstance(constraint, UniqueConstraint)
         ]
-        unique += [tuple(one.columns) for one in table.indexes if one.unique]
+        unique += [tuple(index.columns) for index in table.indexes if index.unique]
         seen: set[Any] = set()
         rows_of_tables[table.name] = []
         for _ in range(draw(st.integers(0, 3))):
@@ -239,9 +241,7 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
     return rows_of_tables
 
 
-def test_whatever_is_in_the_rows_is_the_same_afterwards(
-    tmp_path: Path, empty_postgres_url: str
-) -> None:
+def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: str) -> None:
     @examples(3)
     @given(filled())
     def holds(made: dict[str, list[dict[str, Any]]]) -> None:

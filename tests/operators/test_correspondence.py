@@ -43,8 +43,10 @@ def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> 
         assert shown.outcome == "carried out"
         assert "; refused: " in refused.outcome
         answers = [letter for letter in lines.letters if letter.mail == str(refused.number)]
-        assert [(one.kind, one.about) for one in answers] == [("refusal", f"board {number}")]
-        assert all(one.place.startswith(("sent", "on its way")) for one in lines.letters)
+        assert [(answer.kind, answer.about) for answer in answers] == [
+            ("refusal", f"board {number}")
+        ]
+        assert all(letter.place.startswith(("sent", "on its way")) for letter in lines.letters)
 
 
 @pytest.mark.sqlite_alone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -233,6 +234,28 @@ def test_certificates_are_reported_three_weeks_ahead(tmp_path: Path) -> None:
         issued.private_key_and_cert_chain_pem.write_to_path(str(path))
         with installation(tmp_path, healthy_zone(), tls_cert=str(path)) as checked:
             assert only(machine.certificates(checked)).level is level, days
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "games.example. IN A (the public"),
+        (ConnectionRefusedError(111, "Connection refused"), "Start your proxy"),
+        (OSError("certificate has expired"), "Renew the certificate"),
+    ],
+    ids=["no name", "no proxy", "expired"],
+)
+def test_pages_that_cannot_be_opened_have_the_advice_that_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, advice: str
+) -> None:
+    def fail(*_: object) -> datetime:
+        raise error
+
+    monkeypatch.setattr(machine, "certificate_end", fail)
+    with installation(tmp_path, healthy_zone(), web_url="https://games.example") as checked:
+        finding = only(machine.certificates(checked))
+    assert finding.level is Level.PROBLEM
+    assert finding.advice.startswith(advice)
 
 
 def test_the_age_of_the_newest_copy_is_known(tmp_path: Path) -> None:

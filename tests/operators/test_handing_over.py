@@ -93,7 +93,7 @@ def test_the_old_player_sees_nothing_through_a_lost_seat(house: Indoors, state: 
 
 
 def test_a_letter_never_shows_a_seat_that_its_reader_has_lost(house: Indoors) -> None:
-    """Whatever state a letter was in: it may be sent again, or have been on its way."""
+    """A letter of any state may be sent again, or have been on its way."""
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     do(house, boards.hand_over, number=1, old="bob", new="carol")
     house.letters()

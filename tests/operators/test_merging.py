@@ -173,4 +173,4 @@ def test_blocks_by_and_on_a_merged_account_hold_for_the_remaining_one(house: Ind
         (refused,) = house.send(address_of(sender), line, "Do you hear me?")
         assert refused.kind == "refusal", (sender, reader)
     letters = house.send(BOB, f"message bob {PASSWORD} carol", "Do you hear me?")
-    assert {one.kind for one in letters} == {"message", "message-sent"}
+    assert {letter.kind for letter in letters} == {"message", "message-sent"}

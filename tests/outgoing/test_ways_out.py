@@ -88,8 +88,8 @@ def test_news_of_a_board_come_once_a_day_instead(house: Indoors) -> None:
 def test_the_digest_ends_and_single_letters_come_again(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
     moved_letters = house.send(BOB, "blackbox challenge bob alice")
-    assert [one.recipient for one in moved_letters] == [BOB]
-    (tray,) = (one for one in house.live(days=1) if one.kind == "tray")
+    assert [letter.recipient for letter in moved_letters] == [BOB]
+    (tray,) = (letter for letter in house.live(days=1) if letter.kind == "tray")
     pressed(house, tray)
     assert to(house.send(BOB, "blackbox challenge bob alice"), ALICE)
 
@@ -116,7 +116,7 @@ def test_challenges_end_and_games_go_on(house: Indoors) -> None:
 
 
 def test_a_click_is_confirmed_with_the_way_back_once_a_day(house: Indoors) -> None:
-    """Who pressed a button beside one challenge may not know that it ends them all."""
+    """A reader who pressed a button beside one challenge may not know that it ends them all."""
     letter = challenged(house)
     (confirmation,) = pressed(house, letter)
     assert "Nobody can challenge you any more. Your games go on." in " ".join(
@@ -136,17 +136,21 @@ def test_a_click_is_confirmed_with_the_way_back_once_a_day(house: Indoors) -> No
 def test_the_players_own_reminders_end(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} remind=10d,2d")
     moved(house)
-    reminders = [one for _ in range(12) for one in house.live(days=1) if one.recipient == ALICE]
-    assert {one.kind for one in reminders} == {"reminder"}
+    reminders = [
+        letter for _ in range(12) for letter in house.live(days=1) if letter.recipient == ALICE
+    ]
+    assert {reminder.kind for reminder in reminders} == {"reminder"}
     pressed(house, reminders[-1])
-    usual = [one for _ in range(8) for one in house.live(days=1) if one.recipient == ALICE]
+    usual = [letter for _ in range(8) for letter in house.live(days=1) if letter.recipient == ALICE]
     assert [one.kind for one in usual] == ["reminder"], "the last, a day before the loss"
     assert way_out(usual[0]) == ("", "")
 
 
 def test_the_reminder_that_everybody_gets_cannot_be_ended(house: Indoors) -> None:
     moved(house)
-    (reminder,) = [one for _ in range(9) for one in house.live(days=1) if one.recipient == ALICE]
+    (reminder,) = [
+        letter for _ in range(9) for letter in house.live(days=1) if letter.recipient == ALICE
+    ]
     assert reminder.kind == "reminder"
     assert way_out(reminder) == ("", "")
 
@@ -161,12 +165,12 @@ def test_following_ends_for_that_board_alone(house: Indoors) -> None:
     pressed(house, followed)
     pressed(house, followed)
     letters = house.send(BOB, f"blackbox move 1 bob {PASSWORD} g")
-    assert CAROL not in {one.recipient for one in letters}
+    assert CAROL not in {letter.recipient for letter in letters}
 
 
 def test_the_box_of_the_day_ends(house: Indoors) -> None:
     letters = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-    (box,) = (one for one in letters if one.kind == "daily")
+    (box,) = (letter for letter in letters if letter.kind == "daily")
     pressed(house, box)
     pressed(house, box)
     assert not house.live(days=2)
@@ -231,7 +235,7 @@ def test_without_https_pages_there_is_only_the_address(tmp_path: Path) -> None:
 def test_feedback_ids_name_kinds_of_letters_and_no_people(house: Indoors) -> None:
     letters = house.send(BOB, "blackbox challenge bob alice")
     letters += house.send(CAROL, "blackbox challenge carol alice") + house.send(ALICE, "help")
-    fields = {str(one.message["Feedback-ID"]) for one in letters}
+    fields = {str(letter.message["Feedback-ID"]) for letter in letters}
     assert len(fields) == 3, "challenged, challenge, help"
     for field in fields:
         assert re.fullmatch(r"[a-z-]+:(blackbox|server):(news|answer):[0-9a-f]{10}", field)

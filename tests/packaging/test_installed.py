@@ -29,14 +29,14 @@ SHIPPED = {
     path.relative_to(ROOT)
     for folder in ("templates", "migrations", "deploy")
     for path in (ROOT / folder).rglob("*")
-    if path.is_file() and not {"__pycache__", "docker"} & {*path.parts}
+    if path.is_file() and not {"__pycache__", "docker", "tests"} & {*path.parts}
 }
 TREES = tuple((ROOT / "pbmserv" / "games" / "blackbox" / "bots" / "trees").iterdir())
 
 
 @dataclass(frozen=True)
 class Built:
-    """What `python -m build` made."""
+    """The files that `python -m build` wrote."""
 
     wheel: Path
     sdist: Path
@@ -90,12 +90,12 @@ def constraints(built: Built, folder: Path) -> Path:
 
 
 def canonical(name: str) -> str:
-    """How package indexes compare names."""
+    """Return a name as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def run(program: Path, *arguments: str, folder: Path) -> str:
-    """What a program prints; it must end well and complain of nothing."""
+    """Return the output of a program, which must succeed and write no errors."""
     done = subprocess.run(
         [program, *arguments],
         cwd=folder,
@@ -133,7 +133,7 @@ def started(*command: str | Path, folder: Path, **settings: str) -> Iterator[sub
 
 
 def lines_until(process: subprocess.Popen[str], last: str) -> str:
-    """What it prints, up to a line that begins with *last*."""
+    """Return its output up to a line that begins with *last*."""
     assert process.stdout is not None
     lines = []
     for line in process.stdout:

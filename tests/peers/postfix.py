@@ -16,13 +16,13 @@ import pytest
 from programs import PATIENCE_S, free_port, program, wait_for_port
 
 ABOUT_THE_CLOCK = ("file system clock is", "resetting file time stamps")
-"""What cleanup(8) warns of now and then on Linux 6.13 and later, when a second begins as it writes.
+"""Warnings of cleanup(8) on Linux 6.13 and later, when a second begins as it writes.
 
 A file's time is fine-grained there (multigrain timestamps), while the time(2) that Postfix compares
 it with is that of the last tick, some milliseconds before.
 """
 OWNER = 65534
-"""Who owns the mailboxes: Postfix delivers to nobody's files as root."""
+"""The owner of the mailboxes: Postfix delivers to nobody's files as root."""
 
 _DAEMONS = """
 {port}    inet  n       -       n       -       -       smtpd

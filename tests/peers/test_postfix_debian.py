@@ -24,8 +24,8 @@ relayhost =
 mailbox_size_limit = 0
 recipient_delimiter = +
 """
-"""What an "Internet Site" gets: the domain of its mail name is among its destinations. Lines about
-TLS, and tables that only an installed Postfix has, are left out."""
+"""The settings of an "Internet Site": the domain of its mail name is among its destinations. Lines
+about TLS, and tables that only an installed Postfix has, are left out."""
 
 MEND = "mydestination = localhost"
 README = Path(__file__).parents[2] / "deploy" / "README.md"

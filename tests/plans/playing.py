@@ -10,8 +10,11 @@ from seating import seat_pairs
 from pbmserv.store.boards import moves
 
 ATOMS = ("b3,d3,a1,f2", "c3,b5,e5,g6")
-"""What anna hides for bela, and bela for anna. To anna: 3 and 5 are hits, 14 a reflection, 1-8 a
-detour. To bela: 1 and 3 are hits, 2 a reflection, G-8 a detour."""
+"""The atoms that anna hides for bela, and bela for anna.
+
+To anna: 3 and 5 are hits, 14 a reflection, 1-8 a detour. To bela: 1 and 3 are hits, 2 a
+reflection, G-8 a detour.
+"""
 
 NAMES = ("t0a", "t0b")
 ADDRESSES = tuple(f"{name}@players.example" for name in NAMES)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from played import a_game, checked, sentences
+from mailboxes_of_games import a_game, checked, sentences
 
 from pbmserv.engine.proof import pledge_of
 from pbmserv.engine.record import read_record
@@ -248,7 +248,7 @@ def test_without_the_letter_about_the_result_nothing_is_proven() -> None:
 def test_a_record_without_letters_proves_nothing() -> None:
     verdict = checked([record_in(played("liar")["anna"]).replace("\n", "\r\n").encode()])
     assert not verdict.is_proven
-    assert "without a letter" in sentences(verdict)[-1]
+    assert "no letter here carries hashes" in sentences(verdict)[-1]
 
 
 def test_a_mail_of_mine_in_the_dice_is_found_among_my_sent_mails() -> None:
@@ -265,3 +265,24 @@ def test_unsigned_letters_are_counted() -> None:
     assert "are not signed, so anybody could have written them" in sentences(
         checked(played("liar")["anna"])
     )[-1]  # fmt: skip
+
+
+def test_another_move_of_a_race_is_named() -> None:
+    def other_ray(text: str) -> str:
+        return re.sub(r"(?m)^1\. anna: .*$", "1. anna: 7", text)
+
+    sentence = refusal(changed(played("race")["anna"], other_ray))
+    assert 'Move 1 by anna in the record, "7", is not the move' in sentence
+
+
+def test_a_mail_that_quotes_or_passes_on_a_record_changes_nothing() -> None:
+    mails = played("liar")["anna"]
+    record = record_in(mails).replace("\n", "\r\n").encode()
+    head = b"From: anna@players.example\r\nMessage-ID: <q@players.example>\r\n\r\nLook:\r\n"
+    quoting = head + b"> " + record.replace(b"\r\n", b"\r\n> ")
+    assert checked([*mails, quoting, head + record]).is_proven
+
+
+def test_a_letter_for_a_seat_that_is_not_there_is_named() -> None:
+    mails = [mail.replace(b"; seat=0;", b"; seat=9;") for mail in played("liar")["anna"]]
+    assert "is a seat that the board does not have" in refusal(mails)

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
-from played import as_mbox
+from mailboxes_of_games import as_mbox
 from test_games_proven import changed, played, record_in
 from typer.testing import CliRunner
 

@@ -58,7 +58,7 @@ class Game:
             return reply_address(self.house.server, connection, self.board, self.player)
 
     def commands(self) -> tuple[str, ...]:
-        """What would be carried out if it were not quoted, password and all."""
+        """Return the command that would be carried out if it were not quoted, with its password."""
         front, who = "blackbox", f"{self.board} {self.player.userid} secret"
         return (f"{front} move {who} g", f"{front} resign {who}", f"move {who} 5", f"resign {who}")
 
@@ -143,7 +143,7 @@ def test_nothing_attached_is_read(game, part, said):
 
 
 @pytest.mark.parametrize("style", sorted(STYLES)[::9])
-def test_what_stands_above_a_quote_is_made(game, style):
+def test_a_move_above_a_quote_is_made(game, style):
     # Refused by the game, in words that name it: so this was read, and the quote was not.
     before = game.record()
     assert game.mail(f"zz9\n\n{quoted(style, 'resign')}") == ["refusal"]

@@ -56,7 +56,7 @@ def cases(file: Path = FILE) -> Iterator[Case]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a server did about a reply.
+    """The effects of a reply.
 
     Attributes:
         moves: Alice's new moves.
@@ -116,12 +116,11 @@ class Stage:
         assert board is not None
         if situation == "challenge":
             return letter, board
-        letter = self._to(alice, server.reply(letter, "accept"))
         if situation == "hiding":
-            return letter, board
-        self._move(board, bob, HIDDEN[1])
-        letters = self._move(board, alice, HIDDEN[0])
-        letters = letters or []
+            return self._to(alice, server.reply(letter, "accept")), board
+        server.reply_unread(letter, f"accept {HIDDEN[0]}")
+        server.drop_letters()  # making letters is half of the work
+        letters = self._move(board, bob, HIDDEN[1])
         row = [one for one in letters if one.recipient == address_of(alice)]
         if not any("Your move" in one.subject for one in row):  # Bob is first
             row = [one for one in self._move(board, bob, "1") if one.recipient == address_of(alice)]
@@ -137,7 +136,7 @@ class Stage:
         )
 
     def _to(self, userid: str, letters: list[Posted]) -> Posted:
-        return [one for one in letters if one.recipient == address_of(userid)][-1]
+        return [letter for letter in letters if letter.recipient == address_of(userid)][-1]
 
     def _plies(self, board: int) -> dict[int, str]:
         with self._server.server.database.reading.connect() as connection:
@@ -188,4 +187,4 @@ def _has_talk(body: str, letters: tuple[Posted, ...]) -> bool:
     """Return whether some sentence of a reply is in a letter to Bob."""
     words = _said(letters)
     sentences = [" ".join(one.split()) for one in re.split(r"[.!?\n]+", body)]
-    return any(len(one.split()) >= 2 and one in words for one in sentences)
+    return any(len(sentence.split()) >= 2 and sentence in words for sentence in sentences)

@@ -58,7 +58,7 @@ def words(markup: str) -> list[str]:
 
 
 def is_apart(name: str) -> bool:
-    """Whether no word of one such element is joined to the words beside it."""
+    """Return whether no word of one such element is joined to the words beside it."""
     read = words(f"<div>1<{name}>2</div>")
     if name not in VOID:
         read += words(f"<div>1<{name}>2</{name}>3</div>") + words(f"<p>1<{name}></{name}>3</p>")

@@ -141,7 +141,7 @@ def test_a_report_is_never_long(server: Indoors) -> None:
     assert len(same.raw) < 30_000
     assert same.text.count("(see 1)") == 49
     words = ("help", "help move", "help commands", "help signup", "help blackbox", "help replies")
-    forged(server, "multiple", "\r\n".join([*words, *(f"help {one} prefs" for one in words)]))
+    forged(server, "multiple", "\r\n".join([*words, *(f"help {word} prefs" for word in words)]))
     (long,) = server.letters()
     assert len(long.raw) < 60_000
     assert "(not shown)" in long.text

@@ -43,7 +43,7 @@ def write(
 
 
 def to_strangers(letters: list[Posted], writer: str) -> list[Posted]:
-    return [one for one in letters if one.recipient not in {writer, ALICE}]
+    return [letter for letter in letters if letter.recipient not in {writer, ALICE}]
 
 
 def rows(server: Indoors, table) -> int:
@@ -64,20 +64,20 @@ def five(number: int, domain: str = "far") -> str:
 def test_a_network_that_signs_up_strangers_reaches_few(server: Indoors) -> None:
     writer = "mallory@evil.example"
     sent: list[Posted] = []
-    for number in range(150):
+    for number in range(60):
         sent += to_strangers(
             write(server, writer, f"signup m{number}x horseshoe {five(number)}"), writer
         )
     assert {one.kind for one in sent} == {"confirm"}
-    assert len(sent) == 40  # 750 without the limits
+    assert len(sent) == 40  # 300 without the limits
     assert len({one.recipient for one in sent}) == 40
     for hour in range(23):
         clock_of(server).move(hours=1)
-        for number in range(50):
+        for number in range(10):
             name = f"h{hour}n{number}"
             line = f"signup {name} horseshoe {five(number, f'h{hour}x')}"
             sent += to_strangers(write(server, writer, line), writer)
-    assert len(sent) <= 150
+    assert len(sent) <= 150  # 1,250 without the limits
 
 
 def test_one_domain_gets_few_letters_from_all_networks_together(server: Indoors) -> None:
@@ -86,7 +86,7 @@ def test_one_domain_gets_few_letters_from_all_networks_together(server: Indoors)
         line = f"signup m{number}x horseshoe v{number}@far.example"
         peer = f"198.51.{number % 250}.{1 + number // 250}"
         letters = write(server, f"m{number}@e{number}.example", line, peer=peer)
-        sent += [one for one in letters if one.recipient.endswith("@far.example")]
+        sent += [letter for letter in letters if letter.recipient.endswith("@far.example")]
     assert len(sent) == 200
 
 
@@ -104,26 +104,26 @@ def test_further_addresses_are_asked_when_the_first_has_answered(server: Indoors
     assert (question.recipient, notice.recipient) == (writer, writer)  # one's own comes first
     assert "Then we ask the other addresses, too." in " ".join(notice.text.split())
     letters = server.reply(question, "yes")
-    assert sorted((one.kind, one.recipient) for one in letters) == [
+    assert sorted((letter.kind, letter.recipient) for letter in letters) == [
         ("confirm", "a@far.example"),
         ("confirm", "b@far.example"),
         ("welcome", writer),
     ]
-    assert {one.kind for one in server.reply(question, "yes")} <= {"welcome"}  # nobody twice
-    other = next(one for one in letters if one.recipient == "a@far.example")
-    assert [one.kind for one in server.reply(other, "yes")] == ["welcome"]
+    assert {letter.kind for letter in server.reply(question, "yes")} <= {"welcome"}  # nobody twice
+    other = next(letter for letter in letters if letter.recipient == "a@far.example")
+    assert [letter.kind for letter in server.reply(other, "yes")] == ["welcome"]
 
 
 def test_an_address_that_does_not_answer_brings_no_letter_to_others(server: Indoors) -> None:
     writer = "mallory@evil.example"
     write(server, writer, f"signup mallory horseshoe {five(1)}")
     letters = server.live(days=8)
-    assert not [one for one in letters if one.recipient != ALICE]
+    assert not [letter for letter in letters if letter.recipient != ALICE]
 
 
 def test_a_signup_expires_and_its_letter_and_link_say_so(server: Indoors) -> None:
     letters = server.send("dave@players.example", "signup dave horseshoe a@far.example")
-    question = next(one for one in letters if one.kind == "confirm")
+    question = next(letter for letter in letters if letter.kind == "confirm")
     link = next(word for word in question.text.split() if "/confirm/" in word)
     path = link.removeprefix("http://games.example")
     site = site_of(server.server)
@@ -150,7 +150,7 @@ def test_a_signup_is_over_before_it_is_deleted(server: Indoors) -> None:
 
 def test_a_change_of_address_expires(server: Indoors) -> None:
     letters = server.send(ALICE, f"change address alice {PASSWORD} new@far.example")
-    question = next(one for one in letters if one.kind == "address-confirm")
+    question = next(letter for letter in letters if letter.kind == "address-confirm")
     assert "You have 7 days" in question.text
     server.live(days=8)
     while server.server.expiry.step():
@@ -179,7 +179,7 @@ def test_invitations_count_with_the_letters_of_a_network(tmp_path: Path) -> None
         for number in range(50):
             line = f"signup m{number}x horseshoe v{number}@far.example"
             sent += to_strangers(write(server, writer, line), writer)
-        for number in range(20):
+        for number in range(60):
             line = f"blackbox challenge alice {PASSWORD} w{number}@far.example"
             sent += to_strangers(write(server, ALICE, line), writer)
         assert {one.kind for one in sent} == {"confirm"}

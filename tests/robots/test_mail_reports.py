@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from email.message import EmailMessage
 from email.mime.base import MIMEBase
@@ -22,6 +24,8 @@ from sqlalchemy import select
 from pbmserv.inbound.mail_reports import LONGEST_REPORT, MailReport, read_mail_report
 from pbmserv.mail.envelope import Envelope
 from pbmserv.monitoring.metrics import REGISTRY
+from pbmserv.stages.state import reports_line
+from pbmserv.store.delivery import reported_sources
 from pbmserv.store.tables.mail import inbox
 
 RECORD = (
@@ -58,7 +62,7 @@ def with_part(octets: bytes, kind: str) -> bytes:
     message = EmailMessage()
     message["From"] = "noreply-dmarc-support@mail.example"
     message["Subject"] = "Report domain: games.example Submitter: mail.example Report-ID: 1"
-    message["Message-ID"] = "<report@mail.example>"
+    message["Message-ID"] = f"<{zlib.crc32(octets)}@mail.example>"
     message.set_content("This is a report.")
     main, _, sub = kind.partition("/")
     message.add_attachment(octets, maintype=main, subtype=sub, filename="report")
@@ -89,6 +93,16 @@ REPORTS = {
         MailReport("tls", 12, 1),
     ),
     "abuse": (complaint(), MailReport("abuse", 0, 1)),
+    "nothing but the archive": (
+        b"From: noreply-dmarc-support@mail.example\r\n"
+        b"Content-Type: application/zip; name=report.zip\r\n"
+        b"Content-Transfer-Encoding: base64\r\n\r\n" + base64.encodebytes(zipped(PLAIN)),
+        MailReport("dmarc", 42, 3),
+    ),
+    "of no type": (
+        with_part(gzip.compress(b"\xef\xbb\xbf" + PLAIN), "application/octet-stream"),
+        MailReport("dmarc", 42, 3),
+    ),
 }
 
 
@@ -155,6 +169,44 @@ def test_a_report_is_counted_once_and_never_kept(house: Indoors, local: str) -> 
         rows = connection.execute(select(inbox.c.state, inbox.c.error, inbox.c.octets)).all()
     assert [tuple(row) for row in rows] == [("ignored", "mail-report", 0)]
     assert house.letters() == []
+
+
+def row(source: str, count: int, dkim: str) -> str:
+    record = RECORD.format(count=count, dkim=dkim, spf="fail")
+    return record.replace("192.0.2.1", source)
+
+
+def report_of(*rows: str) -> bytes:
+    begin, _, _ = DMARC.format(space="").partition("<record>")
+    return f"{begin}{''.join(rows)}</feedback>".encode()
+
+
+def test_messages_are_summed_by_the_address_that_sent_them(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An operator sees in `pbmserv status` who else sends in the server's name."""
+    monkeypatch.setattr(reported_sources, "MOST", 3)
+    to = f"postmaster@{house.server.mail_domain.domain}"
+    first = report_of(row("192.0.2.1", 40, "pass"), row("2001:DB8::1", 2, "fail"))
+    second = report_of(
+        row("192.0.2.1", 5, "pass"),
+        row("2001:db8:0::1", 7, "fail"),
+        row("nobody", 1, "fail"),
+        row("192.0.2.9", 9, "fail"),
+    )
+    for text in (first, second, first):  # the last one is a copy
+        deliver(house, with_part(gzip.compress(text, mtime=0), "application/gzip"), to)
+    with house.server.database.reading.connect() as connection:
+        assert reports_line(connection) == (
+            "Reports (DMARC) of 60 days: 45 messages passed and 19 failed, from 3 addresses; "
+            "most failed: others (10), 2001:db8::1 (9)."
+        )
+    house.live(days=61)
+    deliver(house, with_part(report_of(row("192.0.2.7", 1, "pass")), "text/xml"), to)
+    with house.server.database.reading.connect() as connection:
+        assert reports_line(connection).endswith(
+            "1 messages passed and 0 failed, from 1 addresses."
+        )
 
 
 @pytest.mark.sqlite_alone

@@ -293,7 +293,7 @@ def _nobody(address: str) -> bool:
     return False
 
 
-def test_what_says_within_a_subject_that_somebody_is_away_is_nobodys_name() -> None:
+def test_words_about_absence_in_a_subject_are_nobodys_name() -> None:
     assert not [words for words in AWAY_WITHIN if re.fullmatch(r"[a-z0-9-]+", words)]
 
 
@@ -315,7 +315,7 @@ def test_nobody_else_is_asked(server: Indoors, board: Posted) -> None:
     server.send(ALICE, f"back alice {PASSWORD}")
 
 
-def test_who_has_left_is_not_asked(tmp_path: Path) -> None:
+def test_a_player_who_left_is_not_asked(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("carol")
         (letter,) = server.send(address_of("carol"), f"signoff carol {PASSWORD}")

@@ -138,7 +138,7 @@ def test_a_person_is_answered_again_after_an_hour(post: Post) -> None:
         [letter.subject for letter in server.send(alice, f"brillig {n}")]
         for n in range(REFUSALS + 5)
     ]
-    assert [len(one) for one in kinds] == [1] * (REFUSALS - 1) + [2] + [0] * 5
+    assert [len(kind) for kind in kinds] == [1] * (REFUSALS - 1) + [2] + [0] * 5
     assert kinds[REFUSALS - 1][1] == "No more answers for a while"
     assert len(server.send(alice, "list")) == 1  # what can be done is answered as always
     server.live(hours=1)

@@ -1,4 +1,4 @@
-"""Whatever strangers send to the postmaster, others find room and operators see the faults."""
+"""Mails of strangers to the postmaster leave room for others, and operators see the faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever sends too much is put off, and told so once a day; nobody else suffers for it."""
+"""A sender of too much is put off, and told so once a day; nobody else suffers for it."""
 
 from __future__ import annotations
 
@@ -111,14 +111,14 @@ def test_addresses_networks_and_players(busy: Running) -> None:
 
 def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
     busy.send(ALICE, f"message alice {PASSWORD} bob", "Good morning!")
-    question = next(one for one in busy.letters() if str(one.message["To"]) == BOB)
+    question = next(letter for letter in busy.letters() if str(letter.message["To"]) == BOB)
     home = "bob-at-home@players.example"  # nobody knows it: the reply address says who it is
     for n in range(3):
         assert busy.reply(question, f"Good day, the {n}th!", sender=home).startswith("250")
     assert busy.reply(question, "And one more!", sender="bob-at-work@players.example").startswith(
         OVER
     )
-    notices = [one for one in busy.letters(BOB) if one.subject == "Too many mails at once"]
+    notices = [letter for letter in busy.letters(BOB) if letter.subject == "Too many mails at once"]
     assert len(notices) == 1
     assert "More than 3 mails in an hour" in notices[0].text
     busy.letters()
@@ -230,7 +230,7 @@ def test_an_address_is_counted_for_each_network_by_itself(clock: StandingClock) 
     assert traffic.count_mail(HERE, 0, direct=True) is None
 
 
-def test_whoever_asks_first_is_not_counted(clock: StandingClock) -> None:
+def test_a_client_that_asks_first_is_not_counted(clock: StandingClock) -> None:
     traffic = Traffic(Rates("2/hour", "9/hour", "9/hour", "", "", "", ""), clock)
     assert not any(traffic.is_over(HERE, 7, direct=True) for _ in range(50))
     assert traffic.count_mail(HERE, 7, direct=True) is None

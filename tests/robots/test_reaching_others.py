@@ -49,7 +49,7 @@ def test_lines_of_one_mail_and_challenges_are_counted_alike(server: Indoors) -> 
     assert reached(server.send(ALICE, "blackbox challenge alice bob")) == 1
 
 
-def test_what_moves_a_game_on_is_not_counted(server: Indoors) -> None:
+def test_moves_of_a_game_are_not_counted(server: Indoors) -> None:
     server.send(BOB, "blackbox challenge bob alice")
     lines = "\n".join(f"message alice {PASSWORD} {EIGHT}" for _ in range(12))
     server.send(ALICE, "multiple", f"{lines}\n\nHello!")

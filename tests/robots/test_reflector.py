@@ -73,7 +73,7 @@ def lines(row: Row) -> Iterator[str]:
 def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row) -> None:
     every = list(lines(row))
     senders = cycle((VICTIM, ALICE))
-    for line in every:
+    for line in every[::2]:
         check(server.send(next(senders), line), line)
     for at in range(0, len(every), 6):
         check(server.send(next(senders), "multiple", "\n".join(every[at : at + 6])), every[at])
@@ -84,7 +84,7 @@ def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row) -> None
 @pytest.mark.parametrize("marker", LINKS)
 def test_no_place_of_a_mail_is_repeated(server: Indoors, marker: str) -> None:
     senders = cycle((VICTIM, ALICE, ALICE) if len(marker) % 2 else (ALICE, VICTIM, VICTIM))
-    for subject in (
+    subjects = (
         marker,
         f"Re: {marker}",
         f"blackbox preview 1 {' '.join(PHRASE)} {marker}",
@@ -108,7 +108,8 @@ def test_no_place_of_a_mail_is_repeated(server: Indoors, marker: str) -> None:
         f"1: {marker}",
         "multiple",
         "",
-    ):
+    )
+    for subject in subjects[LINKS.index(marker) % 2 :: 2]:
         check(server.send(next(senders), subject, f"{marker}\n\n{marker}"), subject)
 
 
@@ -152,7 +153,7 @@ def test_no_reply_repeats_words_to_somebody_else(server: Indoors) -> None:
                 check(letters, (letter.kind, text))
 
 
-def test_who_has_proved_to_write_still_reads_the_own_words(tmp_path: Path) -> None:
+def test_a_proven_writer_still_reads_the_own_words(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")

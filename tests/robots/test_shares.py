@@ -1,4 +1,4 @@
-"""Who sends more than can be carried out waits alone: 451 to a full lane, 250 to all others."""
+"""A sender of more than can be carried out waits alone: 451 to a full lane, 250 to all others."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_player_of_a_reply_address_waits_for_nobody_else(server: Indoors) -> N
     assert hand_in(server, FLOOD, HIDINGS[1], other) == "250"
 
 
-def test_who_comes_meanwhile_waits_for_one_mail_and_not_for_all_that_are_there(
+def test_a_newcomer_waits_for_one_mail_and_not_for_all_before(
     server: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lanes, "NOT_WORTH_KEEPING_S", 1e-9)  # whatever it takes is much

@@ -58,7 +58,7 @@ def test_forged_solos_make_no_board_and_block_none(server: Indoors) -> None:
     assert "20 games alone" in " ".join(refused.text.split())
 
 
-def test_what_nobody_says_yes_to_is_forgotten(server: Indoors) -> None:
+def test_unconfirmed_boards_are_forgotten(server: Indoors) -> None:
     (question,) = written(server, "blackbox solo alice", AT_HOME)
     (late,) = written(server, "blackbox challenge alice house", AT_HOME)
     (begun,) = server.reply(late, "yes")
@@ -102,7 +102,7 @@ def test_one_network_leaves_a_stranger_s_answers_to_others(server: Indoors) -> N
     assert [one.kind for one in written(server, "help", AT_HOME, VICTIM)] == ["help"]
 
 
-def test_what_a_victim_gets_of_all_networks_together_has_an_end(server: Indoors) -> None:
+def test_a_victim_gets_few_letters_from_all_networks_together(server: Indoors) -> None:
     for network in range(8):
         for n in range(21):
             forged(server, "help", f"{network} {n}", peer=f"10.0.{network}.1")

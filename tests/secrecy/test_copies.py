@@ -71,7 +71,7 @@ def loaded(house: Indoors, who: str, text: str) -> list[Posted]:
 def begin(house: Indoors, who: str, subject: str) -> list[Posted]:
     """A board for which a yes may be asked."""
     letters = house.send(address_of(who), subject)
-    if [one.kind for one in letters] == ["begin-asked"]:
+    if [letter.kind for letter in letters] == ["begin-asked"]:
         return house.reply(letters[0], "yes")
     return letters
 

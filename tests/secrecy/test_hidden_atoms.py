@@ -96,8 +96,8 @@ def told_again(world: World, mails: list[Sent]) -> dict[str, list[bytes]]:
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What the log shows of everything that was logged, without what a clock says and how long a
-    mail is that its writer wrote: the cells in it have one or two digits."""
+    """Return the lines of the log without times of a clock and lengths of mails: the cells that a
+    player writes have one or two digits."""
     lines = [TextFormatter().format(record).partition(" ")[2] for record in caplog.records]
     lines = [re.sub(r" (?:ms|octets)=[0-9.]+", "", line) for line in lines]
     caplog.clear()

@@ -87,20 +87,20 @@ def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path:
     assert len(mails) > 6
     assert mails != others
     with quiet_world(tmp_path / "one") as world:
-        octets = read_all_along(world, mails)
+        rounds = read_all_along(world, mails)
         assert board_of(world).status == "active"
     with quiet_world(tmp_path / "other") as world:
         there = read_all_along(world, others)
-    for number, (one, other) in enumerate(zip(octets, there, strict=True)):
+    for number, (one, other) in enumerate(zip(rounds, there, strict=True)):
         assert one.keys() == other.keys()
         for path in one:
             assert one[path] == other[path], (number, path)
-    assert octets[-1]["/game/1.png"].body.startswith(b"\x89PNG")
+    assert rounds[-1]["/game/1.png"].body.startswith(b"\x89PNG")
     for path in ("/game/1", "/api/boards/1", SEAT):
-        assert len({one[path].header("etag") for one in octets}) > 1
-    own = {path for path in octets[-1] if path.startswith((SEAT, "/b/", "/mine/"))}
+        assert len({answers[path].header("etag") for answers in rounds}) > 1
+    own = {path for path in rounds[-1] if path.startswith((SEAT, "/b/", "/mine/"))}
     assert len(own) == 8
-    assert all(one[path].status == 200 for one in octets for path in own)
+    assert all(answers[path].status == 200 for answers in rounds for path in own)
 
 
 @pytest.mark.slow

@@ -141,10 +141,10 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_moves_of_another_racer_change_no_letter(tmp_path: Path, seed: int) -> None:
+def test_moves_of_another_racer_change_no_letter(tmp_path: Path) -> None:
     alone = told(tmp_path / "alone", None)
-    beside = told(tmp_path / "beside", random.Random(seed))
-    for (command, letters), (_, others) in zip(alone, beside, strict=True):
-        for one, other in zip(letters, others, strict=True):
-            assert one.splitlines() == other.splitlines(), command
+    for seed in range(3):
+        beside = told(tmp_path / f"beside-{seed}", random.Random(seed))
+        for (command, letters), (_, others) in zip(alone, beside, strict=True):
+            for one, other in zip(letters, others, strict=True):
+                assert one.splitlines() == other.splitlines(), (seed, command)

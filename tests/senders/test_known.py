@@ -30,7 +30,7 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
 
 
 def kinds(letters: list[Posted]) -> set[str]:
-    return {kind for one in letters for kind in (one.kind, *one.inside)}
+    return {kind for letter in letters for kind in (letter.kind, *letter.inside)}
 
 
 def flat(letter: Posted) -> str:
@@ -79,8 +79,10 @@ def test_a_proven_sender_need_not_say_who_writes(house: Indoors) -> None:
     wrong = {}
     for line, kind in LINES.items():
         letters = writes(house, "alice", line)
-        if kind not in kinds([one for one in letters if one.recipient == address_of("alice")]):
-            wrong[line] = [one.text.splitlines()[2:6] for one in letters]
+        if kind not in kinds(
+            [letter for letter in letters if letter.recipient == address_of("alice")]
+        ):
+            wrong[line] = [letter.text.splitlines()[2:6] for letter in letters]
     assert wrong == {}
 
 
@@ -136,7 +138,7 @@ def test_a_reply_about_one_board_cannot_name_another(house: Indoors) -> None:
     assert report.inside == ("started", "refusal", "refusal"), report.text
     # The owner's own mail program proves more than the letter does.
     letters = writes(house, "alice", "Re:", "solo\r\nmove 1 2", to=mine.reply_to)
-    assert "refusal" not in {kind for one in letters for kind in one.inside}
+    assert "refusal" not in {kind for letter in letters for kind in letter.inside}
 
 
 def test_players_with_one_address_must_say_who_writes(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ def test_players_with_one_address_must_say_who_writes(tmp_path: Path) -> None:
 def test_words_for_several_go_to_all_of_them(house: Indoors) -> None:
     for to in ("bob", "bob, carol", "bob carol", "bob carol alice"):
         letters = writes(house, "alice", f"message {to}", "Good morning!")
-        assert "message-sent" in kinds(letters), [one.text for one in letters]
+        assert "message-sent" in kinds(letters), [letter.text for letter in letters]
     letters = writes(house, "alice", "", "message bob carol\r\nGood morning!")
     assert "Good morning!" in letters[1].text
 
@@ -197,7 +199,7 @@ def test_a_players_own_record_comes_to_the_proven_player(house: Indoors) -> None
     assert kinds(writes(house, "bob", "record 2")) == {"refusal"}
 
 
-def test_whatever_a_known_reader_gets_can_be_answered(house: Indoors) -> None:
+def test_every_letter_to_a_known_reader_can_be_answered(house: Indoors) -> None:
     (question,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
     for line in ("list", "help", "blackbox standings", "scores", "week", "show 1", "games bob"):
         for letters in (house.reply(question, line), writes(house, "alice", line)):

@@ -200,7 +200,7 @@ def test_the_same_signed_mail_works_once(house: Indoors) -> None:
 
 
 GMAIL = ("to", "subject", "message-id", "date", "from", "mime-version", "cc", "reply-to")
-"""What Gmail signs: neither Content-Type nor Content-Transfer-Encoding."""
+"""Headers that Gmail signs: neither Content-Type nor Content-Transfer-Encoding."""
 
 
 def signed_once(house: Indoors, message_id: str = f"<m@{DOMAIN}>") -> bytes:
@@ -263,7 +263,7 @@ def test_a_mail_with_the_message_id_of_another_changes_nothing(house: Indoors) -
     assert not house.send_raw(address_of("alice"), b"From:" + raw)
 
 
-def test_what_others_sign_proves_the_sender(house: Indoors) -> None:
+def test_signatures_of_other_servers_prove_the_sender(house: Indoors) -> None:
     providers = (
         GMAIL,
         ("from", "date", "subject", "message-id", "content-type", "mime-version", "to", "cc"),

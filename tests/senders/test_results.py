@@ -114,7 +114,7 @@ FORMS = {
 
 
 @rows("name", FORMS)
-def test_what_servers_write_is_read(name: str) -> None:
+def test_results_as_servers_write_them_are_read(name: str) -> None:
     field, statements = FORMS[name]
     assert results(field) == statements
     assert results(f"{field} ;") == statements

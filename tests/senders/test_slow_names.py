@@ -153,7 +153,7 @@ def test_a_mail_does_not_wait_for_threads_of_other_domains(
 
 def test_more_mails_than_may_wait_are_not_checked(zone: StuckZone, senders: Senders) -> None:
     checks = [senders.check(envelope("stuck.example", number=n), NETWORK) for n in range(100)]
-    done = [one.result(60) for one in checks if one.done()]
+    done = [check.result(60) for check in checks if check.done()]
     assert set(done) == {Verdict("temperror", "not looked at: too many mails at a time")}
     assert len(checks) - len(done) == sender_checks.NETWORK_WAITING + 1
     assert is_proven(senders)

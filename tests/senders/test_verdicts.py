@@ -622,7 +622,7 @@ def forwarder() -> Zone:
     return names
 
 
-def test_what_a_trusted_forwarder_saw_counts(forwarder) -> None:
+def test_verdicts_of_a_trusted_forwarder_count(forwarder) -> None:
     verdict = examined(forwarder, sealed(mail(), "forward.example", SAID), SEALED)
     assert verdict.result == "pass", verdict
     assert "arc=pass" in verdict.found
@@ -641,7 +641,7 @@ def test_other_seals_do_not(forwarder, domain, results, trusted) -> None:
     assert examined(forwarder, sealed(mail(), domain, results), trusted).result == "fail"
 
 
-def test_what_a_forwarder_says_of_a_signature_is_said_of_one_that_it_sealed(forwarder) -> None:
+def test_a_forwarders_verdict_is_about_a_signature_that_it_sealed(forwarder) -> None:
     whole, weak = signed(mail(), "home.example.org"), WEAK[0]
     names = (*USUAL, "dkim-signature")
 

@@ -51,7 +51,10 @@ def test_revisions_are_read_as_alembic_reads_them() -> None:
 
     for ini in (schema.alembic_ini(), ROOT / "alembic.ini"):
         scripts = ScriptDirectory.from_config(Config(ini))
-        read = {one.revision: tuple(one._all_down_revisions) for one in scripts.walk_revisions()}
+        read = {
+            revision.revision: tuple(revision._all_down_revisions)
+            for revision in scripts.walk_revisions()
+        }
         assert read == schema.revisions()
         assert scripts.get_heads() == [schema.head()]
     assert {name for name in schema.revisions() if len(name) > 32} == set()  # the column's length

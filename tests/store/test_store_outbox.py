@@ -30,6 +30,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox
 from pbmserv.store.delivery.outbox import SHARE, NewLetter, QueuedLetter, keep_bytes
+from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.tables.columns import pack
 from pbmserv.store.tables.mail import outbox as rows
 
@@ -271,6 +272,26 @@ def test_a_worker_skips_letters_that_another_one_is_claiming(
         two = outbox.claim(second, "two", clock.now(), until, 9)
         assert server.places(one) == [1, 2]
         assert server.places(two) == [3, 4]
+    assert server.queue.claim(9) == []
+    server.close()
+
+
+def test_each_share_is_claimed_for_itself(postgres_url: str, clock: MovableClock) -> None:
+    """A distributed PostgreSQL has each share on one node; a reader's letters are in one share."""
+    server = Post(postgres_url, clock)
+    server.post(40, clock)
+    server.post(40, clock)
+    until = clock.now() + LEASE
+    numbers: list[int] = []
+    with server.database.writing.begin() as first, server.database.writing.begin() as second:
+        for share in range(SHARES):
+            one = outbox.claim(first, "one", clock.now(), until, 3, share=share)
+            two = outbox.claim(second, "two", clock.now(), until, 80, share=share)
+            readers = [letter.recipient for letter in (*one, *two)]
+            assert all(readers.count(reader) == 2 for reader in readers)
+            assert {letter.id % SHARES for letter in (*one, *two)} <= {share}
+            numbers += [letter.id for letter in (*one, *two)]
+    assert sorted(numbers) == server.numbers()
     assert server.queue.claim(9) == []
     server.close()
 

@@ -91,7 +91,7 @@ def test_a_position_that_was_rolled_back_is_not_cached(
 
 
 def test_an_uncommitted_position_is_invisible_to_others(server: Running) -> None:
-    """What one transaction has played is not there for another one that has not seen it."""
+    """A transaction does not see positions that another one has played and not committed."""
     table = seat_pairs(server.server, 1)[0]
     play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]))
     positions, database = server.server.positions, server.server.database

@@ -173,5 +173,5 @@ def test_two_processes_can_start_on_one_empty_database(empty: Database, tmp_path
 
     with ThreadPoolExecutor(2) as pool:
         ends = list(pool.map(begin, range(2)))
-    assert [one.returncode for one in ends] == [0, 0], ends
+    assert [end.returncode for end in ends] == [0, 0], ends
     assert schema.check(empty, ("game",) if empty.is_sqlite else schema.ALL) == []

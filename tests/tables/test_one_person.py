@@ -108,7 +108,7 @@ def begun(house: Indoors, one: str, other: str, options: str = "") -> int:
     letters = house.send(
         HOMES[one], f"blackbox challenge {one} {PASSWORD} {other} {options}".strip()
     )
-    challenge = next(one for one in letters if one.kind == "challenge")
+    challenge = next(letter for letter in letters if letter.kind == "challenge")
     assert challenge.board is not None
     house.send(HOMES[other], f"blackbox accept {challenge.board} {other} {PASSWORD}")
     return challenge.board
@@ -170,7 +170,7 @@ def scored(house: Indoors) -> dict[int, set[str]]:
 def test_a_race_of_two_names_brings_scores_to_others_only(house: Indoors) -> None:
     for names in (("alice", "second"), ("alice", "second", "bob"), ("alice", "bob")):
         line = f"blackbox challenge alice {PASSWORD} {' '.join(names[1:])} -race"
-        challenge = next(one for one in house.send(ALICE, line) if one.kind == "challenge")
+        challenge = next(letter for letter in house.send(ALICE, line) if letter.kind == "challenge")
         board = challenge.board
         assert board is not None
         for userid in names[1:]:
@@ -219,7 +219,7 @@ def test_a_list_names_a_person_once(house: Indoors) -> None:
 def daily(house: Indoors, userid: str, home: str = "") -> tuple[Posted, list[Posted]]:
     """Subscribe at an hour that is over: the answer, and today's box if it came."""
     letters = house.send(home or HOMES[userid], f"blackbox daily {userid} {PASSWORD} 07:30")
-    return letters[0], [one for one in letters if one.kind == "daily"]
+    return letters[0], [letter for letter in letters if letter.kind == "daily"]
 
 
 @pytest.mark.parametrize("end", ["", "solve", "solved"])
@@ -233,8 +233,8 @@ def test_the_second_name_gets_no_box_of_that_day(house: Indoors, end: str) -> No
     assert "Another name at your address" in " ".join(refusal.text.split())
     assert len(daily(house, "bob")[1]) == 1
     # The next day it is whichever asks first, and again only one of them.
-    letters = [one for _ in range(24) for one in house.live(hours=1)]
-    got = [one.recipient for one in letters if one.kind == "daily"]
+    letters = [letter for _ in range(24) for letter in house.live(hours=1)]
+    got = [letter.recipient for letter in letters if letter.kind == "daily"]
     assert sorted(got) in ([ALICE, BOB], [OTHER, BOB], sorted([OTHER, BOB]))
 
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 FIRST_WIN = 138
-"""What a newcomer's first win against a newcomer adds to the number that people see."""
+"""Points that a newcomer's first win against a newcomer adds to the number that people see."""
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def resigned(house: Indoors, number: int, *, opened: bool) -> str:
     if opened:
         house.open_up(number, "alice", "bob")
     letters = house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
-    (won,) = [one for one in letters if one.recipient == ALICE]
+    (won,) = [letter for letter in letters if letter.recipient == ALICE]
     return " ".join(won.text.split())
 
 

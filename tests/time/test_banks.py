@@ -194,7 +194,7 @@ waits = st.lists(st.floats(0, 20), max_size=60)
 def test_a_game_of_an_event_ends_after_at_most_88_days_in_which_the_server_was_up(
     thinking: list[float], mine: list, theirs: list, down: list, wish: str, digest: bool
 ) -> None:
-    """Whatever two players do: each turn takes as long as they like, or they never move again."""
+    """Let two players take any time for each turn, or never move again."""
     most = EVENT_CLOCK.away
     assert most is not None
     people = [

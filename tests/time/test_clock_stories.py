@@ -126,7 +126,9 @@ def test_in_an_event_a_long_absence_ends_the_game_all_the_same(server: Correspon
     assert row(server).status == "active"
     server.live(minutes=1)
     assert row(server).status == "finished"
-    assert any("alice took too long: you won board 1" in said(one.text) for one in server.letters())
+    assert any(
+        "alice took too long: you won board 1" in said(letter.text) for letter in server.letters()
+    )
 
 
 def test_in_an_event_a_player_who_never_moves_loses(server: Correspondence) -> None:
@@ -141,3 +143,35 @@ def test_in_an_event_a_player_who_never_moves_loses(server: Correspondence) -> N
     assert row(server).status == "finished"
     assert row(server).outcome["reason"] == "forfeit"
     assert not row(server).rated, "nobody's rating changes without a move"
+
+
+def test_a_reader_of_digests_hears_of_a_short_clock_at_once(server: Correspondence) -> None:
+    begun(server, "-time=1d")
+    server.send(BOB, "prefs bob secret digest=daily@07:30")
+    server.live(hours=2)
+    server.letters()
+    server.send(ALICE, "blackbox move 1 alice secret 1")
+    assert server.letters(BOB) == [], "the news waits for the digest"
+    server.live(minutes=1)
+    (reminder,) = server.letters(BOB)
+    assert "the game is lost on Monday 2 March 2026, 14:00 (UTC)" in said(reminder.text)
+    server.live(hours=20)
+    (digest,) = server.letters(BOB)
+    assert "Your clock has 3 hours left: it runs until Monday 2 March 2026, 14:00" in said(
+        digest.text
+    )
+    server.live(hours=4)
+    assert row(server).status == "finished"
+
+
+def test_a_digest_in_time_is_the_reminder_of_a_clock(server: Correspondence) -> None:
+    begun(server, "-time=3d")
+    server.send(BOB, "prefs bob secret digest=daily@07:30")
+    server.letters()
+    server.send(ALICE, "blackbox move 1 alice secret 1")
+    kinds = []
+    for _ in range(3 * 24):
+        server.live(hours=1)
+        kinds += [letter.subject for letter in server.letters(BOB)]
+    assert not [subject for subject in kinds if subject.startswith("Reminder")]
+    assert row(server).status == "finished"

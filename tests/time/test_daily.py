@@ -65,7 +65,7 @@ def days(house: Indoors, hours: int, step: int = 1) -> list[Posted]:
     """The boxes that come while time passes hour by hour."""
     letters = []
     for _ in range(0, hours, step):
-        letters += [one for one in house.live(hours=step) if one.kind == "daily"]
+        letters += [letter for letter in house.live(hours=step) if letter.kind == "daily"]
     return letters
 
 
@@ -74,11 +74,11 @@ def test_everybody_gets_the_same_box_at_their_hour(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 18:00")
     house.send(BOB, f"blackbox daily bob {PASSWORD} 23:30")  # 14:30 UTC
     letters = days(house, 24)
-    assert [one.recipient for one in letters] == [BOB, ALICE]
+    assert [letter.recipient for letter in letters] == [BOB, ALICE]
     assert box_of(house, letters[0]) == box_of(house, letters[1])
-    assert len({one.board for one in letters}) == 2
+    assert len({letter.board for letter in letters}) == 2
     number = number_of(day_of(house.server.clock.now() - timedelta(days=1)))
-    assert all(f"Daily Box {number}" in one.text for one in letters)
+    assert all(f"Daily Box {number}" in letter.text for letter in letters)
     for one in letters:
         assert box_of(house, one).partition(":")[2] not in one.raw.decode()
 
@@ -143,7 +143,7 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
                 house.send(BOB, f"blackbox solve {one.board} bob {PASSWORD}")
             else:
                 results += [x for x in house.reply(one, move) if x.kind == "result"]
-    last = [one for one in results if one.recipient == ALICE][-1]
+    last = [result for result in results if result.recipient == ALICE][-1]
     assert "That makes 4 boxes solved in a row." in flat(last)
     assert "| 1 probe |" in flat(last)
     for name in answer(house, last).replace("+", "").split(",")[1:-1]:
@@ -179,16 +179,16 @@ def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: In
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     grades = []
-    for one in days(house, 7 * 24, 6):
-        game = read_id(box_of(house, one))
+    for day in days(house, 7 * 24, 6):
+        game = read_id(box_of(house, day))
         options = Options(game.width, game.height, game.least, game.most)
         true = grade(options, atoms_of(game))
         assert true is not None
-        assert f"This box is {true}: " in flat(one)
-        headline = one.text.split("\n", 1)[0]
+        assert f"This box is {true}: " in flat(day)
+        headline = day.text.split("\n", 1)[0]
         assert re.fullmatch(rf"Daily Box \d+: {true} .*", headline)
-        assert f"This box is {true}: " in one.html
-        (result,) = [x for x in house.reply(one, answer(house, one)) if x.kind == "result"]
+        assert f"This box is {true}: " in day.html
+        (result,) = [x for x in house.reply(day, answer(house, day)) if x.kind == "result"]
         assert re.search(rf"Daily Box \d+ \({true}\) \| 1 probe \|", result.text)
         grades.append(true)
     assert grades[0] is Grade.FIENDISH, "the server begins on a Sunday"

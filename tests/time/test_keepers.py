@@ -46,10 +46,10 @@ def reminded_in_digests(server: Server) -> Counter[tuple[int, int]]:
             select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "tray")
         )
         return Counter(
-            (one["board"], row.player_id)
+            (item["board"], row.player_id)
             for row in rows
-            for one in row.words["waiting"]
-            if one["words"]["due"]
+            for item in row.words["waiting"]
+            if item["words"]["due"]
         )
 
 

@@ -24,7 +24,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def wait(house: Indoors, days: int) -> list[Posted]:
-    return [one for _ in range(days) for one in house.live(days=1)]
+    return [letter for _ in range(days) for letter in house.live(days=1)]
 
 
 def test_a_late_racer_is_out_and_the_others_go_on(house: Indoors) -> None:
@@ -34,10 +34,14 @@ def test_a_late_racer_is_out_and_the_others_go_on(house: Indoors) -> None:
     new_letters = wait(house, 15)
     house.send(ALICE, f"blackbox move 1 alice {PASSWORD} 1")
     new_letters += wait(house, 12)
-    assert not [one for one in new_letters if one.kind == "result"], "alice is still at it"
-    assert all("A4" not in one.text for one in new_letters if one.recipient != BOB)
+    assert not [letter for letter in new_letters if letter.kind == "result"], "alice is still at it"
+    assert all("A4" not in letter.text for letter in new_letters if letter.recipient != BOB)
     letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +d1,?")
-    results = {one.recipient: " ".join(one.text.split()) for one in letters if one.kind == "result"}
+    results = {
+        letter.recipient: " ".join(letter.text.split())
+        for letter in letters
+        if letter.kind == "result"
+    }
     assert "You won the race on board 1" in results[BOB]
     assert "3 carol took too long 0 0 0 - -" in results[ALICE]
 
@@ -47,8 +51,8 @@ def test_when_the_time_is_over_for_all_the_race_is_decided(house: Indoors) -> No
         house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")
     house.send(BOB, f"blackbox move 1 bob {PASSWORD} 1,+a4,?")
     letters = wait(house, 25)
-    results = [one for one in letters if one.kind == "result"]
-    assert {one.recipient for one in results} == {ALICE, BOB, CAROL}
+    results = [letter for letter in letters if letter.kind == "result"]
+    assert {result.recipient for result in results} == {ALICE, BOB, CAROL}
 
 
 def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) -> None:
@@ -82,8 +86,8 @@ def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) ->
 
 def test_nobody_loses_a_race_in_which_nobody_has_moved(house: Indoors) -> None:
     letters = wait(house, 25)
-    assert {one.kind for one in letters} <= {"reminder", "unanswered"}
-    notice = next(one for one in letters if one.kind == "unanswered")
+    assert {letter.kind for letter in letters} <= {"reminder", "unanswered"}
+    notice = next(letter for letter in letters if letter.kind == "unanswered")
     line = "blackbox challenge alice bob carol -race -size=4x4 -atoms=1"
     assert f'write "{line}"' in " ".join(notice.text.split())
     assert f"subject={quote(line)}" in notice.html  # the same by a tap

@@ -132,7 +132,9 @@ class ClockHouse:
 
     def _look_later(self, number: int) -> None:
         decisions = [self._decide(self.boards[number], seat) for seat in (0, 1)]
-        looks = [one.until if isinstance(one, Wait) else self.now for one in decisions]
+        looks = [
+            decision.until if isinstance(decision, Wait) else self.now for decision in decisions
+        ]
         due = [at for at in looks if at is not None]
         if due:
             heapq.heappush(self.due, (min(due), number))

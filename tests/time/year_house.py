@@ -218,7 +218,7 @@ class ServiceHouse:
         for row in rows:
             counted[row.player_id, row.board_id or 0, row.letter] += 1
             if row.letter in {"tray", "reminders"}:
-                due = [one for one in row.words["waiting"] if one["words"]["due"]]
+                due = [item for item in row.words["waiting"] if item["words"]["due"]]
                 events += [Event("remind", one["board"], one["seat"]) for one in due]
                 assert row.letter == "tray" or len(due) == len(row.words["waiting"]) > 1
             if row.letter == "tray":

@@ -47,7 +47,7 @@ class Event:
     board: int
     seat: int
     late: tuple[int, ...] = ()
-    """Who of the players (by their numbers) let a withdrawn board wait too long."""
+    """Players (by their numbers) who let a withdrawn board wait too long."""
 
 
 class House(Protocol):

@@ -186,7 +186,7 @@ def test_advice_fits_the_line_and_every_example_in_it_works(name: str, you: Seat
 
 @rows("name", POSITIONS)
 @rows("you", [ALICE, BOB])
-def test_who_has_played_before_gets_one_line_of_how_to_whose_example_works(
+def test_an_experienced_player_gets_one_line_of_advice_whose_example_works(
     name: str, you: Seat
 ) -> None:
     state = POSITIONS[name]

@@ -65,9 +65,9 @@ def _spectra(options: Options) -> dict[frozenset[int], list[int]]:
     counts = range(options.least, options.most + 1)
     cells = options.board.cells
     return {
-        frozenset(one): trace_all(options.board, one)
+        frozenset(combination): trace_all(options.board, combination)
         for count in counts
-        for one in combinations(cells, count)
+        for combination in combinations(cells, count)
     }
 
 
@@ -78,16 +78,16 @@ class Brute:
         self.options = options
         cells, counts = options.board.cells, range(options.least, options.most + 1)
         self.weights = {
-            frozenset(one): 1 / comb(len(cells), count)
+            frozenset(combination): 1 / comb(len(cells), count)
             for count in counts
-            for one in combinations(cells, count)
+            for combination in combinations(cells, count)
         }
         self.spectra = _spectra(options)
 
     def bits(self, port: int) -> float:
         shares: dict[int, float] = defaultdict(float)
-        for one, weight in self.weights.items():
-            shares[self.spectra[one][port]] += weight
+        for layout, weight in self.weights.items():
+            shares[self.spectra[layout][port]] += weight
         total = sum(shares.values())
         return -sum(share / total * log2(share / total) for share in shares.values())
 
@@ -98,11 +98,13 @@ class Brute:
         return log2(before / sum(self.weights.values()))
 
     def fire(self, port: int, out: int) -> float:
-        return self.keep({one for one in self.weights if self.spectra[one][port] == out})
+        return self.keep({layout for layout in self.weights if self.spectra[layout][port] == out})
 
     def rule_out(self, guess: frozenset[int]) -> None:
         same = trace_all(self.options.board, guess)
-        self.keep({one for one in self.weights if one != guess and self.spectra[one] != same})
+        self.keep(
+            {layout for layout in self.weights if layout != guess and self.spectra[layout] != same}
+        )
 
 
 BOARDS = (
@@ -141,7 +143,7 @@ def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turn
             assert row.gained == pytest.approx(brute.fire(port, truth[port]))
             fired |= {port, truth[port]}
         assert row.after == len(brute.weights)
-        if not decided and len({tuple(brute.spectra[one]) for one in brute.weights}) == 1:
+        if not decided and len({tuple(brute.spectra[layout]) for layout in brute.weights}) == 1:
             decided = sum(one.what == "probe" for one in report.rows[: report.rows.index(row) + 1])
     assert report.decided == decided
     assert report.left == len(brute.weights)
@@ -160,10 +162,10 @@ def test_the_best_line_leads_to_one_class_of_layouts(seed: int) -> None:
     assert line is not None
     brute = Brute(options)
     for port, out in line:
-        assert len({tuple(brute.spectra[one]) for one in brute.weights}) > 1
+        assert len({tuple(brute.spectra[layout]) for layout in brute.weights}) > 1
         assert brute.bits(port) == pytest.approx(max(map(brute.bits, range(len(truth)))))
         brute.fire(port, out)
-    assert {tuple(brute.spectra[one]) for one in brute.weights} == {tuple(truth)}
+    assert {tuple(brute.spectra[layout]) for layout in brute.weights} == {tuple(truth)}
 
 
 @rows(

@@ -134,7 +134,7 @@ def test_a_full_box_has_an_id_that_his_program_reads(side: int) -> None:
 
 
 @rows("text", [*SERIES["refused"], "w8h8m5M5:9fef256fb015513fe87e0c4c#x"])
-def test_what_his_program_refuses_is_refused(text: str) -> None:
+def test_ids_that_his_program_refuses_are_refused(text: str) -> None:
     with pytest.raises(OptionError):
         read_id(text if re.search("[:#]", text) else f"{text}#x")
 
@@ -175,7 +175,7 @@ def test_parameters_as_he_and_as_people_write_them(text: str, parameters: str) -
     assert read_id(text + "#x").parameters == parameters
 
 
-def test_what_people_copy_is_read_too() -> None:
+def test_ids_as_people_copy_them_are_read() -> None:
     spelt = "  w8h8m5M5:9FEF256FB015513FE87E0C4C\n"
     assert read_id(spelt).text == "w8h8m5M5:9fef256fb015513fe87e0c4c"
     assert read_id("w8h8m5M5# my name: #1 \n").seed == " my name: #1 "
@@ -229,7 +229,7 @@ def refused(text: str) -> Refusal:
         ("w9h8m5M5:9fef256fb015513fe87e0c4c", "id-spoilt", "w9h8m5M5"),
     ],
 )
-def test_what_is_no_game_id_is_refused_by_its_kind(text: str, code: str, part: str) -> None:
+def test_a_text_that_is_no_game_id_is_refused_by_its_kind(text: str, code: str, part: str) -> None:
     refusal = refused(text)
     assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
 
@@ -254,7 +254,7 @@ def test_cells_that_do_not_fit_get_no_id(cells: list[int]) -> None:
 
 
 @given(st.text(max_size=40) | st.from_regex(r"w\d+h\d+(m\d+)?(M\d+)?[:#][0-9a-f]*", fullmatch=True))
-def test_whatever_is_typed_is_an_id_or_kindly_refused(text: str) -> None:
+def test_any_text_is_an_id_or_kindly_refused(text: str) -> None:
     try:
         game = read_id(text)
     except OptionError:

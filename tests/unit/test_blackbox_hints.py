@@ -87,14 +87,14 @@ def test_a_hint_is_true_of_every_layout_that_fits(
     own, board = view.own, view.options.board
     assert own is not None
     advice, layouts = make_hint(view), fitting(view)
-    agree = [one for one in layouts if own.markers <= one]
+    agree = [layout for layout in layouts if own.markers <= layout]
     unsealed = [one for one in agree if not one & own.sealed]
     assert (advice.kind == "contradicted") == (not unsealed)
     if advice.kind == "contradicted":
         assert advice.have > view.options.most or advice.seals == bool(agree)
     elif advice.kind == "cell":
         (cell,) = cells_of(advice.cells, board)
-        assert all((cell in one) == advice.atom for one in layouts)
+        assert all((cell in layout) == advice.atom for layout in layouts)
     elif advice.kind == "port":
         port = board.port(advice.ports[0])
         assert port is not None
@@ -115,7 +115,7 @@ def test_a_hint_is_true_of_every_layout_that_fits(
 @pytest.mark.slow
 @examples(10)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 6))
-def test_what_the_reader_cannot_know_changes_no_hint(
+def test_facts_hidden_from_the_reader_change_no_hint(
     words: list[str], seed: int, turns: int
 ) -> None:
     state = begun(words, seed, turns, 1)

@@ -100,7 +100,7 @@ def test_a_lock_that_names_no_cells_is_refused(move: str, code: str) -> None:
     assert move in refusal_sentence(refusal)
 
 
-def test_what_a_lock_did_is_said_in_both_tenses() -> None:
+def test_notes_about_locks_are_written_in_both_tenses() -> None:
     game = practice("+b3")
     for move, sentence in (
         ("lock b3", "lock B3."),
@@ -169,7 +169,7 @@ def test_no_move_takes_a_locked_marker_away(moves: list[str]) -> None:
         game.play(game.view.examples.guess)
 
 
-def test_what_clears_all_markers_leaves_those_that_are_locked() -> None:
+def test_clearing_all_markers_leaves_locked_ones() -> None:
     game = practice("+a1,+b3,+c5,lock b3")
     meant = GAME.meant(game.view, "clear all markers")
     assert meant is not None

@@ -286,7 +286,7 @@ MARKED = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "5,+b2,+b4,+c5,+d6")
         (MARKED, "take a guess please", "?"),
     ],
 )
-def test_what_can_mean_one_thing_only_is_read_as_that(state: State, typed: str, read: str) -> None:
+def test_a_move_with_one_possible_meaning_is_read(state: State, typed: str, read: str) -> None:
     with pytest.raises(MoveError):
         GAME.parse(view(state), typed)
     move = meant(view(state), typed)
@@ -344,7 +344,7 @@ def test_what_can_mean_one_thing_only_is_read_as_that(state: State, typed: str, 
     ],
 )
 @rows("state", [FIRED, MARKED], ids=["fired", "marked"])
-def test_what_may_be_words_or_several_moves_is_read_as_nothing(state: State, typed: str) -> None:
+def test_a_text_that_may_be_words_or_several_moves_is_not_read(state: State, typed: str) -> None:
     assert meant(view(state), typed) is None
 
 
@@ -385,7 +385,7 @@ def test_a_reading_is_a_legal_move_made_of_what_was_written(text: str) -> None:
         " ".join
     )
 )
-def test_what_a_sentence_mentions_is_a_move_made_of_what_was_written(text: str) -> None:
+def test_a_move_in_a_sentence_has_only_cells_that_were_written(text: str) -> None:
     for state in (START, FIRED, MARKED):
         example = mentioned(view(state), text)
         if not example:
@@ -535,7 +535,7 @@ TAPS = [*geometry(7, 7).ports, "+B2", "/B2", "!B2", "+C3", "!C3", "D4", "?"]
 
 
 @given(st.lists(st.sampled_from(TAPS)))
-def test_what_is_tapped_twice_is_as_before(taps: list[str]) -> None:
+def test_two_taps_on_a_cell_leave_it_as_before(taps: list[str]) -> None:
     """A move made by taps has at most one port, one guess at its end, and no cell twice."""
     board, draft = geometry(7, 7), ""
     for tap in taps:

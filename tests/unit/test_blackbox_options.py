@@ -88,7 +88,7 @@ def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: 
         GAME.options(refusal.example.split(), 2)
 
 
-def test_what_agrees_may_stand_beside_a_game_id() -> None:
+def test_options_that_agree_may_stand_beside_a_game_id() -> None:
     alone = GAME.options(["-race", "-id=w3h4m1M2#x"], 1)
     assert GAME.options(["-size=3x4", "-race", "-id=w3h4m1M2#x", "-atoms=1-2"], 1) == alone
 

@@ -114,7 +114,7 @@ def test_where_atoms_are_hidden_only_the_hider_reads() -> None:
     assert board.view(None).boxes[BOB].atoms is None
 
 
-def test_how_many_atoms_of_a_range_were_hidden_nobody_else_learns() -> None:
+def test_nobody_else_learns_the_number_of_atoms_of_a_range() -> None:
     few, many = Board("-atoms=2-5"), Board("-atoms=2-5")
     step, other = few.types(ALICE, "c2,e2"), many.types(ALICE, "a1,b1,c1,d1,e1")
     for reader in (BOB, None):

@@ -141,7 +141,9 @@ def test_the_largest_box_and_its_long_id_fit() -> None:
         (["1x1", "--title", "\u65e5"], "8x8/5#a", "--title can only have Latin letters"),
     ],
 )
-def test_what_cannot_be_printed_is_said(arguments: list[str], typed: str, said: str) -> None:
+def test_boxes_that_cannot_be_printed_are_named(
+    arguments: list[str], typed: str, said: str
+) -> None:
     result = run(*arguments, typed=typed)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr

@@ -50,7 +50,7 @@ def test_one_ray_and_all_rays_agree(box: Box) -> None:
 
 
 @given(boxes())
-def test_what_is_remembered_of_a_box_is_what_its_rays_do(box: Box) -> None:
+def test_remembered_results_of_a_box_are_those_of_its_rays(box: Box) -> None:
     board, atoms = box
     for _ in range(2):
         assert list(spectrum(board, atoms)) == trace_all(board, atoms)

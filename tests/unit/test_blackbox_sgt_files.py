@@ -73,8 +73,8 @@ def test_the_beam_that_proves_a_guess_wrong_is_the_same_here() -> None:
     """In the file every other port was fired, and what the checks had shown could not be."""
     text = saved("checks")
     game = read_saved_game(text)
-    assert [one for one in moves(game) if one == "?"] == ["?"] * 3
-    assert len([one for one in moves(game) if one.isalnum()]) == text.count(":F")
+    assert [move for move in moves(game) if move == "?"] == ["?"] * 3
+    assert len([move for move in moves(game) if move.isalnum()]) == text.count(":F")
     assert all(game.redo().state.boxes[0].marks)
 
 
@@ -184,7 +184,7 @@ def test_any_file_of_his_gives_his_board_at_each_step(data: st.DataObject) -> No
 
 
 @rows("name", ["locks", "checks", "restarted", "wide", "locked_ball"])
-def test_what_was_read_is_written_for_him_again(name: str) -> None:
+def test_a_game_that_was_read_is_written_for_his_program_again(name: str) -> None:
     game = read_saved_game(saved(name))
     again = read_saved_game(write_saved_game(game))
     assert shown(again) == shown(game)
@@ -192,7 +192,7 @@ def test_what_was_read_is_written_for_him_again(name: str) -> None:
     assert states(write_saved_game(game))[:7] == states(saved(name))[:7]
 
 
-def test_what_was_written_here_he_has_loaded_and_saved_again() -> None:
+def test_his_program_loaded_and_saved_files_written_here() -> None:
     """Checked by hand with six games played at random: not one octet was different."""
     text = saved("ours")
     assert write_saved_game(read_saved_game(text)) == text
@@ -331,7 +331,7 @@ def with_states(found: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -
         ("MOVE    :2:F0", "a line of somebody", "saved-line"),
     ],
 )
-def test_what_is_wrong_is_named(old: str, new: str, code: str | None) -> None:
+def test_a_fault_in_a_file_is_named(old: str, new: str, code: str | None) -> None:
     text = saved("locks").replace(old, new, 1)
     if code is None:
         read_saved_game(text)
@@ -366,7 +366,7 @@ def test_a_spoilt_file_is_read_or_refused(data: st.DataObject) -> None:
         refusal_sentence(error.refusal)  # which raises for a code without a sentence
 
 
-def test_what_takes_long_is_refused_before_it_is_tried() -> None:
+def test_a_file_that_takes_long_is_refused_before_it_is_tried() -> None:
     with pytest.raises(NotUnderstood) as caught:
         read_saved_game(with_states(["T1,1", "T2,1", "T3,1", *["R"] * (MOST_CHECKS + 1)]))
     assert f"more than {MOST_CHECKS} times" in refusal_sentence(caught.value.refusal)

@@ -129,7 +129,10 @@ def test_generate_gives_up_where_nothing_fits_or_nobody_can_tell(
 def test_a_box_is_unique_if_no_other_shows_the_same_at_all_ports() -> None:
     """All 764 ambiguous spectra of 6x6 with 4 atoms have 1,636 layouts; here 3x3 with 2."""
     options = Options(3, 3, 2, 2)
-    spectra = {one: tuple(trace_all(options.board, one)) for one in combinations(range(9), 2)}
+    spectra = {
+        combination: tuple(trace_all(options.board, combination))
+        for combination in combinations(range(9), 2)
+    }
     shared = Counter(spectra.values())
     assert {shared[spectrum] > 1 for spectrum in spectra.values()} == {True, False}
     for layout, spectrum in spectra.items():
@@ -325,7 +328,7 @@ def test_check_draws_the_way_of_a_ray() -> None:
         (["rays", "nothing"], "", '"nothing" is not a game ID.'),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
+def test_a_wrong_argument_is_refused_in_one_line(
     arguments: list[str], typed: str | bytes, said: str
 ) -> None:
     result = run(*arguments, typed=typed)
@@ -447,7 +450,9 @@ def by_name(told: str) -> dict[str, str]:
 def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     options = Options(4, 3, 4, 4)
-    spectra = [tuple(trace_all(options.board, one)) for one in combinations(range(12), 4)]
+    spectra = [
+        tuple(trace_all(options.board, combination)) for combination in combinations(range(12), 4)
+    ]
     sizes = Counter(spectra)
     values = {name: value.strip() for name, value in study("4x3/4").items()}
     assert values["layouts"] == "495"
@@ -455,8 +460,8 @@ def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPat
     twins = sum(size for size in sizes.values() if size > 1)
     assert values["layouts that are not unique"].startswith(f"{twins} (")
     shares = [Counter(one[port] for one in spectra).values() for port in (0, 1)]
-    bits = [-sum(n / 495 * log2(n / 495) for n in one) for one in shares]
-    assert values["bits of a first probe into A, B"] == " ".join(f"{one:.3f}" for one in bits)
+    bits = [-sum(n / 495 * log2(n / 495) for n in share) for share in shares]
+    assert values["bits of a first probe into A, B"] == " ".join(f"{bit:.3f}" for bit in bits)
     assert 4 < float(values["greedy by bits: probes until one class is left"]) < 9
     assert f"The rest is left out: {why_missing('numba')}" in values
     refused = run("study", "8x8/4")

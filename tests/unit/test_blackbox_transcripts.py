@@ -185,6 +185,6 @@ def test_no_game_is_endless() -> None:
 
 
 @given(st.text(max_size=200))
-def test_whatever_is_sent_is_refused_kindly(text: str) -> None:
+def test_any_text_in_place_of_a_transcript_is_refused_kindly(text: str) -> None:
     refused(text)
     refused(TEXT[: len(text)] + text)

@@ -224,7 +224,7 @@ def test_orientations_of_a_board_that_is_no_square_keep_its_sides() -> None:
     assert all(sorted(way) == list(board.cells) for way in ways)
 
 
-def test_what_has_grades_is_what_has_trees() -> None:
+def test_boards_with_grades_are_those_with_trees() -> None:
     assert {f"{width}x{height}/{atoms}" for width, height, atoms in KINDS} == set(GRADED)
     assert all(Goal.PROBES in goals for goals in KINDS.values())
     assert all(daily_options(day).gradable for day in range(7))

@@ -12,7 +12,7 @@ from rows import rows
 from pbmserv.commands.grammar.line import read_arguments
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.reserved_userids import is_reserved
-from pbmserv.commands.table import accounts, contests, looking, playing, starting
+from pbmserv.commands.table import accounts, contests, ladder, looking, playing, starting
 from pbmserv.commands.table.accounts import (
     Away,
     Back,
@@ -561,10 +561,12 @@ def test_a_row_s_example_is_that_command(row):
 def test_every_command_has_its_row():
     built = {type(row.build(Arguments("blackbox"))) for row in ROWS if row.command}
     assert built - {Yes} == {
-        one
-        for module in (accounts, contests, looking, playing, starting)
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Command) and one.__module__ == module.__name__
+        value
+        for module in (accounts, contests, ladder, looking, playing, starting)
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, Command)
+        and value.__module__ == module.__name__
     }
 
 

@@ -20,7 +20,7 @@ PASSWORDS = st.one_of(
         max_size=16,
     ),
 ).map(lambda text: f"Zq{text}")
-"""What no command contains by itself, as `Zq` begins none of its words."""
+"""A text that no command contains by itself, as `Zq` begins none of its words."""
 
 FORMS = [
     "blackbox move 12 alice {} g,+b2",

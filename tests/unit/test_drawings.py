@@ -27,9 +27,9 @@ def test_every_ray_begins_and_ends_at_its_ports(box) -> None:
     rays = [(port, out) for port, out in enumerate(results) if out == HIT or out >= port]
     marks = ["#" if out == HIT else "%" if out == port else "a" for port, out in enumerate(results)]
     shapes = shapes_of(board, marks, (), atoms, rays, None, opened=False)
-    lines = [one for one in shapes if one.kind == "line" and one.role != "rule"]
+    lines = [shape for shape in shapes if shape.kind == "line" and shape.role != "rule"]
     assert len(lines) == len(rays)
-    dots = [one.at[:2] for one in shapes if one.kind == "dot"]
+    dots = [shape.at[:2] for shape in shapes if shape.kind == "dot"]
     assert len(dots) == len(atoms)
     for (port, out), line in zip(rays, lines, strict=True):
         points = list(zip(line.at[::2], line.at[1::2], strict=True))
@@ -44,7 +44,7 @@ def test_every_ray_begins_and_ends_at_its_ports(box) -> None:
 
 
 def near(point, port, board) -> float:
-    """How far a point is from the middle of a port."""
+    """Return the distance of a point from the middle of a port."""
     column, row = board.port_places[port]
     return max(abs(point[0] - (column + 0.5) * CELL), abs(point[1] - (row + 0.5) * CELL))
 
@@ -55,8 +55,8 @@ def test_without_atoms_no_ray_is_drawn(box) -> None:
     rays = [(port, out) for port, out in enumerate(trace_all(board, atoms))]
     marks = ["%"] * len(board.ports)
     shapes = shapes_of(board, marks, (), None, rays, 0, opened=False)
-    assert not [one for one in shapes if one.kind == "dot"]
-    assert {one.role for one in shapes if one.kind == "line"} <= {"rule"}
+    assert not [shape for shape in shapes if shape.kind == "dot"]
+    assert {shape.role for shape in shapes if shape.kind == "line"} <= {"rule"}
 
 
 @given(boxes())
@@ -65,5 +65,5 @@ def test_a_used_port_has_its_name_beside_its_mark(box) -> None:
     board, _ = box
     marks = ["%" if port % 3 else "" for port in range(len(board.ports))]
     shapes = shapes_of(board, marks, (), None, (), None, opened=False)
-    names = [one.text for one in shapes if one.kind == "name"]
+    names = [shape.text for shape in shapes if shape.kind == "name"]
     assert names == [name for name, mark in zip(board.ports, marks, strict=True) if mark]

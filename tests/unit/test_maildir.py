@@ -91,9 +91,9 @@ def test_letters_are_read_in_the_order_of_arrival_also_after_reading_some(tmp_pa
     box = Mailbox(tmp_path, "ADA@player.example")
     first, *others = list(box.messages(all=False))
     box.mark_seen(first.key)
-    assert [one.seen for one in box.messages(all=True)] == [True] + [False] * 19
-    assert [one.key for one in box.messages(all=False)] == [one.key for one in others]
-    lines = [one.raw.splitlines()[1] for one in box.messages(all=True)]
+    assert [message.seen for message in box.messages(all=True)] == [True] + [False] * 19
+    assert [message.key for message in box.messages(all=False)] == [other.key for other in others]
+    lines = [message.raw.splitlines()[1] for message in box.messages(all=True)]
     assert lines == [b"Subject: %d" % n for n in range(20)]
 
 

@@ -1,4 +1,4 @@
-"""Whatever a stranger sends, reading it ends soon and raises nothing but MailError."""
+"""Reading a stranger's mail ends soon, and raises nothing but MailError."""
 
 from __future__ import annotations
 

@@ -392,7 +392,7 @@ def test_a_relay_that_is_down_is_left_alone_and_letters_are_not_charged(
     relay.always = RelayDown("no connection")
     begin()
     results = outbox.wait_until_settled()
-    assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (20 - FAILURES)
+    assert [type(result) for result in results] == [Later] * FAILURES + [Untried] * (20 - FAILURES)
     assert results[-1] == Untried(19, NOON + SHORTEST_PAUSE)
     assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (20 - FAILURES)
 
@@ -483,7 +483,7 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
     relay.always = RelayRefusesUs("RCPT TO: 554 5.7.1 Relay access denied")
     begin()
     results = outbox.wait_until_settled()
-    assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
+    assert [type(result) for result in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
     [error_record] = [record for record in caplog.records if record.levelname == "ERROR"]
     assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in error_record.getMessage()
     assert "Relay access denied" in TextFormatter().format(error_record)

@@ -20,7 +20,7 @@ ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
 
 SUBNET = r"(?P<subnet>(?:\d{1,3}\.){3}\d{1,3}(?:/\d+)?|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(?:/\d+)?)"
-"""What fail2ban puts in place of its tag."""
+"""The pattern that fail2ban puts in place of its tag."""
 
 
 def filters(mode: str) -> list[re.Pattern[str]]:

@@ -70,7 +70,7 @@ def test_a_healthy_server_lists_its_checks(watched: Running) -> None:
 def test_strangers_get_no_numbers(watched: Running) -> None:
     status, report = health(watched.web_port)
     assert (status, report["status"]) == (200, "ok")
-    assert all(set(one) <= {"ok", "state", "reason"} for one in report["checks"].values())
+    assert all(set(value) <= {"ok", "state", "reason"} for value in report["checks"].values())
 
 
 def test_a_full_disk_is_failing(local: Running) -> None:

@@ -48,15 +48,15 @@ def test_a_move_can_be_followed_from_the_mail_over_the_board_to_its_letters(
     assert first["octets"] > 100
     assert first["ms"] > 0
     letters = facts(caplog, "letter")
-    assert {one["outcome"] for one in letters} == {"sent"}
-    assert {(one["mail"], one["board"]) for one in letters} == {
+    assert {letter["outcome"] for letter in letters} == {"sent"}
+    assert {(letter["mail"], letter["board"]) for letter in letters} == {
         (first["mail"], table.board),
         (second["mail"], table.board),
     }
-    assert {one["domain"] for one in letters} == {"players.example"}
-    assert sorted(one["letter"] for one in letters) == sorted(server.relay.delivered)
+    assert {letter["domain"] for letter in letters} == {"players.example"}
+    assert sorted(letter["letter"] for letter in letters) == sorted(server.relay.delivered)
     assert sum(one["letters"] for one in (first, second)) == len(letters)
-    assert {one["attempts"] for one in letters} == {1}
+    assert {letter["attempts"] for letter in letters} == {1}
 
 
 def test_the_outcome_of_each_mail_is_logged(
@@ -71,14 +71,16 @@ def test_the_outcome_of_each_mail_is_logged(
         wire.mail(ALICE, OURS, b"Subject: x\r\n\r\nno sender")
         wire.mail(ALICE, OURS, mail(ALICE, "help") + b"\nbare")
     records = facts(caplog, "mail")
-    assert [one["outcome"] for one in records] == [
+    assert [record["outcome"] for record in records] == [
         *("taken", "copy", "ignored", "kept", "refused", "refused")
     ]
     assert records[1]["mail"] == records[0]["mail"]
-    stored = [one["arrival"] for one in facts(caplog, "arrival")]
-    assert stored == [one["arrival"] for one in records[:4]]  # of what is refused nothing is stored
-    assert not any("arrival" in one for one in records[4:])
-    assert [one["to"] for one in records] == [*["server"] * 3, "postmaster", *["server"] * 2]
+    stored = [fact["arrival"] for fact in facts(caplog, "arrival")]
+    assert stored == [
+        record["arrival"] for record in records[:4]
+    ]  # of what is refused nothing is stored
+    assert not any("arrival" in record for record in records[4:])
+    assert [record["to"] for record in records] == [*["server"] * 3, "postmaster", *["server"] * 2]
     assert records[2]["why"] == "null-sender"
     assert records[3]["why"] == "for the postmaster"
     assert records[4]["because"] == "554 5.6.0 the mail has no From address"
@@ -92,7 +94,7 @@ def test_a_mail_over_the_limit_is_logged(tmp_path: Path, caplog: pytest.LogCaptu
         for number in range(4):
             server.send(ALICE, "help", message_id=f"<{number}@players.example>")
     records = facts(caplog, "mail")
-    assert [one["outcome"] for one in records] == ["taken", "taken", "put-off", "put-off"]
+    assert [record["outcome"] for record in records] == ["taken", "taken", "put-off", "put-off"]
     assert records[3]["because"] == "over the limit of the address"
 
 
@@ -110,16 +112,16 @@ def test_each_refusal_at_the_door_has_a_line_with_its_network(
         wire.ask("RSET")
         while "goodbye" not in wire.ask("RCPT TO:<noise@players.example>"):
             pass
-    reasons = [one["because"] for one in facts(caplog, "refused")]
+    reasons = [fact["because"] for fact in facts(caplog, "refused")]
     assert reasons[:3] == [
         "550 5.1.1 no such address here",
         "500 Error: command",
         "452 4.5.3 too many recipients",
     ]
-    assert [one["because"] for one in facts(caplog, "session ended")] == [
+    assert [fact["because"] for fact in facts(caplog, "session ended")] == [
         "421 4.7.0 too many commands that led to nothing, goodbye"
     ]
-    networks = {one["network"] for one in facts(caplog, "refused")}
+    networks = {fact["network"] for fact in facts(caplog, "refused")}
     assert networks == {"127.0.0.0/24"}
     text = "\n".join(written(caplog)).lower()
     for secret in (token, "wonderland", "+b2", "noise", "players.example"):
@@ -135,12 +137,14 @@ def test_a_wrong_password_is_logged_with_its_network_and_without_its_text(
         server.send(player.address, f"blackbox move {table.board} {player.userid} {guess} b3")
     server.send(player.address, f"blackbox move {table.board} wonderland3 secret b3")
     records = facts(caplog, "wrong password")
-    assert [(one["player"], one["because"]) for one in records[:3]] == [
+    assert [(record["player"], record["because"]) for record in records[:3]] == [
         (player.id, "wrong"),
         (player.id, "wrong"),
         (player.id, "wrong again"),
     ]
-    assert {one["network"] for one in records} == {"unknown"}  # tests come from a server of ours
+    assert {record["network"] for record in records} == {
+        "unknown"
+    }  # tests come from a server of ours
     assert "wonderland" not in "\n".join(written(caplog))
 
 
@@ -224,8 +228,8 @@ def test_a_client_that_cannot_do_tls_leaves_a_line(
             while client.recv(4096):
                 pass
     records = facts(caplog, "TLS failed")
-    assert [one["network"] for one in records] == ["127.0.0.0/24", "127.0.0.0/24"]
-    assert {one["because"] for one in records} == {"TLS WRONG_VERSION_NUMBER"}
+    assert [record["network"] for record in records] == ["127.0.0.0/24", "127.0.0.0/24"]
+    assert {record["because"] for record in records} == {"TLS WRONG_VERSION_NUMBER"}
 
 
 def test_a_stranger_who_speaks_no_smtp_leaves_a_line(
@@ -235,5 +239,5 @@ def test_a_stranger_who_speaks_no_smtp_leaves_a_line(
         browser.sendall(b"GET / HTTP/1.1\r\nHost: games.example\r\n\r\n")
         while browser.recv(4096):
             pass
-    reasons = [one["because"] for one in facts(caplog, "session ended")]
+    reasons = [fact["because"] for fact in facts(caplog, "session ended")]
     assert reasons == ["421 4.7.0 this is a mail server, goodbye"]

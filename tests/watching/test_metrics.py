@@ -38,9 +38,9 @@ def numbers(server: Running) -> dict[str, float]:
     status, page = get(server.metrics_port, "/metrics")
     assert status == 200
     return {
-        one.name + "".join(f"{{{k}={v}}}" for k, v in one.labels.items()): one.value
+        sample.name + "".join(f"{{{k}={v}}}" for k, v in sample.labels.items()): sample.value
         for family in text_string_to_metric_families(page)
-        for one in family.samples
+        for sample in family.samples
     }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from asking_pages import asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
+from one_game import play_blackbox_alone
 from pressing import page_of
 
 from pbmserv.views.environment import environment
@@ -40,6 +41,8 @@ ANSWERS = {
     "get_boards_board": "/boards/1",
     "get_ratings": "/ratings",
     "get_ratings_game": "/ratings/blackbox",
+    "get_ladders": "/ladders",
+    "get_ladders_game": "/ladders/blackbox",
     "get_players_userid": "/players/alice",
     "get_players_userid_boards": "/players/alice/boards",
     "get_events": "/events",
@@ -53,6 +56,7 @@ NOT_FOUND = {
     "get_boards": "/boards?before=999",
     "get_boards_board": "/boards/999",
     "get_ratings_game": "/ratings/chess",
+    "get_ladders_game": "/ladders/chess",
     "get_events_event": "/events/999",
     "get_players_userid": "/players/nobody",
     "get_players_userid_boards": "/players/nobody/boards",
@@ -115,9 +119,11 @@ def play(world: Indoors) -> str:
         world.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} {move}")
         world.send(address_of("alice"), f"blackbox move 1 alice {PASSWORD} {move}")
     world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
+    for name in ("alice", "bob"):
+        world.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
     world.send(address_of("bob"), f"league bob {PASSWORD} join blackbox")
     world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
-    tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+    tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
     return tokens[address_of("alice")]
 
 
@@ -132,6 +138,7 @@ def refusal(status: int, code: str, **words: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Write the file."""
+    play_blackbox_alone()
     with tempfile.TemporaryDirectory() as folder, indoors(Path(folder)) as world:
         examples = record(world)
     text = json.dumps(examples, indent=1, ensure_ascii=False)

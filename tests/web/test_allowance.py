@@ -158,7 +158,7 @@ def test_a_page_that_fails_is_paid_for_and_lets_the_next_one_in() -> None:
     asyncio.run(ask())
 
 
-def test_what_was_made_is_kept_up_to_so_many_octets() -> None:
+def test_rendered_pages_are_kept_up_to_so_many_octets() -> None:
     kept, numbers = Rendered(100), list[int]()
 
     async def ask(key: int, length: int) -> None:
@@ -212,8 +212,8 @@ def test_looks_that_work_something_out_are_counted(tmp_path: Path) -> None:
             address_of("alice"), f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
         )
         letters += house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} c3")
-        links = (re.search(r"/b/\w+", one.text) for one in letters if "/b/" in one.text)
-        page = next(one[0] for one in links if one)
+        links = (re.search(r"/b/\w+", letter.text) for letter in letters if "/b/" in letter.text)
+        page = next(link[0] for link in links if link)
         site = site_of(house.server)
 
         async def ask() -> None:

@@ -86,7 +86,7 @@ class Client(NamedTuple):
         letters = self.world.send(
             address_of("alice"), " ".join(("blackbox challenge alice", PASSWORD, "bob", *words))
         )
-        tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+        tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
         return [tokens[address_of(userid)] for userid in ("alice", "bob")]
 
 
@@ -194,7 +194,7 @@ def test_todays_box_is_played_without_an_account(client: Client) -> None:
     assert client.told("/today?state=forged&tap=A")["anew"]
 
 
-def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
+def test_wrong_requests_of_programs_are_refused_kindly(client: Client) -> None:
     for path, code in {
         "/nothing": "no-such-address",
         "/games/chess": "no-game",
@@ -223,7 +223,7 @@ def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
         assert client.ask("/games", accept=accept).status == 200, accept
 
 
-def test_what_is_known_need_not_be_sent_again(client: Client) -> None:
+def test_an_unchanged_seat_is_not_sent_again(client: Client) -> None:
     client.challenge()
     for path in ("/games", "/boards/1", "/ratings", "/openapi.json", "/"):
         answer = client.ask(path)
@@ -298,8 +298,10 @@ def test_a_program_plays_by_its_token(client: Client) -> None:
         assert (played["status"], played["your_turn"]) == ("running", False)
         assert played["facts"]["boxes"][1]["atoms"] == ["B2"]
     assert client.moves() == 1
-    letters = [one for one in client.world.letters() if one.recipient == address_of("alice")]
-    assert ["Find it!" in one.text for one in letters] == [True]
+    letters = [
+        letter for letter in client.world.letters() if letter.recipient == address_of("alice")
+    ]
+    assert ["Find it!" in letter.text for letter in letters] == [True]
 
     refused = client.post(bob, {"turn": seat["turn"], "move": "b3"})  # of the turn before
     problem = json.loads(refused.body)
@@ -355,10 +357,10 @@ def test_nobody_plays_without_a_good_token(client: Client, caplog: Any) -> None:
     client.play(alice, "b3,d3,f6,g7")
     client.play(alice, "nonsense")
     assert caplog.records
-    assert alice not in caplog.text + "".join(str(vars(one)) for one in caplog.records)
+    assert alice not in caplog.text + "".join(str(vars(record)) for record in caplog.records)
 
 
-def test_what_cannot_be_read_is_not_played(client: Client) -> None:
+def test_a_body_that_cannot_be_read_is_not_played(client: Client) -> None:
     alice, _ = client.challenge()
     before = client.seat(alice)
     turn = before["turn"]
@@ -402,8 +404,8 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
         for move in ("z9", "z8", "z7"):
             answer = client.post(bob, {"turn": turn, "move": move})
             codes.append((answer.status, json.loads(answer.body)["code"]))
-        assert [one[0] for one in codes] == [422] * 3
-        assert {one[1] for one in codes} == {"blackbox.column-unknown"}  # refusals do not run out
+        assert [code[0] for code in codes] == [422] * 3
+        assert {code[1] for code in codes} == {"blackbox.column-unknown"}  # refusals do not run out
         answer = client.post(bob, {"turn": turn, "move": "b2"})
         assert (answer.status, json.loads(answer.body)["code"]) == (429, "too-many")
         assert client.moves() == 0
@@ -414,7 +416,9 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
         assert client.post(bob, {"turn": turn, "move": "b2"}).status == 200
 
 
-def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_that_takes_long_or_fails_is_reported(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     alice, _ = client.challenge()
     presses = client.world.server.web_requests.presses
     errors: list[Exception] = [StillWorking("x"), StoreAway("x"), LookupError("inside")]

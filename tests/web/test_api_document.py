@@ -83,7 +83,7 @@ def test_every_parameter_and_body_has_an_example_that_fits_its_schema(
         ]
     assert wrong == []
     places = {place for place, _ in bodies(document)}
-    assert {f"{one['operationId']} 200" for one in operations(document)} <= places
+    assert {f"{operation['operationId']} 200" for operation in operations(document)} <= places
     assert "post_seat_moves request" in places
 
 

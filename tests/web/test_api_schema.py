@@ -32,7 +32,7 @@ def filled(world: Indoors) -> str:
     for _ in range(2):
         challenge = f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
         letters += world.send(address_of("alice"), challenge)
-    tokens = {one.recipient: page_of(one).removeprefix("/b/") for one in letters}
+    tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}
     for number in (1, 2):
         world.send(address_of("bob"), f"blackbox move {number} bob {PASSWORD} b2")
         world.send(address_of("alice"), f"blackbox move {number} alice {PASSWORD} c3")
@@ -42,7 +42,7 @@ def filled(world: Indoors) -> str:
 
 
 def rows(world: Indoors) -> dict[str, int]:
-    """How many rows each table of both stores has."""
+    """Return the number of rows of each table of both stores."""
     counts = {}
     for database in {world.server.base.game, world.server.base.mail}:
         with database.reading.connect() as connection:
@@ -77,7 +77,7 @@ def answered(operation: Any, token: str, *excluded: Any) -> set[int]:
     return statuses
 
 
-def test_whatever_is_asked_is_answered_as_the_document_says(tmp_path: Path) -> None:
+def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
     # Here, for every process of a run would import it, which takes a second.
     import schemathesis
     from schemathesis.specs.openapi.checks import positive_data_acceptance

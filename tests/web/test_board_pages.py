@@ -151,7 +151,7 @@ def test_a_plan_is_written_and_seen_by_its_owner_alone(server: Running) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_sent_twice_is_played_once(server: Running) -> None:
+def test_a_form_sent_twice_is_played_once(server: Running) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
     alice.load()
@@ -172,7 +172,7 @@ def test_what_is_sent_twice_is_played_once(server: Running) -> None:
     # The same words again from a page that was loaded since are said again.
     for _ in range(2):
         alice.load().press("", "hello bob")
-    assert sum("hello bob" in one.text for one in server.letters(BOB)) == 2
+    assert sum("hello bob" in letter.text for letter in server.letters(BOB)) == 2
 
 
 def test_links_that_open_no_board(server: Running) -> None:
@@ -304,7 +304,7 @@ def test_the_coach_reports_on_the_page_too(server: Running) -> None:
     assert "The coach needs" in alice.text
     assert "Ruled out" in alice.load().text
     assert "Report" not in alice.text
-    assert "The coach's report: Blackbox 1" in [one.subject for one in server.letters(ALICE)]
+    assert "The coach's report: Blackbox 1" in [letter.subject for letter in server.letters(ALICE)]
 
 
 def test_a_hint_stands_on_the_page_until_something_is_done(server: Running) -> None:
@@ -318,7 +318,7 @@ def test_a_hint_stands_on_the_page_until_something_is_done(server: Running) -> N
     assert "Hint: 3 points" not in alice.load().text
     alice.tap("B").press()
     assert "The best port now" not in alice.text
-    assert "A hint: Blackbox 1" in [one.subject for one in server.letters(ALICE)]
+    assert "A hint: Blackbox 1" in [letter.subject for letter in server.letters(ALICE)]
 
 
 def test_practice_can_be_taken_back(server: Running) -> None:
@@ -390,7 +390,7 @@ def test_everybody_may_look_at_a_game_and_go_through_it(server: Running) -> None
 def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     server.send(ALICE, "blackbox daily alice wonder-land 07:30")
     server.live(days=1)
-    box = [one for one in server.letters(ALICE) if "In a browser" in one.text][-1]
+    box = [letter for letter in server.letters(ALICE) if "In a browser" in letter.text][-1]
     alice = Tab(server.web_port, page_of(box)).load()
     address = server.server.base.mail_domain.ring.read(alice.path.removeprefix("/b/"))
     assert address is not None

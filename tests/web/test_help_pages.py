@@ -15,6 +15,7 @@ from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.engine.registry import Registry
 from pbmserv.errors import PlayerError, is_form
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.views.environment import environment, templates_root
@@ -29,7 +30,7 @@ class Site:
 
     def __init__(self, **facts) -> None:
         self._application = build(
-            pages(**facts), context := CommandContext(), environment(), context
+            pages(**facts), context := CommandContext(), environment(), context, Registry([])
         )
 
     def ask(self, path: str) -> tuple[int, str]:
@@ -65,7 +66,7 @@ def site():
 
 
 def words(page: str) -> str:
-    """What a reader sees, in one line."""
+    """Return the text of a page in one line."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 

@@ -1,4 +1,4 @@
-"""Whatever stands in a path, a query, a form or a body, the answer is no fault of ours."""
+"""No text in a path, a query, a form or a body is answered with a fault of the server."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def hide_boxes(house: Indoors) -> None:
 
 def routes(site: Starlette) -> list[str]:
     """Paths of the pages and the API; the health checks are those of a whole server."""
-    paths = [one.path for one in site.routes if isinstance(one, Route)]
+    paths = [route.path for route in site.routes if isinstance(route, Route)]
     paths = [path for path in paths if not path.startswith("/healthz")]
     api = build_api(_printer(), None, Allowance(()))  # type: ignore[arg-type]
-    return paths + [f"/api{one.path}" for one in api.routes if isinstance(one, Route)]
+    return paths + [f"/api{route.path}" for route in api.routes if isinstance(route, Route)]
 
 
 def _printer():
@@ -220,7 +220,7 @@ def test_any_value_in_a_body_of_the_api(house: Indoors) -> None:
     bodies += ["[" * 5_000, "9" * 5_000, '"\\ud800"', '{"turn": 0, "move": "\\ud800"}', "\0", ""]
     headers = {"content_type": "application/json", "authorization": f"Bearer {token(house)}"}
     for at in range(0, len(bodies), 50):
-        requests = [("POST", "/api/seat/moves", one.encode()) for one in bodies[at : at + 50]]
+        requests = [("POST", "/api/seat/moves", body.encode()) for body in bodies[at : at + 50]]
         wrong += faults(site_of(house.server), *requests, **headers)
     bearers = [value.encode("utf-8").decode("latin-1") for value in HOSTILE if "\n" not in value]
     for bearer in bearers:
@@ -283,7 +283,7 @@ def test_the_mailbox_takes_any_value(local: tuple[Running, Path]) -> None:
 
 
 @pytest.mark.both_databases
-def test_what_a_database_cannot_hold_is_asked_of_neither(
+def test_numbers_too_large_for_a_database_are_asked_of_neither(
     database_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL refuses texts with NUL and numbers above 63 bits, SQLite only the latter."""
@@ -302,4 +302,6 @@ def test_what_a_database_cannot_hold_is_asked_of_neither(
             requests += [("GET", f"/b/{seat}?{form}", b""), ("POST", "/mine", form.encode())]
         assert faults(site, *requests) == []
         house.server.play_stage.play.run_until_idle()
-        assert [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR] == []
+        assert [
+            record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR
+        ] == []

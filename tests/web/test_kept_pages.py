@@ -39,9 +39,9 @@ def played(server: Indoors, *, moves: int) -> list[str]:
     turns += [("alice", "2,+b3"), ("bob", "c")]
     for name, move in turns[:moves]:
         letters += server.send(address_of(name), f"blackbox move 1 {name} {PASSWORD} {move}")
-    newest = {one.recipient: page_of(one) for one in letters if "/b/" in one.text}
+    newest = {letter.recipient: page_of(letter) for letter in letters if "/b/" in letter.text}
     assert len(newest) == 2
-    return [f"{path}?{urlencode(one)}" for path in newest.values() for one in DRAFTS]
+    return [f"{path}?{urlencode(draft)}" for path in newest.values() for draft in DRAFTS]
 
 
 @pytest.mark.parametrize("moves", [1, 6])
@@ -62,8 +62,8 @@ def test_a_page_is_the_same_by_every_way(
 def bodies(site: Starlette, paths: list[str]) -> dict[str, bytes]:
     """All pages but for the random word and the random cells of each."""
     answers = all_asked(site, *paths)
-    assert {one.status for one in answers.values()} == {200}
-    assert all(KEY.search(one.body) for one in answers.values())
+    assert {value.status for value in answers.values()} == {200}
+    assert all(KEY.search(value.body) for value in answers.values())
     return {
         path: HIDDEN_FOR_ME.sub(b"", KEY.sub(rb'\1"', one.body)) for path, one in answers.items()
     }

@@ -86,7 +86,7 @@ class Browser:
         """Open somebody's newest letter."""
         self.server.settle()
         self.open(f"{address}/")
-        return self.ask("GET", next(one for one in self.links() if one.endswith(".pbmserv")))
+        return self.ask("GET", next(link for link in self.links() if link.endswith(".pbmserv")))
 
 
 def test_two_people_sign_up_read_and_answer(
@@ -103,7 +103,7 @@ def test_two_people_sign_up_read_and_answer(
         assert "Confirm your signup" in browser.html
         assert browser.got["cache-control"] == "no-store"
         assert "script-src 'self'" in browser.got["content-security-policy"]
-        browser.ask("GET", next(one for one in browser.links() if "answer=" in one))
+        browser.ask("GET", next(link for link in browser.links() if "answer=" in link))
         mail = browser.fields()
         assert mail["subject"].startswith("Re: Confirm your signup")
         assert "pbmserv wrote:\n> Are you" in mail["body"]
@@ -128,7 +128,7 @@ def test_two_people_sign_up_read_and_answer(
     assert "allow-scripts" not in policy
     assert "allow-forms" not in policy
     assert "mailto:" not in browser.html
-    challenge = next(one for one in browser.links() if "seek" in one)
+    challenge = next(link for link in browser.links() if "seek" in link)
     browser.ask("GET", challenge)
     mail = browser.fields()
     assert mail["to"].startswith("pbmserv+")
@@ -142,7 +142,7 @@ def test_two_people_sign_up_read_and_answer(
     assert browser.open("news").got["content-type"] == "application/json"
 
 
-def test_what_the_door_refuses_is_told_and_nothing_is_lost(server: Running) -> None:
+def test_a_refusal_of_the_door_is_shown_and_nothing_is_lost(server: Running) -> None:
     browser = Browser(server)
     browser.send("", {"name1": "carol", "password1": "secret-word"})
     mail = {"to": "somebody@elsewhere.example", "subject": "Hello", "body": "words", "key": "1"}

@@ -153,7 +153,7 @@ CHANGED = ("audit", "players", "addresses", "boards", "seats", "closed_games", "
 
 
 def contents(server: Running) -> dict[str, int]:
-    """How much there is of what they change."""
+    """Return the number of rows of each kind that operators change."""
     with server.server.database.reading.connect() as connection:
         return {
             name: connection.execute(
@@ -191,7 +191,7 @@ def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[in
 
 
 def commands() -> dict[str, set[str]]:
-    """What every command takes, by the words that call it."""
+    """Return the parameters of every command by the words that call it."""
     top: Any = typer.main.get_command(app)
     by_words = {}
     for name, one in top.commands.items():
@@ -364,7 +364,7 @@ def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
     assert operator.open("/correspondence").status == 200
 
 
-def test_what_waits_is_what_status_tells(operator: Operator) -> None:
+def test_the_page_of_queues_says_what_status_says(operator: Operator) -> None:
     operator.open("/")
     for words in (
         "mails to carry out",
@@ -418,7 +418,7 @@ def test_nobody_gets_in_without_the_token(
         stranger.sign_in("a-wrong-token-that-nobody-should-read")
         stranger.sign_in(read_token(token))
     assert stranger.status == 303
-    shown = [one for one in caplog.records if one.name == "pbmserv.web"]
+    shown = [record for record in caplog.records if record.name == "pbmserv.web"]
     assert [one.message for one in shown] == ["wrong operator token", "an operator has signed in"]
     for one in caplog.records:
         assert read_token(token) not in str(one.__dict__)
@@ -490,7 +490,7 @@ def test_without_its_token_nobody_is_let_in_and_the_log_says_why(
             assert ask().status == 503
             assert "cannot read the operators' token" in operator.html
             assert str(token) not in operator.html
-            (line,) = [one for one in caplog.records if one.name == "pbmserv.web"]
+            (line,) = [record for record in caplog.records if record.name == "pbmserv.web"]
             assert (line.message, line.exc_info) == ("operators' pages let nobody in", None)
             assert why in line.why
     keep(token, old)
@@ -741,7 +741,7 @@ def test_nonsense_is_refused_and_never_fails(
             assert operator.status in allowed, (words, text, operator.status)
         assert operator.post("/games", {"key": key, "do": text, "why": "x"}).status in {400, 403}
     assert operator.post("/games", {"key": key} | {f"f{n}": "" for n in range(50)}).status == 403
-    assert not [one for one in caplog.records if one.levelname == "ERROR"]
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
     after = contents(server)
     assert {name for name in after if after[name] != before[name]} <= {"audit"}
 

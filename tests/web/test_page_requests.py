@@ -58,7 +58,7 @@ def test_a_second_press_of_the_same_page_is_the_same_press(house: Indoors) -> No
         pressed = run(presses.press(token, Press(0, key, "", "Good evening!")))
         assert pressed is not None
         assert pressed.refused is None
-    heard = [one for one in house.letters() if one.recipient == BOB]
+    heard = [letter for letter in house.letters() if letter.recipient == BOB]
     assert [one.kind for one in heard] == ["chat", "chat"]
 
 
@@ -105,7 +105,7 @@ def test_a_press_that_failed_is_explained_and_counts_once_when_it_is_tried_again
     assert form == {"turn": "0", "key": "k", "move": "", "words": "Good evening!"}
     for _ in range(2):
         assert house.loop.run_until_complete(asked(site, f"/b/{token}", "POST", body)).status == 303
-    assert [one.kind for one in house.letters() if one.recipient == BOB] == ["chat"]
+    assert [letter.kind for letter in house.letters() if letter.recipient == BOB] == ["chat"]
 
 
 def test_a_form_that_failed_is_not_told_as_done(
@@ -120,7 +120,7 @@ def test_a_form_that_failed_is_not_told_as_done(
     assert b"Nothing has changed, and nothing of yours is lost" in answer.body
     assert not house.letters()
     assert run(asked(site, "/signup", "POST", body)).status == 200
-    assert [one.kind for one in house.letters()] == ["confirm"]
+    assert [letter.kind for letter in house.letters()] == ["confirm"]
 
 
 def test_a_database_that_is_away_for_a_moment_loses_no_press(
@@ -140,7 +140,7 @@ def test_a_database_that_is_away_for_a_moment_loses_no_press(
     pressed = run(presses.press(token, Press(0, "k", "", "Good evening!")))
     assert pressed is not None
     assert pressed.refused is None
-    assert [one.kind for one in house.letters() if one.recipient == BOB] == ["chat"]
+    assert [letter.kind for letter in house.letters() if letter.recipient == BOB] == ["chat"]
 
 
 def test_a_page_wakes_when_play_rings(house: Indoors) -> None:

@@ -49,7 +49,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Followed:
-    """What a letter's way out leads to."""
+    """The page to which the unsubscribe link of a letter leads."""
 
     what: str
     userid: str
@@ -59,7 +59,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Looked:
-    """What a probe is told."""
+    """The answer to a probe."""
 
     status: str
 
@@ -120,6 +120,12 @@ class CommandContext:
     async def seeks(self) -> list[dict[str, object]]:
         return []
 
+    async def ladders(self) -> list[object]:
+        return []
+
+    async def events(self) -> list[object]:
+        return []
+
     async def dailies(self) -> list[object]:
         return []
 
@@ -148,7 +154,7 @@ def anybody() -> ConnectionLimits:
 
 
 def site_of(context: CommandContext) -> Starlette:
-    return build(pages(), context, environment(), context)
+    return build(pages(), context, environment(), context, Registry([]))
 
 
 class Site:
@@ -163,7 +169,7 @@ class Site:
 
     async def _start(self, pages: Pages) -> WebServer:
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        site = build(pages, self.context, environment(), self.context)
+        site = build(pages, self.context, environment(), self.context, Registry([]))
         server = WebServer(site, bound, anybody())
         self.host, self.port = await server.start()
         return server
@@ -437,7 +443,7 @@ def test_head_is_get_without_the_page(site, path) -> None:
     assert nothing == ""
 
 
-def test_what_a_page_does_not_offer_is_refused_without_details(site) -> None:
+def test_requests_that_no_page_offers_are_refused_without_details(site) -> None:
     response, page = site.ask("PUT", f"/confirm/{TOKEN}")
     assert response.status == 405
     assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "POST"}

@@ -169,7 +169,7 @@ def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(server: Run
     assert press(alice, "export").status == 404
     server.live(days=20)
     mailed(server, "alice")
-    letters = [one for one in server.letters(ALICE) if one.subject == "Your page, alice"]
+    letters = [letter for letter in server.letters(ALICE) if letter.subject == "Your page, alice"]
     alice, link = opened(server, letters[-1]), link_in(letters[-1])
     page = alice.path
     server.live(days=29)

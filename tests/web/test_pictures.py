@@ -20,7 +20,7 @@ from pbmserv.web.operators import build_operators
 
 
 def paths(site: Starlette) -> set[str]:
-    return {one.path for one in site.routes if isinstance(one, Route)}
+    return {route.path for route in site.routes if isinstance(route, Route)}
 
 
 def test_every_page_has_its_picture(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
-ANONYMOUS = {"/hide", "/mine", "/signup"}
+ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
 """Forms that need no token, no session and no secret path."""
 
 
@@ -65,7 +65,7 @@ def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:
         for route in site.routes
         if isinstance(route, Route) and set(route.methods or ()) - {"GET", "HEAD"}
     ]
-    api = [one for one in api_of(house).routes if isinstance(one, Route)]
+    api = [route for route in api_of(house).routes if isinstance(route, Route)]
     routes += [("site", f"/api{one.path}") for one in api if "POST" in (one.methods or ())]
     return routes
 
@@ -103,7 +103,7 @@ def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path
         before = stored(house)
         over = asyncio.run(flood(site, filled, 5, **headers))
         faults = [
-            {one.status for one in answers} & {429, 500},
+            {answer.status for answer in answers} & {429, 500},
             {one.status for one in over} != {429},
             any(not 1 <= int(one.header("retry-after") or 0) <= 60 for one in over),
             any(not one.body for one in over),
@@ -132,7 +132,7 @@ def test_a_flood_of_wishes_for_links_stores_no_more_rows(house: Indoors) -> None
     site = site_of(house.server)
     before = stored(house)
     answers = asyncio.run(flood(site, "/mine", 200))
-    assert [one.status for one in answers].count(200) == ANYBODY.amount
+    assert [answer.status for answer in answers].count(200) == ANYBODY.amount
     assert stored(house) - before == ANYBODY.amount
     page = answers[-1].body.decode()
     assert "Please wait a moment" in page

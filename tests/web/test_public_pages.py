@@ -103,7 +103,7 @@ def feed(server: Running, path: str) -> list[dict[str, str]]:
 
 def daily_of(server: Running, address: str) -> Tab:
     """The page of somebody's newest daily box."""
-    letters = [one for one in server.letters(address) if "Daily Box" in one.subject]
+    letters = [letter for letter in server.letters(address) if "Daily Box" in letter.subject]
     return Tab(server.web_port, page_of(letters[-1])).load()
 
 
@@ -195,7 +195,7 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
 
 def of_everybody(server: Running, *more: str) -> list[str]:
     """Every address that everybody may read, with these in place of what varies."""
-    paths = [one.path for one in site_of(server.server).routes if isinstance(one, Route)]
+    paths = [route.path for route in site_of(server.server).routes if isinstance(route, Route)]
     public_paths = set(more)
     for path in paths:
         if "{token}" not in path and not path.startswith("/health"):
@@ -206,7 +206,7 @@ def of_everybody(server: Running, *more: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
+def test_a_player_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
     """The name is on no page, picture or feed, and back as soon as its player wants."""
     examples = {one for one in of_everybody(server) if b"alice" in octets_of(server, one, 404)}
     resigned(server, 0)
@@ -272,8 +272,8 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
             server.send(address_of(name), f"blackbox resign {number} {name} {PASSWORD}")
             server.send(address_of(name), f"prefs {name} {PASSWORD} public=no")
         pages = all_asked(site_of(server.server), "/players/alice", "/players/house-hard")
-    texts = (re.sub("<[^>]*>", " ", one.body.decode()) for one in pages.values())
-    alice, house = (" ".join(one.split()) for one in texts)
+    texts = (re.sub("<[^>]*>", " ", value.body.decode()) for value in pages.values())
+    alice, house = (" ".join(text.split()) for text in texts)
     assert "Opponent Games Won Lost Drawn players who give no name 2 2 0 0 Kinds" in alice
     strong = anchor(GAME.info.strength["house-hard"]["mu"]).shown
     assert f"We measured its Blackbox rating, {strong}, and games do not change it." in house
@@ -392,7 +392,7 @@ def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_o
 
 
 def octets_of(server: Running, path: str, *known: int) -> bytes:
-    """What is there; *known*: statuses other than 200 that will do."""
+    """Return the body of a page; *known*: statuses other than 200 that will do."""
     connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     connection.request("GET", path)
     answer = connection.getresponse()
@@ -430,7 +430,7 @@ def test_a_thousand_readers_are_one_rendering(
     assert renderings == ["game"]
 
 
-def test_whom_to_tell_of_a_hole(tmp_path: Path) -> None:
+def test_security_txt_names_the_operators(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/game.sqlite3"
     with start(url, tmp_path, security_contact="security@games.example") as server:
         fields = dict(

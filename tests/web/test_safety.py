@@ -14,7 +14,7 @@ HTTP = {"type": "http", "method": "GET", "path": "/", "headers": []}
 
 
 def answers(application, scope) -> list[dict]:
-    """What the server would be handed for one request."""
+    """Return the messages of an application's answer to one request."""
     sent: list[dict] = []
 
     async def receive():
@@ -47,14 +47,14 @@ def test_a_fault_becomes_a_page_or_ends_the_answer_that_has_begun(begun) -> None
     )
 
 
-def test_who_hangs_up_in_a_body_is_no_fault_of_ours() -> None:
+def test_a_client_that_hangs_up_in_a_body_is_no_fault_of_ours() -> None:
     async def application(scope, receive, send) -> None:
         raise ClientDisconnect
 
     assert answers(application, HTTP) == []
 
 
-def test_what_is_no_request_passes_through() -> None:
+def test_events_other_than_requests_pass_through() -> None:
     async def application(scope, receive, send) -> None:
         await send({"type": f"{scope['type']}.startup.complete"})
 

@@ -73,7 +73,7 @@ def test_facts_of_its_seat_have_no_atoms(server: Running) -> None:
 
 
 def _seat(server: Running, token: str) -> str:
-    """What the API tells a program with a board's token, as JSON."""
+    """Return the API's answer to a program with a board's token, as JSON."""
     connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     connection.request("GET", "/api/seat", headers={"Authorization": f"Bearer {token}"})
     answer = connection.getresponse()

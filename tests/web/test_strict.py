@@ -13,7 +13,7 @@ from test_pages import CommandContext, Site, pages
 GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
 POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"
 NEXT = b"GET /healthz HTTP/1.1\r\nHost: games.example\r\n\r\n"
-"""What a proxy may take for the body."""
+"""Texts that a proxy may take for the body."""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def said(site: Site, octets: bytes) -> bytes:
         GET + b"X-One: " + b"a" * 20_000 + b"\r\n\r\n",
     ],
 )
-def test_what_has_two_meanings_is_refused_and_ends_the_connection(
+def test_a_request_with_two_meanings_is_refused_and_ends_the_connection(
     site: Site, head: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
@@ -108,7 +108,9 @@ def test_what_has_two_meanings_is_refused_and_ends_the_connection(
         (b"POST /confirm/x HTTP/1.1\r\nHost: a\r\nContent-Length: 0", 404),
     ],
 )
-def test_what_has_one_meaning_is_answered(site: Site, request_line: bytes, status: int) -> None:
+def test_a_request_with_one_meaning_is_answered(
+    site: Site, request_line: bytes, status: int
+) -> None:
     site.ask("GET", "/")  # which is then in the cache: a client that hangs up waits for no page
     assert said(site, request_line + b"\r\n\r\n").startswith(f"HTTP/1.1 {status} ".encode())
 

@@ -68,7 +68,7 @@ class Guest:
 
     @property
     def atoms(self) -> frozenset[int]:
-        """What only the server knows."""
+        """The part of the box that only the server knows."""
         _, seed = self.ring.secret("guest box of blackbox")
         day = day_of(self.moment)
         return atoms_of(read_id(GAME.fixed(GAME.daily(day), Rng(seed, day)).id))
@@ -94,7 +94,7 @@ class _OtherBoxes:
 
 
 class _Only:
-    """What the pages ask: for the guest box."""
+    """The service of the pages, reduced to the guest box."""
 
     def __init__(self, boxes: GuestBoxes) -> None:
         self.guest = boxes.page

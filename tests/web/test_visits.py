@@ -44,7 +44,7 @@ def test_no_page_has_the_token_of_a_letter_in_its_address_or_text(server: Runnin
         assert "set-cookie" not in tab.headers
 
 
-def test_what_the_first_look_asks_for_is_still_asked_for(server: Running) -> None:
+def test_parameters_of_the_first_look_are_kept(server: Running) -> None:
     _, board = links(server)
     assert Tab(server.web_port, board).load("?move=a1&tap=B2").draft == "A1,B2"
 

@@ -32,9 +32,11 @@ def hidden(server: Indoors) -> list[Posted]:
 def poison(server: Indoors, letters: list[Posted]) -> tuple[str, tuple[str, ...]]:
     """A text with one harmless line, and what of it must go to nobody."""
     secret_line = next(
-        line for one in letters for line in one.text.split("\n") if "hidden at" in line
+        line for letter in letters for line in letter.text.split("\n") if "hidden at" in line
     )
-    drawn = next(line for one in letters for line in one.text.split("\n") if line.count("@") > 0)
+    drawn = next(
+        line for letter in letters for line in letter.text.split("\n") if line.count("@") > 0
+    )
     token = letters[0].reply_to.partition("+")[2].partition("@")[0]
     lines = (
         f"prefs alice {PASSWORD} digest=off",

@@ -199,7 +199,7 @@ def test_a_move_of_a_blocked_player_counts(begun: Begun, tmp_path: Path) -> None
     pair = begun.pairs[0]
     with going_on(begun.prepared, tmp_path) as server:
         letters = server.reply(pair.turn, f"a2,c4,d1\n\n{WORDS}")
-        assert [one.kind for one in letters if one.recipient == MALLORY] == ["board"]
+        assert [letter.kind for letter in letters if letter.recipient == MALLORY] == ["board"]
         (shown,) = server.send(MALLORY, f"blackbox showas mallory {PASSWORD} {pair.turn.board}")
         assert "hidden at" in shown.text or "waiting for alice" in " ".join(shown.text.split())
 
@@ -214,7 +214,7 @@ def test_a_blocked_player_gets_the_same_letters_as_before(
             if not blocked:
                 server.send(ALICE, f"prefs alice {PASSWORD} unblock=mallory")
             letters = PATHS[path](server, begun.pairs[0])
-            texts.append([one.text for one in letters if one.recipient == MALLORY])
+            texts.append([letter.text for letter in letters if letter.recipient == MALLORY])
     assert texts[0] == texts[1] != []
 
 
@@ -235,10 +235,10 @@ def test_words_that_wait_for_a_digest_are_silenced_by_a_block(house: Indoors) ->
     house.send(WRITERS["mallory2"], f"message mallory2 {PASSWORD} alice", f"{WORDS} Again.")
     house.send(CAROL, f"message carol {PASSWORD} alice", "Good morning, neighbour!")
     block(house)
-    letters = [one for _ in range(24) for one in house.live(hours=1)]
-    tray = next(one for one in letters if one.kind == "tray")
+    letters = [letter for _ in range(24) for letter in house.live(hours=1)]
+    tray = next(letter for letter in letters if letter.kind == "tray")
     assert "Good morning, neighbour!" in tray.text
-    assert not any(WORDS in one.text for one in letters)
+    assert not any(WORDS in letter.text for letter in letters)
 
 
 # -- who meets whom --------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def test_the_blocker_is_told_whom_to_unblock(house: Indoors) -> None:
     assert "unblock=mallory" in text
     house.send(READERS["alice2"], f"prefs alice2 {PASSWORD} unblock=mallory2")
     letters = house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory")
-    assert {one.kind for one in letters} == {"challenged", "challenge"}
+    assert {letter.kind for letter in letters} == {"challenged", "challenge"}
 
 
 def test_a_rematch_and_seeks_bring_nobody_to_a_blocker(house: Indoors) -> None:
@@ -357,7 +357,7 @@ def test_names_of_one_mailbox_are_not_blocked_along_with_each_other(house: Indoo
     (refused,) = house.send(READERS["alice2"], f"message alice2 {PASSWORD} alice", WORDS)
     assert refused.kind == "refusal"
     letters = house.send(ALICE, f"message alice {PASSWORD} alice2", WORDS)
-    assert {one.kind for one in letters} == {"message", "message-sent"}
+    assert {letter.kind for letter in letters} == {"message", "message-sent"}
 
 
 # -- the preference --------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def _in_full(row: Row, board: int | None) -> str:
 def _in_reply(row: Row) -> str:
     samples = [parameter.sample for parameter in row.as_reply.parameters]
     examples = {"g,+b2": "a,+b2", "move": "a", "digest=daily@07:30": "remind=2d", "NEWPASSWORD": ""}
-    line = " ".join((row.name, *(examples.get(one, one) for one in samples))).strip()
+    line = " ".join((row.name, *(examples.get(sample, sample) for sample in samples))).strip()
     return re.sub(r"^move ", "", line)
 
 
@@ -111,7 +111,11 @@ def test_nothing_that_is_not_for_others_gets_to_them(
                 before = last_letter(server)
                 secrets = _write(server, row, way, begun.message, begun.letters[way])
                 for letter, words in said_to_others(server, ALICE, before):
-                    assert not [one for one in secrets if one in words], (way, letter, words)
+                    assert not [secret for secret in secrets if secret in words], (
+                        way,
+                        letter,
+                        words,
+                    )
 
 
 def _on_one_server(row: Row) -> Iterator[list[str]]:
@@ -146,6 +150,7 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
         server.send(ALICE, f"message alice {PASSWORD} bob", next(again))
         server.reply(letters[-1], f"chat\n\n{next(again)}")
         server.reply(letters[-1], f"a\n\n{next(again)}")
+        server.reply(letters[-1], f"give 2d\n\n{next(again)}")
         ended = hidden(server)
         server.reply(ended[-1], f"resign\n\n{next(again)}")
         letters = hidden(server)

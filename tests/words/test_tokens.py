@@ -64,7 +64,7 @@ def send_program(server: Indoors, letter: Posted, move: str, words: str) -> None
 
 def reply_to_message(server: Indoors, _: list[Posted], text: str) -> None:
     letters = server.send(BOB, f"message bob {PASSWORD} alice", "How are you?")
-    server.reply(next(one for one in letters if one.recipient == ALICE), text)
+    server.reply(next(letter for letter in letters if letter.recipient == ALICE), text)
 
 
 def answer_challenge(word: str) -> Callable[[Indoors, list[Posted], str], None]:

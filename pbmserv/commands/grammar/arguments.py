@@ -64,7 +64,7 @@ def _read_board(cursor: Cursor) -> None:
     cursor.accept(Kind.BOARD, reference[1])
 
 
-_VALUES = frozenset({"daily", "text", "html", "spoken", "auto", "none", "played"})
+_VALUES = frozenset({"daily", "text", "html", "spoken", "tiny", "auto", "none", "played"})
 """Values of preferences that may be repeated although they are as long as a password."""
 
 

@@ -86,6 +86,12 @@ def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
 
 
 _OPENINGS = frozenset({"play", "start", "begin", "new", "another", "a", "game", "match", "of"})
+_WISHES = _OPENINGS | {
+    *("i", "i'd", "we", "we'd", "me", "us", "let", "let's", "lets", "can", "could", "may"),
+    *("please", "want", "wanna", "would", "like", "to", "hi", "hello", "hey"),
+}
+_OF_MINE = frozenset({"my", "our", "the", "good", "old", "dear", "best"})
+"""Words in front of a friend's name."""
 _PLAYED = frozenset({"play", "game", "match"})
 
 
@@ -95,17 +101,21 @@ def spoken_challenge(words: Sequence[Word], games: Collection[str]) -> Head | No
     at = next((n for n, word in enumerate(plain) if word in {"with", "against"}), 0)
     if at == 0:
         return None
-    opening, behind = plain[:at], without_please(words[at + 1 :])
+    opening = plain[:at]
+    while at + 2 < len(words) and plain[at + 1] in _OF_MINE:  # "with my grandpa otto@..."
+        at += 1
+    behind = without_please(words[at + 1 :])
     names = [word for word in behind if not word.text.startswith("-") and word.plain != "the"]
     named_games = [word for word in opening if word in games]
-    is_opening = _OPENINGS.union(games).issuperset(opening)
+    has_address = any("@" in word.text for word in names)  # "with you" names nobody
+    is_opening = (_WISHES if has_address else _OPENINGS).union(games).issuperset(opening)
     is_about_game = bool(named_games) or not _PLAYED.isdisjoint(opening)
     if not (is_opening and is_about_game and 0 < len(names) <= 2):
         return None
     if not all(is_userid(word.plain) or "@" in word.text for word in names):
         return None
     game = named_games[0] if named_games else None
-    return Head(game or "", game, BY_NAME["challenge"], at)
+    return Head(game or "", game, BY_NAME["challenge"], at + 1)
 
 
 def _game_in_front(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:

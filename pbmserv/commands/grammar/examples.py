@@ -48,7 +48,8 @@ def example(
         correct_words: words of the line that are correct and repeated in their places.
         sender: the sender of the mail.
     """
-    front = (game or min(games, default="blackbox")) if row.scope is Scope.GAME else ""
+    usual = "blackbox" if "blackbox" in games else min(games, default="")
+    front = (game or usual) if row.scope is Scope.GAME else ""
     if {Kind.MOVE, Kind.PLAN, Kind.SHOWN}.isdisjoint(p.kind for p in row.parameters):
         sender = replace(sender, board=0)
     arguments = (correct_words.get(p.kind) or _sample(p, sender) for p in row.parameters)

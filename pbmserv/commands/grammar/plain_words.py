@@ -127,7 +127,7 @@ _SIGN_QUESTION = re.compile(
     r"(?: sign| mark| symbol| letter| number)? "
     r"[\"']?(?P<sign>[#%@?.!]|[a-eghr]|\d{1,3}|letters?|numbers?|digits?|dots?|markers?|atoms?|seals?)"
     r"[\"']?(?: signs?| marks?)?(?: (?:mean|means|stand for|stands for))?"
-    r"(?: (?:at|on|in|beside) the \w+)?[?!. ]*",
+    r"(?: (?:at|on|in|beside) the \w+)?(?:,? (?:please|pls|exactly|thanks|thank you))?[?!. ]*",
     re.IGNORECASE,
 )
 """A question about a sign of the board: "What does # mean?"."""

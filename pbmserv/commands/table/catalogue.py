@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pbmserv.commands.table.accounts import ACCOUNTS
 from pbmserv.commands.table.contests import CONTESTS
+from pbmserv.commands.table.ladder import LADDERS
 from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import LINES, Row
@@ -40,6 +41,7 @@ ROWS: tuple[Row, ...] = (
     *STARTING,
     *PLAYING,
     *CONTESTS,
+    *LADDERS,
     *LOOKING,
     *_SEVERAL,
 )
@@ -71,6 +73,10 @@ MEANT_BY: Mapping[str, str] = {word: row.name for row in ROWS for word in row.ne
 """Words of newcomers, and the command to suggest for each."""
 
 _SPELLINGS: Mapping[str, Row] = {**BY_NAME, **BY_SYNONYM}
+_SPELLINGS_OF = {
+    blanks: [name for name in _SPELLINGS if name.count(" ") == blanks] for blanks in (0, 1)
+}
+"""Names by their number of blanks: a pair of words is no misspelling of one word."""
 _SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.command and row.in_line}))
 
 
@@ -82,7 +88,11 @@ def command_meant(words: str) -> Row | None:
     """
     if words in BY_NAME:
         return None
-    name = words if words in BY_SYNONYM else misspelt_name(words, _SPELLINGS)
+    name = (
+        words
+        if words in BY_SYNONYM
+        else misspelt_name(words, _SPELLINGS_OF.get(words.count(" "), ()))
+    )
     return None if name is None else _SPELLINGS[name]
 
 

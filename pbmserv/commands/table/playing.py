@@ -88,6 +88,13 @@ class Queue(AtBoard):
 
 
 @dataclass(frozen=True, slots=True)
+class TakeNote(AtBoard):
+    """``game note board userid password text``: keep a note for oneself; ``-`` deletes it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Submit(AtBoard):
     """``game submit board userid password move[#n]``: show the effect of a move.
 
@@ -220,6 +227,14 @@ PLAYING = in_section(
         synonyms=("que", "queu", "enqueue"),
         subjects=("plans", "plan"),
         from_arguments=lambda args: Queue(args.game, args.board, args.who, args.text),
+    ),
+    AT_BOARD.row(
+        "note",
+        TakeNote,
+        "keep a note at a board that nobody else reads",
+        more=(Parameter("text | -", Kind.PLAN),),
+        example="my plan is the left side",
+        from_arguments=lambda args: TakeNote(args.game, args.board, args.who, args.text),
     ),
     AT_BOARD.row(
         "submit",

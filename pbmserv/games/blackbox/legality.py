@@ -288,8 +288,7 @@ def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
     board = view.options.board
     near = {*board.top, *board.left}
     limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
-    meanings = () if len(text) > TEXT_LIMIT else (*readings(view, text), spoken(view, text))
-    for signs in filter(None, (text, *meanings)):
+    for signs in filter(None, _as_meant(view, text)):
         try:
             elements = read_elements(board, signs, limit)
         except MoveError:
@@ -301,6 +300,14 @@ def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
             and any(label.lstrip("0") not in near for label in _LABEL.findall(element.part.upper()))
         )
     return ()
+
+
+def _as_meant(view: View, text: str) -> Iterator[str]:
+    """Yield a text as it is, then, if it is short, as a person may have meant it."""
+    yield text
+    if len(text) <= TEXT_LIMIT:
+        yield from readings(view, text)
+        yield spoken(view, text)
 
 
 def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:

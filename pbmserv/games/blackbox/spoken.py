@@ -47,8 +47,9 @@ _WORD = re.compile(r"[^\W_]+(?:['-][^\W\d_]+)*|[?+/!]")
 _CELL = re.compile(r"([a-z]{1,2})-?(\d{1,3})|(\d{1,3})([a-z]{1,2})")
 _JOINED = re.compile(r"(?<=[^\W\d_a-z])(?=\d)|(?<=\d)(?=[^\W\d_a-z])|(?<=port)(?=\d)")
 _ABBREVIATED = re.compile(r"\b(no|nr|num)\.(?=\s*\d)")
-_CHOOSES = re.compile(r"\b(?:go|going) (?:for|with)\b")
+_CHOOSES = re.compile(r"\bi(?:'m| am|m) going (?:for|with)\b")
 _CHATTED = re.compile(r"(\S+ )?\b(b4|h8|l8|m8|w8)\b(?=( (?:i|we|you|he|she|they|it|my)\b)?)")
+_IF_I_MAY = re.compile(r",? if (?:i may|you please|possible|you don't mind|that is ok(?:ay)?)\b")
 _ME_TOO = re.compile(r"\A(?:me|u|you) 2\Z")
 _SENTENCE_ENDS = re.compile(r"[.!?]\s+\w")
 
@@ -124,7 +125,7 @@ def _one_sentence(text: str) -> str:
     if len(text) > LONGEST:
         return ""
     words = _ABBREVIATED.sub(r"\1 ", _JOINED.sub(" ", plain(text)))
-    words = _CHOOSES.sub("choose", _without_chat_spelling(words))
+    words = _IF_I_MAY.sub("", _CHOOSES.sub("i choose", _without_chat_spelling(words)))
     return "" if words.endswith(":") or _SENTENCE_ENDS.search(words) else words
 
 

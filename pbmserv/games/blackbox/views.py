@@ -205,6 +205,7 @@ class View:
         has_hidden: whether the reader has no atoms left to hide.
         may_act: whether the reader may use a turn now.
         may_mark: whether the reader may set markers and seals now.
+        may_ask: whether the reader may ask for a hint now.
         shown: boxes in the order to show them, the reader's own first. A race that runs shows only
             the reader's own.
     """
@@ -223,6 +224,7 @@ class View:
     has_hidden: bool = field(init=False, repr=False, compare=False)
     may_act: bool = field(init=False, repr=False, compare=False)
     may_mark: bool = field(init=False, repr=False, compare=False)
+    may_ask: bool = field(init=False, repr=False, compare=False)
     shown: tuple[BoxView, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -239,6 +241,9 @@ class View:
         object.__setattr__(self, "has_hidden", has_hidden)
         object.__setattr__(self, "may_act", seat in self.to_act)
         object.__setattr__(self, "may_mark", may_mark)
+        has_hints = self.options.hints or len(self.boxes) == 1
+        may_ask = self.phase == "playing" and own is not None and has_hints
+        object.__setattr__(self, "may_ask", may_ask)
         object.__setattr__(self, "shown", shown)
 
     @cached_property

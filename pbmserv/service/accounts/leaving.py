@@ -12,16 +12,19 @@ from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.commands.table.playing import Resign
 from pbmserv.commands.table.row_types import Trait
-from pbmserv.errors import Refused
+from pbmserv.errors import GameAway, Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.store import ladders
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
 from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.boards import BoardStatus
 
 ASKED_DAYS = 7
 """Days for which the question can be answered."""
@@ -60,6 +63,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
     notifications, count = _resign_all(context, player)
+    ladders.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
@@ -73,6 +77,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     home = _home(context, player)
     notifications, count = _resign_all(context, player)
     contact.keep_blocks_on_deleted(context, player.id)
+    ladders.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
@@ -142,6 +147,8 @@ def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: st
 def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notification, ...], int]:
     """Resign all boards, or decline those without an own move, without words to anybody.
 
+    A board whose game cannot be played now ends without a result.
+
     Returns:
         The letters to others, and the number of boards.
     """
@@ -149,7 +156,10 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     words, context.line_words = context.line_words, ""
     notifications: list[Notification] = []
     for number in numbers:
-        notifications += moves.resign(context, Resign(None, number, None)).notifications
+        try:
+            notifications += moves.resign(context, Resign(None, number, None)).notifications
+        except GameAway:  # nobody can wait for the game to come back before leaving
+            boards.set_status(context.connection, number, BoardStatus.DECLINED)
     context.line_words = words
     context.sitter = context.focus = context.player = None
     return tuple(

@@ -25,7 +25,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.service.time import localtime
-from pbmserv.store import clocks, events
+from pbmserv.store import clocks, events, ladders
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
@@ -64,8 +64,8 @@ class _Wishes:
         return Refused(code, part=f"{name}={value}"[:80], example=line, **more)
 
     def form(self, value: str) -> None:
-        """``format=text|html|spoken``"""
-        if value not in {"text", "html", "spoken"}:
+        """``format=text|html|spoken|tiny``"""
+        if value not in {"text", "html", "spoken", "tiny"}:
             raise self.refused("pref-format", "format", value)
         self.columns["format"] = value
 
@@ -343,7 +343,7 @@ class Subscription:
         what: see `LetterKind.subscription`.
         userid: the player.
         board: the followed board, 0 for none.
-        game: key of the game whose daily box it was, ``""`` for none.
+        game: key of the game whose daily box or ladder it was, ``""`` for none.
         event: the event that it was about, 0 for none.
     """
 
@@ -399,6 +399,8 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
         )
     if subscription.what == "daily":
         return subscription, _tried(daily_box.daily, context, Daily(subscription.game, None, "off"))
+    if subscription.what == "ladder":
+        return subscription, _end_ladder_news(context, player, subscription.game)
     if subscription.what == "event":
         return subscription, events.mute(context.connection, subscription.event, player.id)
     if subscription.what == "single" and player.digest_minute is not None:
@@ -409,6 +411,8 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
     what = kind_of(letter.letter).subscription
+    if what == "ladder":
+        return Subscription(what, player.userid, game=letter.words["game"])
     if what == "event":
         return Subscription(what, player.userid, event=letter.words["event"])
     if what not in {"follow", "daily"}:
@@ -417,6 +421,14 @@ def _subscription(context: CommandContext, player: Player, letter: QueuedLetter)
     if board is None:
         raise Refused("revoked-address", example=f"forgot {player.userid}")
     return Subscription(what, player.userid, board.id, board.game)
+
+
+def _end_ladder_news(context: CommandContext, player: Player, game: str) -> bool:
+    """End the letters about a ladder; return whether that changed anything."""
+    ladder = ladders.of_game(context.connection, game)
+    return ladder is not None and ladders.set_news(
+        context.connection, ladder.id, player.id, wanted=False
+    )
 
 
 def _tried(

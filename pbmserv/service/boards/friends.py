@@ -11,6 +11,7 @@ import re
 from datetime import timedelta
 from typing import Any
 
+from pbmserv.commands.grammar.consent import consent_in
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
@@ -254,7 +255,12 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     if says_yes(answer) or (isinstance(asked, Yes) and not asked.is_empty):
         return _accepted(context, reply_address, name)
     if isinstance(asked, Yes | ReplyMove | PlayerError):
-        raise Refused("invite-how", part=first[:60])
+        consent = consent_in(context.submission.text)
+        if consent is None or not context.submission.may_be_answered:  # a machine may have written
+            raise Refused("invite-how", part=first[:60])
+        if consent.is_yes:
+            return _accepted(context, reply_address, "")
+        return _declined(context, reply_address)
     return None
 
 

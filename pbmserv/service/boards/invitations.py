@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -121,7 +120,8 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
     context.focus = None
-    proposal = Proposal(game, options, rated, board.terms, sitting)
+    terms = USUAL if board.of_event else board.terms
+    proposal = Proposal(game, options, rated, terms, sitting)
     return invite(context, sender, proposal, {"rematch": board.id})
 
 
@@ -339,14 +339,13 @@ def _start(
 ) -> Answer:
     """Begin the board of a match; the first seat is drawn by lot."""
     ids = [player.id, *(partner.player_id for partner in partners)]
-    random.SystemRandom().shuffle(ids)
     sitting = []
     for player_id in ids:
         partner = players.by_id(context.connection, player_id)
         assert partner is not None
         sitting.append(partner)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
-    board = make_board(context, proposal, set(ids))
+    board = make_board(context, proposal, set(ids), sides_drawn=True)
     own, notifications = [], []
     for sitter in board.sitters:
         others = [name for name in board.names if name != sitter.userid]

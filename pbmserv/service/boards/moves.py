@@ -214,7 +214,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
         )
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
     # Nobody loses a board to which not all have agreed; players of an event have entered it.
-    is_agreed = board.event_id is not None or not unplayed
+    is_agreed = board.of_event or not unplayed
     if not is_agreed or board.status == BoardStatus.PROPOSED:
         return decline(context, board, sitter)
     return log_ply(

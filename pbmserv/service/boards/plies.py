@@ -300,8 +300,10 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
 
 def _everybody_played(board: BoardRow, after: Position) -> bool:
     """Whether each player has made a move. A forged From address may have begun the board, and a
-    forger must not be able to give away ratings of others."""
-    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
+    forger must not be able to give away ratings of others. In an event, players may give a game up
+    before their first move."""
+    none = {FORFEIT, WITHDRAW} if board.of_event else {FORFEIT}
+    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
     return len(present) == board.seats
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from pbmserv.commands.grammar.words import slip_of, time_meant
 from pbmserv.commands.table.looking import ShowAs
 from pbmserv.commands.table.model import BoardRef
+from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import opening
 from pbmserv.engine.protocol import races
@@ -75,16 +76,26 @@ class Proposal:
 
 
 def make_board(
-    context: CommandContext, proposal: Proposal, there: set[int], *, proven: bool = True
+    context: CommandContext,
+    proposal: Proposal,
+    there: set[int],
+    *,
+    proven: bool = True,
+    sides_drawn: bool = False,
 ) -> BoardRow:
     """Add a board to the database; it is unrated if two of its players are one person.
 
     Args:
         there: ids of players who need not be asked.
         proven: the mail proves to come from one of its players.
+        sides_drawn: draw the seats of its players by lot.
     """
     game, seats = proposal.game, len(proposal.sitting)
     seed = secrets.token_bytes(32)
+    if sides_drawn:
+        sitting = {player.userid: player for player in proposal.sitting}
+        drawn = tuple(sitting[userid] for userid in drawn_sides(seed, sitting))
+        proposal = replace(proposal, sitting=drawn)
     options = proposal.options
     comparable, chosen_by = True, None
     if races(game):
@@ -111,6 +122,7 @@ def make_board(
         chosen_by=chosen_by,
         proven=proven,
         event_id=proposal.event_id,
+        sides_drawn=sides_drawn,
         sitting=ids,
         accepted=sorted(there),
         now=context.now,

@@ -57,12 +57,13 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
     try:
-        plan = print_plan(checked_plan(position.game, view, read_plan(text)))
+        written = read_plan(text)
+        plan = print_plan(checked_plan(position.game, view, written))
     except MoveError as error:
         one_move = not any(sign in text for sign in ";(:")
         example = error.refusal.example if one_move else ""
         raise error.offering(example and f"queue {example}") from error
-    far_labels.must_be_near(context, sitter, position, read_plan(text), plan)
+    far_labels.must_be_near(context, sitter, position, written, plan)
     moves.keep_plan(context.connection, board.id, sitter.seat, plan)
     if sitter.seat in position.game.to_act(position.state):
         others = {} if position.apart else board.plans

@@ -58,6 +58,7 @@ def record(context: CommandContext, command: Record) -> Answer:
         board.id,
         f"{histories.ended_at(context.connection, board.id):%Y-%m-%d}",
         result_of(board.names, outcome["places"], outcome["reason"]),
+        board.sides_drawn,
     )
     words = {
         "title": game.info.title,

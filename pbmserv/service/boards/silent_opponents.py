@@ -36,7 +36,7 @@ def give(context: CommandContext, command: Give) -> Answer:
     days = int(match[1]) if match else 0
     if not 0 < days <= MOST_DAYS:
         raise Refused("give-days", part=command.time[:20], most=MOST_DAYS, example="give 3d")
-    if board.terms.of_event:
+    if board.of_event:
         raise Refused("give-event", part=str(board.id), example="chat")
     if board.status != BoardStatus.ACTIVE:
         raise Refused("give-open", part=str(board.id), example="show")
@@ -89,7 +89,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     end = command.end
     if end not in {"", "draw", "abort"}:
         raise Refused("claim-what", part=end[:20], example="claim")
-    if board.terms.of_event:
+    if board.of_event:
         raise Refused("claim-event", part=str(board.id), example="show")
     if board.status != BoardStatus.ACTIVE:
         raise Refused("claim-open", part=str(board.id), example="resign")

@@ -28,8 +28,9 @@ from pbmserv.service.mails.executor import Executor
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.delivery import inbox, outbox
+from pbmserv.store.delivery import inbox, outbox, reported_sources
 from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.delivery.reported_sources import OTHERS, ReportedSource
 from pbmserv.store.tables.mail import MailState
 
 MAIL_REPORT = "mail-report"
@@ -195,6 +196,13 @@ class MailService:
         if mail_id is None:
             return _copy(connection, mail.digest, incoming.envelope.recipient)
         inbox.drop_text(connection, mail_id)
+        if incoming.mail_report is not None:
+            sources = incoming.mail_report.sources.items()
+            reported_sources.add(
+                connection,
+                [ReportedSource(name or OTHERS, *numbers) for name, numbers in sources],
+                now,
+            )
         return Done({}, 0, receipt=Receipt(mail_id, "ignored"))
 
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:

@@ -44,6 +44,7 @@ _NUMBER = re.compile(
 _FORMS = (
     "userid password newpassword oldpassword address newaddress friend move plan board date name"
     " value your words until line new old game and the pw confirm html text spoken ask auto always"
+    " tiny"
     " on daily weekly rated unrated practice time atoms size nagtime forfeittime totaltime cap line"
 )
 """Words of our examples and settings that no row of the catalogue has."""

@@ -35,6 +35,7 @@ from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
 from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery.reported_sources import ReportedSource
 from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
 from pbmserv.store.operators.letters import LetterLine
@@ -91,6 +92,8 @@ class Queue:
         newest_mail, newest_letter: row numbers.
         octets: sizes of files and tables, by name.
         waiting: name, length and age of each queue.
+        reports: what other mail servers reported, as a sentence.
+        sources: addresses that sent messages which failed DMARC.
     """
 
     running: str
@@ -99,6 +102,8 @@ class Queue:
     newest_letter: int
     octets: Mapping[str, int]
     waiting: Sequence[tuple[str, str, str]]
+    reports: str
+    sources: Sequence[ReportedSource]
 
 
 @dataclass(frozen=True, slots=True)

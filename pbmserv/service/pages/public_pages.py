@@ -26,6 +26,8 @@ from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of, shown_player
 from pbmserv.service.core.secret_boxes import spoils
+from pbmserv.service.ladder.ladder import has_ladder
+from pbmserv.service.ladder.tables import ladder_page
 from pbmserv.service.pages import event_pages
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, daily_pages
@@ -43,6 +45,7 @@ from pbmserv.views.public import (
     EventPage,
     Finished,
     GamePage,
+    LadderPage,
     PlayerRating,
     PublicPlayer,
     Record,
@@ -88,6 +91,14 @@ class PublicPages:
     async def standings(self) -> list[StandingsTable]:
         """Return the best players of each game."""
         return await asyncio.to_thread(self._read, _standings)
+
+    async def ladders(self) -> list[LadderPage]:
+        """Return the ladders of all games for two, those with most players first."""
+        return await asyncio.to_thread(self._read, _ladders)
+
+    async def ladder(self, game: str) -> LadderPage | None:
+        """Return the ladder of a game; ``None`` if it has none."""
+        return await asyncio.to_thread(self._read, partial(_ladder, key=game))
 
     async def player(self, userid: str) -> PublicPlayer | None:
         """Return a player's page; ``None`` if nobody of this name may be named."""
@@ -288,6 +299,19 @@ def _standing(row: Mapping[str, Any], name: PublicName, rank: int | None = None)
         losses=row["losses"],
         draws=row["draws"],
     )
+
+
+def _ladder(context: CommandContext, key: str) -> LadderPage | None:
+    if key not in context.services.registry:
+        return None
+    game = context.services.registry.newest(key)
+    return ladder_page(context, game) if has_ladder(game) else None
+
+
+def _ladders(context: CommandContext) -> list[LadderPage]:
+    games = [game for game in context.services.registry if has_ladder(game)]
+    pages = [ladder_page(context, game) for game in games]
+    return sorted(pages, key=lambda page: -page.count)
 
 
 def open_seeks(context: CommandContext, but: int = 0) -> list[Seek]:

@@ -262,9 +262,9 @@ class _RunningClocks:
             return self._drop_out(late)
         moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
         # A player who has never moved may not know of the board, which a forger can have begun. So
-        # nobody loses anything, as with "resign". An event has asked its players.
-        has_joined = self._board.event_id is not None
-        not_begun = not has_joined and any(sitter.seat not in moved for sitter, _, _ in late)
+        # nobody loses anything, as with "resign". Players of an event have entered it.
+        has_entered = self._board.of_event
+        not_begun = not has_entered and any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
         sitter, clock, forfeit = late[0]

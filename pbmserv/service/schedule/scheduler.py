@@ -22,11 +22,12 @@ from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
 from pbmserv.service.events import course
+from pbmserv.service.ladder import settling
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, events, solo
+from pbmserv.store import clocks, events, ladders, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
 
@@ -102,6 +103,8 @@ class Scheduler(Rounds):
         self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
+        self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
+        self._drain(ladders.due, settling.check, ladders.put_off)
         # Each step of an event may make the next one due.
         while self._drain(events.due, course.handle_due_event, events.put_off):
             self.note_up()

@@ -248,8 +248,9 @@ def _written_to(connection: Connection, player_id: int) -> list[str]:
 
 
 def _drop_plans(connection: Connection, player_id: int) -> None:
-    """Delete moves that wait for a turn or a confirmation."""
-    connection.execute(update(seats).where(seats.c.player_id == player_id).values(plan=None))
+    """Delete notes, and moves that wait for a turn or a confirmation."""
+    empty = update(seats).where(seats.c.player_id == player_id).values(plan=None, note=None)
+    connection.execute(empty)
     seated = select(seats.c.seat).where(
         seats.c.board_id == submitted_moves.c.board_id,
         seats.c.seat == submitted_moves.c.seat,

@@ -26,6 +26,7 @@ from pbmserv.store.tables.boards import (
 )
 from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
+from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 
@@ -65,6 +66,13 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
             .order_by(notices.c.kind),
         ),
         "boards": _boards(connection, player.id),
+        "ladders": _rows(
+            connection,
+            select(ladders.c.game, ladder_places.c.rank, ladder_places.c.joined_at)
+            .join(ladder_places, ladder_places.c.ladder_id == ladders.c.id)
+            .where(ladder_places.c.player_id == player.id)
+            .order_by(ladders.c.game),
+        ),
         "seeks": _rows(
             connection,
             select(seeks.c.game, seeks.c.seats, seeks.c.options, seeks.c.created_at)
@@ -223,6 +231,11 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     for plan in connection.execute(plans):
         boards_by_id[plan.board_id]["queued"] = plan.plan
+    notes = select(seats.c.board_id, seats.c.note).where(
+        seats.c.player_id == player_id, seats.c.note.is_not(None)
+    )
+    for seat in connection.execute(notes):
+        boards_by_id[seat.board_id]["note"] = seat.note
     return list(boards_by_id.values())
 
 

@@ -38,8 +38,8 @@ class Player:
     Attributes:
         address: address for letters; ``""`` for a player who has left.
         reply_epoch: reply addresses with a lower epoch are revoked.
-        format: ``html`` (text and HTML), ``text``, or ``spoken`` (boards in sentences, for screen
-            readers).
+        format: ``html`` (text and HTML), ``text``, ``tiny`` (short, for an expensive link), or
+            ``spoken`` (boards in sentences, for screen readers).
         tz: name of the time zone.
         accept: what happens to challenges: ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.

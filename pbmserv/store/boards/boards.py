@@ -27,6 +27,7 @@ class Sitter:
         state, tz, remind, public, unreachable_since: as in `Player`.
         digest: whether the player gets a daily digest.
         plan: moves that wait for their turn, as `engine.plans` writes them; secret.
+        note: the player's own words about the board, which nobody else may read.
     """
 
     seat: Seat
@@ -42,6 +43,7 @@ class Sitter:
     digest: bool
     unreachable_since: datetime | None
     plan: str | None = field(repr=False)
+    note: str | None = field(repr=False)
 
     def person_away(self, away: Iterable[Span]) -> Person:
         """Return the player's settings for a clock; a digest that cannot arrive counts as none."""
@@ -64,9 +66,10 @@ class BoardRow:
         followed: whether it has followers.
         origin: if it is a copy, the board for which the box was drawn first.
         chosen_by: player who chose the box of a race; `None` if the server drew it.
-        event_id: the event of which it is a game, if any.
         pledged: whether its letters carry hashes of its seed and record from the first one on;
             boards of older versions do not.
+        event_id: the event of which it is a game, if any.
+        sides_drawn: whether the seats were drawn from the seed.
         names: userids by seat.
         bots: seats of bots.
         plans: moves that wait, by seat.
@@ -92,8 +95,9 @@ class BoardRow:
     followed: bool
     origin: int | None
     chosen_by: int | None
-    event_id: int | None
     pledged: bool
+    event_id: int | None
+    sides_drawn: bool
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -113,6 +117,11 @@ class BoardRow:
             return ""
         sitter = self.sitter_of(self.chosen_by)
         return "a former player" if sitter is None else sitter.userid
+
+    @property
+    def of_event(self) -> bool:
+        """Whether it is a game of an event or ladder, which its players have entered."""
+        return self.event_id is not None or self.terms.of_event
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -183,6 +192,12 @@ _EARLIER = Prepared(
 )
 
 
+def keep_note(connection: Connection, board_id: int, seat: Seat, note: str | None) -> None:
+    """Replace a player's note at a board; `None` deletes it."""
+    is_seat = (seats.c.board_id == board_id) & (seats.c.seat == seat)
+    connection.execute(update(seats).where(is_seat).values(note=note))
+
+
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
     """Return whether a player is new to this game: earlier boards, if any, were hardly begun."""
     values = {"player": player_id, "board": board.id, "game": board.game}
@@ -233,6 +248,7 @@ def create(
     chosen_by: int | None = None,
     proven: bool = True,
     event_id: int | None = None,
+    sides_drawn: bool = False,
     sitting: Sequence[int],
     accepted: Sequence[int],
     now: datetime,
@@ -264,8 +280,9 @@ def create(
             origin=origin,
             chosen_by=chosen_by,
             proven=proven,
-            event_id=event_id,
             pledged=True,
+            event_id=event_id,
+            sides_drawn=sides_drawn,
             plies=0,
             created_at=now,
             nag_days=terms.nag,

@@ -79,7 +79,7 @@ def hand_over(
     is_old = (seats.c.board_id == board_id) & (seats.c.player_id == old)
     numbers = list(connection.execute(select(seats.c.seat).where(is_old)).scalars())
     connection.execute(
-        update(seats).where(is_old).values(player_id=new, accepted_at=now, plan=None)
+        update(seats).where(is_old).values(player_id=new, accepted_at=now, plan=None, note=None)
     )
     connection.execute(
         delete(submitted_moves).where(

@@ -1,8 +1,9 @@
 """The tables. A test compares them with those of `migrations/`.
 
-Keys and queries use a board or a player, never several boards, so that rows can be distributed by
-board one day. There are two stores: tables with ``info["store"] == "mail"`` are in the mail store,
-all others in the game store. On SQLite each is a file, on PostgreSQL both are in one database.
+Statements of a move name one board, or a share of a queue, so that a distributed PostgreSQL can
+have each on one node (0154). There are two stores: tables with ``info["store"] == "mail"`` are in
+the mail store, all others in the game store. On SQLite each is a file, on PostgreSQL both are in
+one database.
 """
 
 from __future__ import annotations
@@ -64,6 +65,13 @@ from pbmserv.store.tables.events import (
     pairings,
     regulars,
 )
+from pbmserv.store.tables.ladders import (
+    ladder_games,
+    ladder_moves,
+    ladder_places,
+    ladder_reigns,
+    ladders,
+)
 from pbmserv.store.tables.mail import (
     UNSENT,
     LetterState,
@@ -73,6 +81,7 @@ from pbmserv.store.tables.mail import (
     inbox,
     letter_bytes,
     outbox,
+    reported_sources,
     settled,
     stores,
 )
@@ -117,6 +126,11 @@ __all__ = [
     "inbox",
     "invitations",
     "keys",
+    "ladder_games",
+    "ladder_moves",
+    "ladder_places",
+    "ladder_reigns",
+    "ladders",
     "letter_bytes",
     "metadata",
     "notices",
@@ -129,6 +143,7 @@ __all__ = [
     "rating_changes",
     "ratings",
     "regulars",
+    "reported_sources",
     "scores",
     "seats",
     "seeks",

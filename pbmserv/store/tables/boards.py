@@ -74,15 +74,16 @@ boards = Table(
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
     Column("chosen_by", Key, nullable=True),
-    Column("event_id", Key, nullable=True),
     Column("pledged", Boolean, nullable=False, server_default=false()),
+    Column("event_id", Key, nullable=True),
+    Column("sides_drawn", Boolean, nullable=False, server_default=false()),
     sqlite_autoincrement=True,
 )
 """Boards; `store.boards.boards.BoardRow` explains most columns.
 
 The columns from `nag_days` to `away_days` are the `Terms` of `engine.clocks`; `clocks`: by seat,
-see there. `origin` and `event_id` have no foreign key, since SQLite cannot add one to a table.
-`proven`: whether one of its players provably asked for it.
+see there. `origin` and `event_id` have no foreign key, since SQLite cannot add one later. `proven`:
+whether one of its players provably asked for it.
 """
 
 Index(
@@ -243,10 +244,12 @@ seats = Table(
     Column("player_id", ForeignKey("players.id"), nullable=False),
     Column("accepted_at", Instant, nullable=True),
     Column("plan", Text, nullable=True),
+    Column("note", Text, nullable=True),
     Index("ix_seats_player_id_board_id", "player_id", "board_id"),
 )
 """Seats of boards. `accepted_at`: null until an invited player accepts. `plan`: moves that wait
-for a later turn (see `engine.plans`), in the row that a move locks, so that the move sees them."""
+for a later turn (see `engine.plans`), in the row that a move locks, so that the move sees them.
+`note`: the player's own words, see `service.boards.notes`."""
 
 plies = Table(
     "plies",

@@ -268,6 +268,17 @@ Index(
     sqlite_where=outbox.c.state == LetterState.QUEUED,
 )
 
+reported_sources = Table(
+    "reported_sources",
+    metadata,
+    Column("source", String(45), primary_key=True),
+    Column("passed", Key, nullable=False),
+    Column("failed", Key, nullable=False),
+    Column("newest_at", Instant, nullable=False),
+)
+"""Messages in our name by the network address that sent them, as other mail servers reported them
+(DMARC). `newest_at`: time of the newest report."""
+
 bounces = Table(
     "bounces",
     metadata,

@@ -96,7 +96,7 @@ def a_game(folder: Path, challenge: str, *names: str, **settings: str) -> Iterat
     with indoors(folder, **settings) as world:
         world.sign_up(*names)
         game = Played(world, names)
-        game.send(names[0], f"{challenge} {PASSWORD}" if len(names) == 1 else challenge)
+        game.send(names[0], challenge.replace("solo anna", f"solo anna {PASSWORD}"))
         if game.letters[names[0]][-1].kind == "begin-asked":
             letter = game.letters[names[0]][-1]
             game.send(names[0], "Re: begin", "yes", letter.reply_to)

@@ -1,0 +1,106 @@
+"""Commands about ladders, and their rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pbmserv.commands.table.model import Command, Credentials
+from pbmserv.commands.table.row_types import (
+    PASSWORD,
+    USERID,
+    Arguments,
+    Kind,
+    Parameter,
+    Scope,
+    Trait,
+)
+from pbmserv.commands.table.shapes import ANYWHERE, Shape, in_section
+
+SECTION = "Events"
+
+
+@dataclass(frozen=True, slots=True)
+class ShowLadder(Command):
+    """``ladder [game]``: the players of a ladder in their order; `game` is ``""`` for all."""
+
+    game: str
+    who: Credentials | None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinLadder(Command):
+    """``ladder join userid password game``; `game` is ``""`` if none is named."""
+
+    who: Credentials | None
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveLadder(Command):
+    """``ladder leave userid password [game]``"""
+
+    who: Credentials | None
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeOnLadder(Command):
+    """``ladder challenge userid password [name] [game]``
+
+    Attributes:
+        game: as the first word of the line, ``""`` for none.
+        names: the words behind the command: at most a player and a game.
+    """
+
+    who: Credentials | None
+    game: str
+    names: tuple[str, ...]
+
+
+def _game(arguments: Arguments) -> str:
+    return next(iter(arguments.subjects), arguments.game or "")
+
+
+_ABOUT_ME = Shape(Scope.BOTH, (USERID, PASSWORD), "alice PASSWORD")
+_GAME = Parameter("[game]", Kind.GAMES)
+
+LADDERS = in_section(
+    SECTION,
+    ANYWHERE.row(
+        "ladder",
+        ShowLadder,
+        "the players of a game's ladder in their order",
+        more=(_GAME,),
+        example="blackbox",
+        also=("ladders", "ladder show"),
+        from_arguments=lambda args: ShowLadder(_game(args), args.who),
+        proof=(USERID, PASSWORD, _GAME),
+    ),
+    _ABOUT_ME.row(
+        "ladder join",
+        JoinLadder,
+        "enter a ladder at the bottom",
+        more=(_GAME,),
+        example="blackbox",
+        from_arguments=lambda args: JoinLadder(args.who, _game(args)),
+        shares_page="ladder",
+    ),
+    _ABOUT_ME.row(
+        "ladder challenge",
+        ChallengeOnLadder,
+        "play somebody higher up for the place",
+        more=(Parameter("[name] [game]", Kind.PEOPLE),),
+        example="bob",
+        from_arguments=lambda args: ChallengeOnLadder(args.who, args.game or "", args.userids),
+        shares_page="ladder",
+    ),
+    _ABOUT_ME.row(
+        "ladder leave",
+        LeaveLadder,
+        "leave a ladder; running games go on",
+        more=(_GAME,),
+        traits=Trait.FINAL,
+        from_arguments=lambda args: LeaveLadder(args.who, _game(args)),
+        shares_page="ladder",
+    ),
+)

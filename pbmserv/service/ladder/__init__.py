@@ -1,0 +1,1 @@
+"""Ladders: challenges upwards, and places that their results move."""

@@ -1,0 +1,357 @@
+"""Commands about ladders: look, join, challenge, leave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
+from pbmserv.engine.clocks import EVENT_CLOCK
+from pbmserv.engine.registry import AnyGame
+from pbmserv.errors import Refused
+from pbmserv.service.boards.proposals import Proposal, make_board, read_options
+from pbmserv.service.core import contact
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.service.ladder.ranks import APART, MOST_OUTGOING, best_target, most_incoming
+from pbmserv.service.ladder.tables import table_words
+from pbmserv.store import ladders
+from pbmserv.store.accounts import persons, players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.ladders import Challenge, Ladder, Place
+
+
+def show(context: CommandContext, command: ShowLadder) -> Answer:
+    """``ladder [game]``: show a ladder, or all that have players."""
+    games = [game for game in context.services.registry if has_ladder(game)]
+    if command.game:
+        games = [_game_with_ladder(context, command.game)]
+    you = {player.id for player in context.readers(command.who)}
+    parts = [
+        Part("ladder", table_words(context, game, you) | {"event": "shown"})
+        for game in games
+        if command.game or ladders.of_game(context.connection, game.info.key) is not None
+    ]
+    if not parts:
+        parts = [Part("ladder", table_words(context, games[0], you) | {"event": "shown"})]
+    return Answer(tuple(parts))
+
+
+def join(context: CommandContext, command: JoinLadder) -> Answer:
+    """``ladder join game``: enter at the bottom.
+
+    Raises:
+        Refused: the player is in the ladder already, perhaps under another name.
+    """
+    player = context.speaker(command.who)
+    game = _game_with_ladder(context, command.game or _only_game(context, "ladder join"))
+    must_be_open(context, game)
+    key = game.info.key
+    ladder = ladders.lock(context.connection, key, context.now)
+    place = ladders.place_of(context.connection, ladder.id, player.id)
+    if place is not None and not place.news:
+        ladders.set_news(context.connection, ladder.id, player.id, wanted=True)
+        words = table_words(context, game, {player.id}) | {"event": "news"}
+        return Answer((Part("ladder", words),))
+    if place is not None:
+        raise Refused(
+            "ladder-twice",
+            part=key,
+            title=game.info.title,
+            rank=place.rank,
+            example=f"{key} ladder challenge" if place.rank > 1 else f"ladder {key}",
+        )
+    for other in sorted(persons.names_of(context.connection, player.id) - {player.id}):
+        own = ladders.place_of(context.connection, ladder.id, other)
+        if own is not None:
+            raise Refused(
+                "ladder-two-names", part=own.userid, title=game.info.title, example=f"ladder {key}"
+            )
+    ladders.join(context.connection, ladder.id, player.id, context.now)
+    ladders.note_first(context.connection, ladder.id, context.now)
+    words = table_words(context, game, {player.id}) | {"event": "joined"}
+    return Answer((Part("ladder", words),))
+
+
+def leave(context: CommandContext, command: LeaveLadder) -> Answer:
+    """``ladder leave [game]``: leave a ladder. Running games go on and move nobody.
+
+    Raises:
+        Refused: the player is not in the ladder.
+    """
+    player = context.speaker(command.who)
+    game, ladder, _ = _own_ladder(context, player, command.game, "ladder leave")
+    running = _challenges_of(context, ladder, player.id)
+    ladders.leave(context.connection, ladder.id, player.id, "left", context.now)
+    ladders.note_first(context.connection, ladder.id, context.now)
+    words = table_words(context, game, set()) | {"event": "left", "running": len(running)}
+    return Answer((Part("ladder", words),))
+
+
+def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
+    """``ladder challenge [name] [game]``: begin a game for the place of somebody higher up.
+
+    Without a name it is the best player who can be challenged.
+
+    Raises:
+        Refused: the player may challenge nobody now, or not this player. Then the example names the
+            best one.
+    """
+    player = context.speaker(command.who)
+    named_game, name = _game_and_name(context, command)
+    game, ladder, mine = _own_ladder(context, player, named_game, "ladder challenge")
+    must_be_open(context, game)
+    key = game.info.key
+    ladders.note_active(context.connection, ladder.id, player.id, context.now)
+    if mine.rank == 1:
+        raise Refused("ladder-first", part=game.info.title, example=f"ladder {key}")
+    field = _Field(context, ladder, mine)
+    if len(field.outgoing) >= MOST_OUTGOING:
+        raise Refused("ladder-outgoing", part=key, most=MOST_OUTGOING, example="games")
+    best = field.best()
+    example = f"{key} ladder challenge {best.userid}" if best else f"ladder {key}"
+    if name:
+        target = _named_target(context, ladder, mine, name, example)
+        if refusal := field.why_not(target):
+            raise refusal.offering(example)
+    elif best is None:
+        raise Refused("ladder-nobody", part=key, first=best_target(mine.rank), example=example)
+    else:
+        target = best
+    defender = players.by_id(context.connection, target.player_id)
+    assert defender is not None
+    contact.must_be_free_to_meet(context, player.id, [defender], [defender])
+    return _begin(context, game, ladder, (player, mine.rank), (defender, target.rank))
+
+
+def _begin(
+    context: CommandContext,
+    game: AnyGame,
+    ladder: Ladder,
+    challenger: tuple[Player, int],
+    defender: tuple[Player, int],
+) -> Answer:
+    """Begin the board of a challenge and tell both players; who begins is drawn by lot."""
+    sitting = (challenger[0], defender[0])
+    key = game.info.key
+    options, rated = read_options(game, (), 2, key, key)
+    proposal = Proposal(game, options, rated, EVENT_CLOCK, sitting)
+    ids = {player.id for player in sitting}
+    board = make_board(context, proposal, ids, sides_drawn=True)
+    ladders.add_challenge(
+        context.connection, ladder.id, board.id, challenger[0].id, defender[0].id, context.now
+    )
+    words = {
+        "event": "ladder",
+        "by": challenger[0].userid,
+        "said": words_for_others(context),
+        "ladder": {
+            "challenger": challenger[0].userid,
+            "from": challenger[1],
+            "defender": defender[0].userid,
+            "rank": defender[1],
+        },
+    }
+    own, notifications = [], []
+    for sitter in board.sitters:
+        part = Part("started", words, board.id, 0, sitter.seat, board.thread)
+        if sitter.player_id == challenger[0].id:
+            own.append(part)
+        else:
+            notifications.append(Notification.sitter(sitter, part))
+    return Answer(tuple(own), tuple(notifications))
+
+
+# -- games and places --------------------------------------------------------------------------
+
+
+def has_ladder(game: AnyGame) -> bool:
+    """Whether two people can play the game, so that it has a ladder."""
+    return game.info.min_seats <= 2 <= game.info.max_seats
+
+
+def _game_with_ladder(context: CommandContext, key: str) -> AnyGame:
+    game = known_game(context, key)
+    if not has_ladder(game):
+        raise Refused("ladder-none", part=game.info.title, example="ladder")
+    return game
+
+
+def _only_game(context: CommandContext, command: str) -> str:
+    """Return the only game with a ladder.
+
+    Raises:
+        Refused: there are several.
+    """
+    keys = [game.info.key for game in context.services.registry if has_ladder(game)]
+    if len(keys) == 1:
+        return keys[0]
+    games = ", ".join(sorted(keys))
+    raise Refused("ladder-which", part=command, games=games, example=f"{command} {keys[0]}")
+
+
+def _own_ladder(
+    context: CommandContext, player: Player, key: str, command: str
+) -> tuple[AnyGame, Ladder, Place]:
+    """Return a ladder, locked, and the player's place there; the only one if none is named.
+
+    Raises:
+        Refused: the player is not in the ladder, or in several.
+    """
+    mine = ladders.of_player(context.connection, player.id)
+    if not key and len(mine) > 1:
+        games = ", ".join(ladder.game for ladder in mine)
+        example = f"{mine[0].game} {command}"
+        raise Refused("ladder-which", part=command, games=games, example=example)
+    if not key and mine:
+        key = mine[0].game
+    game = _game_with_ladder(context, key or _only_game(context, "ladder join"))
+    ladder = ladders.lock(context.connection, game.info.key, context.now)
+    place = ladders.place_of(context.connection, ladder.id, player.id)
+    if place is None:
+        example = f"ladder join {game.info.key}"
+        raise Refused("ladder-not-in", part=game.info.title, example=example)
+    return game, ladder, place
+
+
+def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple[str, str]:
+    """Return the game and the player that a challenge names, ``""`` for none.
+
+    Raises:
+        Refused: it names several players or games.
+    """
+    keys = [word for word in command.names if word in context.services.registry]
+    names = [word for word in command.names if word not in keys]
+    games = dict.fromkeys((*filter(None, [command.game]), *keys))
+    if len(names) > 1 or len(games) > 1:
+        context.echo_hidden = True  # one of the words may be a password
+        raise Refused("ladder-names", example="ladder challenge")
+    return next(iter(games), ""), next(iter(names), "")
+
+
+def _challenges_of(context: CommandContext, ladder: Ladder, player_id: int) -> list[Challenge]:
+    """Return the running challenges of a player."""
+    return ladders.open_challenges(context.connection, ladder.id, of=[player_id])
+
+
+# -- who can be challenged ---------------------------------------------------------------------
+
+
+def _named_target(
+    context: CommandContext, ladder: Ladder, mine: Place, name: str, example: str
+) -> Place:
+    """Return the place of a named player.
+
+    Raises:
+        Refused: there is no such player, or not in this ladder, or not within the range.
+    """
+    player = players.by_userid(context.connection, name)
+    if player is None:
+        raise unknown_player(context, name)
+    place = ladders.place_of(context.connection, ladder.id, player.id)
+    if place is None:
+        raise Refused("ladder-not-there", part=name, example=example)
+    if place.rank == mine.rank:
+        raise Refused("ladder-yourself", part=name, example=example)
+    if place.rank > mine.rank:
+        raise Refused("ladder-below", part=name, rank=place.rank, yours=mine.rank, example=example)
+    first = best_target(mine.rank)
+    if place.rank < first:
+        raise Refused(
+            "ladder-too-high",
+            part=name,
+            rank=place.rank,
+            yours=mine.rank,
+            first=first,
+            example=example,
+        )
+    return place
+
+
+CHUNK = 100
+"""Places that are looked at together."""
+
+
+@dataclass
+class _Field:
+    """The players above a challenger, and what keeps them from being challenged.
+
+    Attributes:
+        running: the challenger's running challenges.
+        recent: the challenger's challenges that ended in the last days.
+        away: players who are away, among those looked at.
+        incoming: numbers of running challenges that players must defend, likewise.
+    """
+
+    context: CommandContext
+    ladder: Ladder
+    mine: Place
+    running: Sequence[Challenge] = ()
+    recent: Sequence[Challenge] = ()
+    away: set[int] = field(default_factory=set)
+    incoming: Counter[int] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        connection, me = self.context.connection, self.mine.player_id
+        self.running = ladders.open_challenges(connection, self.ladder.id, of=[me])
+        self.recent = ladders.ended_since(connection, self.ladder.id, self.context.now - APART, me)
+
+    @property
+    def outgoing(self) -> list[Challenge]:
+        """The running challenges that the challenger began."""
+        return [one for one in self.running if one.challenger_id == self.mine.player_id]
+
+    def best(self) -> Place | None:
+        """Return the highest player who can be challenged now."""
+        me, rank = self.mine.player_id, self.mine.rank
+        for first in range(best_target(rank), rank, CHUNK):
+            last = min(first + CHUNK, rank) - 1
+            places = ladders.places(self.context.connection, self.ladder.id, first, last)
+            self._look_at(places)
+            ids = {me, *(place.player_id for place in places)}
+            blocked = contact.blocked_pairs(self.context, ids)
+            for place in places:
+                pairs = {(me, place.player_id), (place.player_id, me)}
+                if not pairs & blocked and self._reason(place) is None:
+                    return place
+        return None
+
+    def why_not(self, place: Place) -> Refused | None:
+        """Return the reason why a player cannot be challenged, `None` if there is none."""
+        self._look_at([place])
+        return self._reason(place)
+
+    def _look_at(self, places: Sequence[Place]) -> None:
+        ids = [place.player_id for place in places]
+        self.away = ladders.away_now(self.context.connection, ids, self.context.now)
+        running = ladders.open_challenges(self.context.connection, self.ladder.id, of=ids)
+        self.incoming = Counter(one.defender_id for one in running)
+
+    def _reason(self, place: Place) -> Refused | None:
+        name = place.userid
+        if place.player_id in self.away:
+            return Refused("ladder-away", part=name)
+        if (running := self._of_pair(self.running, place)) is not None:
+            return Refused("ladder-running", part=name, board=running.board_id)
+        if (recent := self._of_pair(self.recent, place)) is not None:
+            assert recent.ended_at is not None
+            again = recent.ended_at + APART
+            return Refused("ladder-week", part=name, days=APART.days, again=_iso(again))
+        most = most_incoming(place.rank)
+        if self.incoming[place.player_id] >= most:
+            return Refused("ladder-incoming", part=name, most=most, rank=place.rank)
+        return None
+
+    def _of_pair(self, challenges: Sequence[Challenge], place: Place) -> Challenge | None:
+        pair = {self.mine.player_id, place.player_id}
+        return next(
+            (one for one in challenges if {one.challenger_id, one.defender_id} == pair), None
+        )
+
+
+def _iso(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"

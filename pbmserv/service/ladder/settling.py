@@ -1,0 +1,153 @@
+"""Jobs of the scheduler for ladders: results move players, and the daily check.
+
+Each is one transaction, and does nothing the second time. Results are carried out in the order in
+which the games ended, also after the server was down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from pbmserv.engine.clocks import counted_time, merge_spans
+from pbmserv.engine.record import FORFEIT
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.ladder.ranks import FAME, SILENT, Result, result_of, shift_of
+from pbmserv.store import clocks, ladders
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.ladders import Ladder, Place
+from pbmserv.store.tables.boards import BoardStatus
+
+DAILY = timedelta(days=1)
+
+
+def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
+    """Move the players of a finished game; return `None` if another process does it."""
+    challenge = ladders.claim_challenge(context.connection, board_id, context.now)
+    if challenge is None:
+        return None
+    ladder = ladders.lock_by_id(context.connection, challenge.ladder_id)
+    board = boards.load(context.connection, board_id)
+    assert board is not None
+    ended = ladders.finished_at(context.connection, board_id) or context.now
+    pair = [
+        ladders.place_of(context.connection, ladder.id, player_id)
+        for player_id in (challenge.challenger_id, challenge.defender_id)
+    ]
+    ranked = sorted((place for place in pair if place is not None), key=lambda place: place.rank)
+    result, letters = Result.NONE, []
+    if len(ranked) == 2 and board.status == BoardStatus.FINISHED:
+        upper, lower = ranked
+        result = _result(context, board, lower, upper)
+        letters = _shift(context, ladder, board, result, (lower, upper))
+    ladders.end_challenge(context.connection, board_id, result, ended)
+    ladders.note_first(context.connection, ladder.id, context.now, context.now - FAME)
+    return letters
+
+
+def _result(context: CommandContext, board: BoardRow, lower: Place, upper: Place) -> Result:
+    """Return the effect of a finished board on the ladder."""
+    outcome = board.outcome
+    assert outcome is not None
+    seats = [board.sitter_of(place.player_id) for place in (lower, upper)]
+    if None in seats:  # an operator gave the seat to somebody else
+        return Result.NONE
+    is_late = outcome["reason"] == FORFEIT
+    if is_late and _were_both_awaited(context, board):
+        return Result.NONE
+    places = [outcome["places"][sitter.seat] for sitter in seats if sitter is not None]
+    return result_of((places[0], places[1]), late=is_late)
+
+
+def _were_both_awaited(context: CommandContext, board: BoardRow) -> bool:
+    """Whether both players were to move when one lost on time, so that both were late."""
+    before = context.position(board).before
+    return before is not None and len(before.game.to_act(before.state)) == board.seats
+
+
+def _shift(
+    context: CommandContext,
+    ladder: Ladder,
+    board: BoardRow,
+    result: Result,
+    pair: tuple[Place, Place],
+) -> list[Notification]:
+    """Move a player as the result asks, and return the letters to both."""
+    lower, upper = pair
+    bottom = ladders.count(context.connection, ladder.id)
+    shift = shift_of(result, upper.rank, lower.rank, bottom)
+    if shift is None:
+        return []
+    mover = upper if shift.of_upper else lower
+    ladders.move(context.connection, ladder.id, mover, shift.to, result, board.id, context.now)
+    letters = []
+    for place, other in ((lower, upper), (upper, lower)):
+        after = ladders.place_of(context.connection, ladder.id, place.player_id)
+        assert after is not None
+        words = {
+            "event": "moved",
+            "other": other.userid,
+            "before": place.rank,
+            "after": after.rank,
+            "result": result,
+            "board": board.id,
+        }
+        letters += _news(context, ladder, place, words)
+    return letters
+
+
+def _news(
+    context: CommandContext, ladder: Ladder, place: Place, words: dict[str, object]
+) -> list[Notification]:
+    """Return a letter about a ladder, if its reader wants such letters."""
+    player = players.by_id(context.connection, place.player_id)
+    if player is None or not player.active or not place.news:
+        return []
+    title = context.services.registry.titles.get(ladder.game, ladder.game)
+    part = Part("ladder-news", {**words, "game": ladder.game, "title": title})
+    wants_digest = player.digest_minute is not None
+    return [Notification(player.address, player.id, part, digest=wants_digest)]
+
+
+def check(context: CommandContext, ladder_id: int) -> Sequence[Notification] | None:
+    """Carry out the daily check: silent players leave, and long first places are honoured.
+
+    Returns:
+        The letters; `None` if another process does it.
+    """
+    ladder = ladders.claim(context.connection, ladder_id, context.now)
+    if ladder is None:
+        return None
+    letters: list[Notification] = []
+    for place in ladders.silent(context.connection, ladder.id, context.now - SILENT):
+        if _has_been_silent(context, ladder, place):
+            ladders.leave(context.connection, ladder.id, place.player_id, "silent", context.now)
+            words: dict[str, object] = {"event": "silent", "days": SILENT.days}
+            letters += _news(context, ladder, place, words)
+    ladders.note_first(context.connection, ladder.id, context.now, context.now - FAME)
+    since = context.now - FAME
+    player_id = ladders.honour(context.connection, ladder.id, since, context.now)
+    first = ladders.places(context.connection, ladder.id, 1, 1)
+    if player_id is not None and first:
+        letters += _news(context, ladder, first[0], {"event": "fame", "days": FAME.days})
+    ladders.put_off(context.connection, ladder.id, context.now + DAILY)
+    return letters
+
+
+def _has_been_silent(context: CommandContext, ladder: Ladder, place: Place) -> bool:
+    """Whether a player has been silent for too long, absences and outages left out."""
+    connection, since = context.connection, place.active_at
+    last = ladders.last_ply(connection, place.player_id, since)
+    if last is not None:
+        ladders.note_active(connection, ladder.id, place.player_id, last)
+        since = last
+    return _counted(context, place.player_id, since) >= SILENT
+
+
+def _counted(context: CommandContext, player_id: int, since: datetime) -> timedelta:
+    away = clocks.away(context.connection, player_id, since)
+    outages = clocks.outages_since(context.connection, since)
+    return counted_time(since, context.now, merge_spans((*away, *outages)))

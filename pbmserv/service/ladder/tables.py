@@ -1,0 +1,149 @@
+"""Ladders as letters and pages show them: places, movements, running games, hall of fame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+from pbmserv.engine.registry import AnyGame
+from pbmserv.service.core.budget import Work
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.ladder.ranks import FAME, best_target, order_before
+from pbmserv.store import ladders
+from pbmserv.views.names import public_names
+from pbmserv.views.public import Climb, Fame, LadderGame, LadderPage, Rung
+
+TOP, AROUND = 20, 12
+"""Lines of a letter: the first of the ladder, and those above the reader."""
+ON_A_PAGE = 500
+"""Most places and running games on a page."""
+MONTH = timedelta(days=30)
+MOVEMENTS = 60
+"""Most movements on a page."""
+UNDONE = 1_000
+"""Most movements that are undone to find the ranks of a month ago."""
+
+
+def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]) -> dict[str, Any]:
+    """Return the words of the letter ``ladder``: the top, and the places around the reader's.
+
+    Args:
+        readers: ids of the players who get the letter.
+    """
+    context.budget.spend(Work.TABLE)
+    connection, key = context.connection, game.info.key
+    ladder = ladders.of_game(connection, key)
+    count, shown, mine = 0, [], 0
+    running: list[ladders.Challenge] = []
+    if ladder is not None:
+        count = ladders.count(connection, ladder.id)
+        own = (ladders.place_of(connection, ladder.id, reader) for reader in sorted(readers))
+        mine = next((place.rank for place in own if place is not None), 0)
+        shown = ladders.places(connection, ladder.id, 1, TOP)
+        if mine:
+            around = max(TOP + 1, mine - AROUND)
+            shown += ladders.places(connection, ladder.id, around, mine + 2)
+        ids = [place.player_id for place in shown]
+        running = ladders.open_challenges(connection, ladder.id, of=ids)
+    names = {place.player_id: place.userid for place in shown}
+    return {
+        "game": key,
+        "title": game.info.title,
+        "rows": [
+            {
+                "rank": place.rank,
+                "userid": place.userid,
+                "you": place.rank == mine,
+                "games": sum(place.player_id in _pair(one) for one in running),
+            }
+            for place in shown
+        ],
+        "count": count,
+        "rank": mine,
+        "first": best_target(mine) if mine > 1 else 0,
+        "playing": [
+            {
+                "board": one.board_id,
+                "challenger": names.get(one.challenger_id, ""),
+                "defender": names.get(one.defender_id, ""),
+            }
+            for one in reversed(running)
+            if mine and not set(_pair(one)).isdisjoint(readers)
+        ],
+    }
+
+
+def _pair(challenge: ladders.Challenge) -> tuple[int, int]:
+    return challenge.challenger_id, challenge.defender_id
+
+
+def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
+    """Return the page of a ladder, with public names."""
+    connection, key = context.connection, game.info.key
+    ladder = ladders.of_game(connection, key)
+    if ladder is None:
+        return LadderPage(key, game.info.title, 0, [], [], [], [])
+    places = ladders.places(connection, ladder.id)
+    movements = ladders.movements(connection, ladder.id, context.now - MONTH, UNDONE)
+    running = ladders.open_challenges(connection, ladder.id, most=ON_A_PAGE)[::-1]
+    fame = ladders.hall_of_fame(connection, ladder.id)
+    ids = {player_id for one in running for player_id in _pair(one)}
+    userids = ladders.userids(connection, sorted(ids))
+    names = public_names(
+        connection,
+        {
+            *(place.userid for place in places),
+            *(movement.userid for movement in movements),
+            *(reign.userid for reign in fame),
+            *userids.values(),
+        },
+    )
+    before = order_before([place.player_id for place in places], movements)
+    ranks_before = {player_id: rank for rank, player_id in enumerate(before, 1)}
+    rungs = [
+        Rung(
+            rank=place.rank,
+            userid=names.of(place.userid),
+            before=ranks_before.get(place.player_id),
+            joined=f"{place.joined_at:%Y-%m-%d}",
+        )
+        for place in places[:ON_A_PAGE]
+    ]
+    return LadderPage(
+        game=key,
+        title=game.info.title,
+        count=len(places),
+        rungs=rungs,
+        running=[
+            LadderGame(
+                board=one.board_id,
+                challenger=names.of(userids[one.challenger_id]),
+                defender=names.of(userids[one.defender_id]),
+                since=f"{one.begun_at:%Y-%m-%d}",
+            )
+            for one in running
+        ],
+        climbs=[
+            Climb(
+                number=movement.id,
+                userid=names.of(movement.userid),
+                before=movement.before,
+                after=movement.after,
+                why=movement.why,
+                board=movement.board_id,
+                at=f"{movement.created_at:%Y-%m-%dT%H:%M:%SZ}",
+            )
+            for movement in movements[:MOVEMENTS]
+        ],
+        fame=[
+            Fame(
+                userid=names.of(reign.userid),
+                since=f"{reign.began_at:%Y-%m-%d}",
+                until=f"{reign.ended_at:%Y-%m-%d}" if reign.ended_at else "",
+                days=((reign.ended_at or context.now) - reign.began_at).days,
+            )
+            for reign in fame
+        ],
+        days=FAME.days,
+    )

@@ -1,0 +1,312 @@
+"""Games are proven in all circumstances of play: copies, restarts, undo, pages, digests, the house.
+
+Boards that were begun by an older version say that they are not provable.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from asking_pages import asked, site_of
+from indoors import PASSWORD, address_of, indoors
+from mailboxes_of_games import Played, a_game, checked, sentences
+from sqlalchemy import select, update
+from test_games_proven import changed
+
+from pbmserv.store.boards.boards import load
+from pbmserv.store.tables.boards import boards, plies
+
+TWO = ("anna", "bela")
+HIDDEN = ("b2,c3", "a1,d4")
+SMALL = "blackbox challenge anna bela -size=4x4 -atoms=2"
+
+
+def marks(game: Played) -> list[str | None]:
+    with game.world.server.database.reading.connect() as connection:
+        rows = connection.execute(select(plies.c.mark).order_by(plies.c.number))
+        return list(rows.scalars())
+
+
+def hide(game: Played) -> None:
+    for name, cells in zip(TWO, HIDDEN, strict=True):
+        game.reply(name, cells)
+
+
+def proven(game: Played, *names: str) -> str:
+    """Check that each mailbox proves the game; return the sentences of the last one."""
+    said: list[str] = []
+    for name in names:
+        verdict = checked(game.mails[name])
+        said = sentences(verdict)
+        assert verdict.is_proven, said
+    return " ".join(said)
+
+
+def test_on_both_databases(database_url: str, tmp_path: Path) -> None:
+    with indoors(tmp_path, database_url) as world:
+        world.sign_up(*TWO)
+        game = Played(world, TWO)
+        game.send("anna", "liar challenge anna bela -dice=1")
+        game.reply("bela", "accept")
+        game.play()
+        proven(game, *TWO)
+
+
+ODD = {
+    "practice": (
+        "blackbox solo anna -practice",
+        "anna 1, anna 2, anna undo, anna redo, anna restart, anna 3, anna hint",
+    ),
+    "three": (
+        "liar challenge anna bela carl -dice=2",
+        "anna 1 two, bela 2 twos, carl 3 twos, carl resign",
+    ),
+    "takeback": (
+        "ttt challenge anna bela",
+        "anna b2, bela a1, bela takeback, anna accept, bela draw, anna reject",
+    ),
+    "swap": ("hex challenge anna bela -size=5", "anna c3, bela swap"),
+    "timed": (
+        "blackbox challenge anna bela -race -scoring=timed",
+        "anna 1, bela !c3, anna +c3, anna undo, bela 4",
+    ),
+}
+"""A challenge for each odd course of a game, and its first replies."""
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_game_of_an_odd_course_is_proven(tmp_path: Path, name: str) -> None:
+    challenge, replies = ODD[name]
+    players = dict.fromkeys(reply.split()[0] for reply in replies.split(", "))
+    with a_game(tmp_path, challenge, *players) as game:
+        for reply in replies.split(", "):
+            number = game.position().number
+            userid, _, text = reply.partition(" ")
+            game.reply(userid, text)
+            assert game.position().number > number, game.letters[userid][-1].text
+        game.play()
+        proven(game, *players)
+
+
+def test_a_copy_of_the_first_mail_and_a_second_reply_change_nothing(tmp_path: Path) -> None:
+    with a_game(tmp_path, "liar challenge anna bela -dice=1", *TWO) as game:
+        game.reply("anna", "1 two")
+        first = game.mails["anna"][-2]
+        before = marks(game)
+        address = address_of("anna")
+        reply_to = re.search(rb"\r\nTo: ([^\r]*)", first)
+        assert reply_to is not None
+        game.take(game.world.send_raw(address, first, reply_to[1].decode()))
+        game.reply("anna", "1 five")
+        assert marks(game) == before
+        assert sum(mark is not None for mark in before) == 1
+        game.play()
+        proven(game, *TWO)
+
+
+def test_the_server_restarts_between_pledge_and_result(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        before = Played(world, TWO)
+        before.send("anna", "backgammon challenge anna bela")
+        before.reply("bela", "accept")
+        seat = min(before.position().game.to_act(before.position().state))
+        moves = before.position().game.legal(before.position().game.view(
+            before.position().state, seat
+        ))  # fmt: skip
+        assert moves is not None
+        before.reply(TWO[seat], next(iter(moves)))
+    with indoors(tmp_path) as world:
+        after = Played(world, TWO, before.number, before.mails, before.letters)
+        after.play()
+        proven(after, *TWO)
+
+
+def test_a_move_that_was_taken_back_stays_in_the_record(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        hide(game)
+        game.reply("anna", "!a1,!b1")
+        game.reply("anna", "undo")
+        game.reply("anna", "+c1")
+        game.reply("anna", "show")
+        game.play()
+        proven(game, *TWO)
+
+
+def test_private_notes_of_the_other_player_do_not_count_in_my_hashes(tmp_path: Path) -> None:
+    def hashes() -> list[bytes]:
+        return re.findall(rb" record=([0-9a-f]{64})", game.mails["bela"][-1])
+
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        hide(game)
+        game.reply("bela", "show")
+        before = hashes()
+        assert len(before) == 1
+        for seal in ("!a1", "!b1", "!c1"):
+            game.reply("anna", seal)
+            game.reply("bela", "show")
+            assert hashes() == before
+        game.reply("anna", "1")
+        game.reply("bela", "show")
+        assert hashes() != before
+        game.play()
+        proven(game, *TWO)
+
+
+@pytest.mark.parametrize("form", ["text", "spoken"])
+def test_letters_in_other_forms_prove_the_game_too(tmp_path: Path, form: str) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.send("anna", f"prefs anna {PASSWORD} format={form}")
+        game.play(HIDDEN)
+        proven(game, *TWO)
+        result = game.letters["anna"][-1]
+        assert ("pledge" in result.text) == (form == "text"), "nobody hears 24 digits"
+        assert [part.get_filename() for part in result.message.iter_attachments()] == [
+            "blackbox-1.txt"
+        ]
+
+
+def test_a_player_with_tiny_letters_asks_for_the_record(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.send("anna", f"prefs anna {PASSWORD} format=tiny")
+        game.play(HIDDEN)
+        tiny = game.letters["anna"][-1]
+        assert len(tiny.raw) < 1_000
+        assert "Record " in tiny.text
+        assert not checked(game.mails["anna"]).is_proven
+        game.send("anna", f"blackbox record 1 anna {PASSWORD}")
+        proven(game, *TWO)
+
+
+def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.send("anna", "liar challenge anna bela")
+        game.reply("bela", "accept")
+        game.send("bela", f"prefs bela {PASSWORD} digest=daily@07:30")
+        game.send("anna", f"blackbox move 1 anna {PASSWORD} b2,c3")
+        game.send("anna", f"liar move 2 anna {PASSWORD} 1 two")
+        letters = game.world.live(days=1)
+        (tray,) = [letter for letter in letters if letter.kind == "tray"]
+        fields = [str(field) for field in tray.message.get_all("Pbmserv-Record", [])]
+        assert sorted(field.partition(";")[0] for field in fields) == ["board=1", "board=2"]
+
+
+def test_several_commands_in_a_mail_are_answered_with_all_hashes(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        hide(game)
+        lines = (f"blackbox move 1 anna {PASSWORD} 1", f"blackbox show 1 anna {PASSWORD}")
+        game.send("anna", "multiple", "\n".join(lines))
+        game.play()
+        proven(game, *TWO)
+
+
+def test_a_game_with_the_house_has_one_mark(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up("anna")
+        game = Played(world, ("anna",))
+        game.send("anna", f"liar challenge anna {PASSWORD} house -dice=2")
+        for _ in range(60):
+            position = game.position()
+            if position.outcome is not None:
+                break
+            moves = position.game.legal(position.game.view(position.state, 0))
+            assert moves is not None
+            game.reply("anna", [*moves][-1])
+        said = proven(game, "anna")
+        assert sum(mark is not None for mark in marks(game)) == 1
+        assert "The mail of anna" in said
+        assert "house" not in said
+
+
+def test_a_plan_that_another_player_s_mail_lets_go_on_has_no_mark(tmp_path: Path) -> None:
+    with a_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
+        game.send("bela", f"liar queue 1 bela {PASSWORD} 3 twos")
+        game.reply("anna", "1 two")
+        assert game.position().number == 2
+        assert [mark is None for mark in marks(game)] == [False, True]
+        game.play()
+        assert sum(mark is not None for mark in marks(game)) == 2, "the next mail counts"
+        proven(game, *TWO)
+
+
+def test_a_move_on_a_page_has_no_mark(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["anna"][-1].text)
+        assert link is not None
+        site, run = site_of(game.world.server), game.world.loop.run_until_complete
+        body = urlencode({"turn": "1", "key": "k", "move": "b2,c3", "words": ""})
+        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        game.world.server.settle()
+        game.take(game.world.letters())
+        assert marks(game) == [None]
+
+
+def test_a_box_of_the_day_is_pledged_and_opened_when_it_is_solved(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up("anna", "bela")
+        game = Played(world, ("anna",))
+        for name in ("anna", "bela"):
+            game.send(name, f"blackbox daily {name} {PASSWORD} 07:30")
+        game.play(most=60)
+        verdict = checked(game.mails["anna"])
+        solved = b"filename=" in game.mails["anna"][-1]
+        assert solved == verdict.is_proven, sentences(verdict)
+        pledges = [
+            set(re.findall(rb"pledge=(\w+)", b"".join(game.mails[name])))
+            for name in ("anna", "bela")
+        ]
+        assert not pledges[0] & pledges[1], "each board has a seed of its own"
+
+
+def test_a_follower_sees_the_hashes_of_spectators(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.world.sign_up("carl")
+        game.send("carl", f"subscribe 1 carl {PASSWORD}")
+        game.play(HIDDEN)
+        carl = game.mails["carl"]
+        assert any(b"Pbmserv-Record: board=1; turns=" in mail for mail in carl)
+        assert not any(b"filename=" in mail for mail in carl), "players alone open the record"
+        assert checked(carl, game.mails["anna"]).is_proven
+
+
+def test_a_board_of_an_older_version_says_that_it_is_not_provable(tmp_path: Path) -> None:
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        old = update(boards).values(pledged=False)
+        game.world.server.writer.submit(lambda connection: connection.execute(old)).result()
+        game.mails.clear()
+        game.play(HIDDEN)
+        letters = b"".join(game.mails["anna"])
+        assert b"Pbmserv-Record" not in letters
+        assert b"filename=" not in letters
+        assert marks(game)[:2] == [None, None]
+        game.reply("anna", "record")
+        assert "seed:" not in game.letters["anna"][-1].text
+        verdict = checked(game.mails["anna"])
+        assert not verdict.is_proven
+        assert sentences(verdict) == [
+            "Not provable: the board was begun before this server's letters carried hashes."
+        ]
+
+
+def test_sides_that_were_drawn_by_lot_are_those_of_the_seed(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        game = Played(world, TWO)
+        for name in TWO:
+            game.send(name, f"blackbox seek {name} {PASSWORD} -size=4x4 -atoms=1")
+        with world.server.database.reading.connect() as connection:
+            board = load(connection, 1)
+        assert board is not None
+        game.names = board.names
+        game.play(("b2", "c3"))
+        assert "The seed draws the sides as they were." in proven(game, *TWO)
+        mails = changed(
+            game.mails["anna"],
+            lambda text: text.replace(", ".join(board.names), ", ".join(board.names[::-1]), 1),
+        )
+        verdict = checked(mails)
+        assert verdict.is_wrong
+        assert "The sides were not drawn by the seed" in sentences(verdict)[-1]
