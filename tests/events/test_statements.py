@@ -107,6 +107,11 @@ def _run(connection: Connection) -> None:
     watched = events.early_resignations(connection, NOW - DAY, 6)
     assert watched == [("bob", "ann", "1", "1", str(board))]
 
+    _check_people(connection, first)
+
+
+def _check_people(connection: Connection, first: int) -> None:
+    """Check the statements about players."""
     events.move(connection, 2, 3)
     assert [entry.userid for entry in events.entries_of(connection, first, 2)] == ["ann", "cleo"]
     assert events.games_of_player(connection, first, 3)[0].second_id == 3
@@ -122,7 +127,6 @@ def _run(connection: Connection) -> None:
     events.enter(connection, third, [2], NOW, EntryStatus.INVITED)
     events.drop_entry(connection, third, 1)
     assert events.drop_regular(connection, "chess", 1)
-    own = _event(connection, "cup", owner_id=1, name="Office cup")
+    _event(connection, "cup", owner_id=1, name="Office cup")
     assert events.count_owned(connection, 1) == 1
     assert events.open_event(connection, "cup", "chess", NOW) is None
-    assert own
