@@ -36,6 +36,7 @@ from pbmserv.service.events.kinds import (
 from pbmserv.service.events.tables import WIN, Contestant, Line, standings
 from pbmserv.store import events
 from pbmserv.store.accounts import persons, players
+from pbmserv.store.boards import closed_games
 from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
@@ -58,6 +59,10 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
         notifications += results.settle_ended(context, event)
         notifications += _take_out_the_gone(context, event)
+    makes_boards = event.status != EventStatus.RUNNING
+    if makes_boards and closed_games.is_closed(context.connection, event.game):
+        events.change(context.connection, event.id, due_at=context.now + LOOK)
+        return notifications
     return [*notifications, *_STEPS[event.status](context, event)]
 
 
