@@ -48,6 +48,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/{operators}/boards": ("operators-boards",),
     "/{operators}/boards/{number}": ("operators-board",),
     "/{operators}/events": ("operators-events",),
+    "/{operators}/correspondence": ("operators-correspondence",),
     "/{operators}/games": ("operators-games",),
     "/{operators}/games/{game}": ("operators-game",),
     "/{operators}/audit": ("operators-audit",),

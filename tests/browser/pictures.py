@@ -99,6 +99,24 @@ def played(world: World) -> None:
     world.shows("game-turn", "/game/6?turn=9")
     world.shows("player", "/players/alice")
     world.shows("standings", "/standings")
+
+
+def contests(world: World) -> None:
+    """Play a cup of three to its end, enter a league, and climb a ladder."""
+    world.says("dora@localhost", f"signup dora {PASSWORD}")
+    world.server.reply(world.server.letters("dora@localhost")[-1], "yes")
+    world.says(ALICE, f'event alice {PASSWORD} create blackbox cup "Office cup" -entries=3')
+    for name in ("bob", "dora"):
+        world.says(f"{name}@localhost", f"event {name} {PASSWORD} join 1")
+    for name in ("alice", "bob", "dora"):
+        world.says(f"{name}@localhost", f"ladder join {name} {PASSWORD} blackbox")
+    world.server.live(days=25)
+    for name in ("alice", "bob"):
+        world.says(f"{name}@localhost", f"league {name} {PASSWORD} join blackbox")
+        world.says(f"{name}@localhost", f"prefs {name} {PASSWORD} digest=off")
+    world.shows("events", "/events")
+    world.shows("event-over", "/events/1")
+    world.shows("event-open", "/events/2")
     world.shows("ladders", "/ladder")
     world.shows("ladder", "/ladder/blackbox")
 
@@ -118,7 +136,7 @@ def running(world: World) -> None:
     world.shows("board-ray", alice.path + "?" + urlencode({"move": "+F6,A", "check": "4"}))
     world.shows("board-checked", alice.path + "?check=all")
     world.shows("board-waits", bob.path)
-    world.shows("game-running", "/game/9")
+    world.shows("game-running", "/game/12")
     wide, other = world.begun("-size=14x10 -atoms=6", hidden=False)
     other.press("b3,d3,f6,g7,k9,m2")
     wide.load().press("a1,c4,e5,g2,i8,n10")
@@ -204,14 +222,16 @@ def operators(world: World) -> None:
     """Photograph the operators' pages, with a mail that waits for them."""
     world.server.send("carol@localhost", "Where is my board?", "x", to="postmaster@localhost")
     kept = world.server.server.web_stage.operators
-    (mail,) = asyncio.run(kept.mails())
+    (mail,), _ = asyncio.run(kept.mails())
     top = f"http://127.0.0.1:{world.server.operators_port}"
     world.urls["operators"] = f"{top}/"
-    paths = ("sign-in", "mails", "letters?state=all", "players", "boards", "games", "audit")
-    for path in paths:
+    for path in (
+        *("sign-in", "mails", "letters?state=all", "players", "boards", "events", "games"),
+        *("audit", "server", "correspondence?name=alice"),
+    ):
         world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
     one = {"mail": f"mails/{mail.id}", "letter": "letters/1", "player": "players/alice"}
-    one |= {"board": "boards/9", "game": "games/blackbox"}
+    one |= {"board": "boards/12", "game": "games/blackbox"}
     for name, path in one.items():
         world.urls[f"operators-{name}"] = f"{top}/{path}"
 
@@ -283,7 +303,7 @@ def main() -> None:
             ):
                 world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
             world.shows("front", "/")
-            for act in (played, running, guest, hot_seat, mailbox, operators):
+            for act in (played, contests, running, guest, hot_seat, mailbox, operators):
                 act(world)
             assert sorted(world.urls) == sorted(wanted), set(wanted) ^ set(world.urls)
             urls = {name: world.urls[name] for name in chosen.names or wanted}
