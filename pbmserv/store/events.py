@@ -235,6 +235,14 @@ def load(connection: Connection, event_id: int) -> Event | None:
     return None if row is None else _event(row)
 
 
+def of_number(connection: Connection, kind: str, game: str, number: int) -> Event | None:
+    """Return the event with a number of its kind and game, `None` if there is none."""
+    row = connection.execute(
+        _EVENT.where(events.c.kind == kind, events.c.game == game, events.c.number == number)
+    ).first()
+    return None if row is None else _event(row)
+
+
 def lock(connection: Connection, event_id: int) -> Event | None:
     """Return an event and lock it until the end of the transaction."""
     row = connection.execute(_EVENT.where(events.c.id == event_id).with_for_update()).first()

@@ -10,7 +10,7 @@ import pytest
 from seasons import GAME, Field
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import deeds, events
+from pbmserv.service.operators import boards, deeds, events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.tables.events import EventStatus
 
@@ -62,6 +62,21 @@ def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field])
         operators.do(OLGA, partial(events.decide, number=game["board"], result="first"))
     with pytest.raises(OperatorError, match="belongs to no event"):
         operators.do(OLGA, partial(events.decide, number=999, result="first"))
+
+
+def test_a_season_waits_while_its_game_is_closed(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    players.all_say(f"league join {GAME}")
+    players.until(1, EventStatus.CLOSED)
+    operators = players.server.operators
+    operators.do(OLGA, partial(boards.close_game, game=GAME))
+    players.live(12)
+    assert players.event(1)["status"] == EventStatus.CLOSED
+    operators.do(OLGA, partial(boards.open_game, game=GAME))
+    players.live(2)
+    event = players.event(1)
+    assert event["status"] == EventStatus.RUNNING
+    assert event["starts"] == f"{players.server.server.clock.now() - timedelta(days=1):%Y-%m-%d}"
 
 
 def test_games_that_are_given_up_early_are_watched(field: Callable[[int], Field]) -> None:

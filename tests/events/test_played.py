@@ -168,6 +168,30 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     assert [one.recipient for one in won] == [address_of("ann")]
 
 
+def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    for number, names in ((1, players.names), (3, players.names[1:])):
+        players.all_say(f"cup join {GAME}", names)
+        players.live(0.1)
+        if len(names) < 5:
+            players.until(number, RUNNING)
+        players.give_up(number)
+        players.until(number, FINISHED)
+    final = players.event(2)
+    assert final["waiting"] == ["ann", "bob"]
+    assert final["starts"] == "2027-07-01"
+    won = [one for one in players.letters if "You play in the final" in " ".join(one.text.split())]
+    assert [one.recipient for one in won] == [address_of("ann"), address_of("bob")]
+    (refused,) = players.says("cleo", "event join 2")
+    assert "only to players who were invited" in " ".join(refused.text.split())
+    players.server.move_clock(days=500)
+    players.live(1)
+    assert players.event(2)["status"] == RUNNING
+    players.give_up(2)
+    players.live(1)
+    assert players.table(2) == [("ann", 2), ("bob", 0)]
+
+
 def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -> None:
     players = field(6)
     players.all_say(f"cup join {GAME}")

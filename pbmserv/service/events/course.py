@@ -26,14 +26,17 @@ from pbmserv.service.events.kinds import (
     SWISS_ROUNDS,
     WAIT,
     Rules,
+    final_starts,
     is_monthly,
     next_monday,
     next_month,
     terms_of,
+    year_of,
 )
 from pbmserv.service.events.tables import WIN, Contestant, Line, standings
 from pbmserv.store import events
 from pbmserv.store.accounts import persons, players
+from pbmserv.store.boards import closed_games
 from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
@@ -56,6 +59,10 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
         notifications += results.settle_ended(context, event)
         notifications += _take_out_the_gone(context, event)
+    makes_boards = event.status != EventStatus.RUNNING
+    if makes_boards and closed_games.is_closed(context.connection, event.game):
+        events.change(context.connection, event.id, due_at=context.now + LOOK)
+        return notifications
     return [*notifications, *_STEPS[event.status](context, event)]
 
 
@@ -137,7 +144,7 @@ def _wait_or_cancel(
     context: CommandContext, event: Event, waiting: Sequence[Entry]
 ) -> list[Notification]:
     """Put off an event that has too few players; a player's own event is cancelled."""
-    if event.owner_id is not None:
+    if event.owner_id is not None or event.kind == "final":
         return cancel(context, event)
     closes, starts = event.closes_at + WAIT, event.starts_at + WAIT
     while closes <= context.now:  # the server was down
@@ -452,6 +459,7 @@ def _finish(
         if entry.section is not None:
             counts[entry.section] = counts.get(entry.section, 0) + 1
     ratings = events.ordinals(context.connection, event.game, event.id)
+    final = _enter_final(context, event, tables) if is_monthly(event) else ""
     notifications: list[Notification] = []
     for section, lines in tables.items():
         rows = [_row(line, entries[line.player_id].userid) for line in lines]
@@ -471,8 +479,28 @@ def _finish(
                 place=line.place,
                 moves=moves if is_moved else 0,
                 champion=line.place == 1 and section == _last_section(event, tables),
+                final=final,
             )
     return notifications
+
+
+def _enter_final(context: CommandContext, cup: Event, tables: Mapping[int, Sequence[Line]]) -> str:
+    """Enter the winner of a monthly cup for the final of the year; return the day of its start.
+
+    Return ``""`` if the final has begun, or nobody has won.
+    """
+    winners = tables[_last_section(cup, tables)][:1]
+    year = year_of(cup)
+    starts_at = final_starts(year)
+    final = events.of_number(context.connection, "final", cup.game, year)
+    if not winners or (final is not None and final.status != EventStatus.OPEN):
+        return ""
+    if final is None:
+        final = create(
+            context, "final", cup.game, number=year, closes_at=starts_at, starts_at=starts_at
+        )
+    events.enter(context.connection, final.id, [winners[0].player_id], context.now)
+    return f"{starts_at:%Y-%m-%d}"
 
 
 def _last_section(event: Event, tables: Mapping[int, Sequence[Line]]) -> int:

@@ -207,7 +207,7 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "join")
-    if event.owner_id is None:
+    if event.owner_id is None and not Rules.of(event).invited:
         game = known_game(context, event.game)
         return _join_contest(context, player, event.kind, game, once=event.kind == "league")
     entry = events.entry_of(context.connection, event.id, player.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pbmserv.engine.clocks import EVENT_CLOCK, Terms
@@ -13,7 +13,10 @@ from pbmserv.store.events import Event
 SWISS_CLOCK = Terms(nag=3, forfeit=6, total=12, cap=12, away=1)
 """Times of a game of a Swiss, which ends after at most 2 * (12 + 1) = 26 days."""
 
-ROUND = {"league": timedelta(days=90), "cup": timedelta(days=90), "swiss": timedelta(days=26)}
+ROUND = {
+    **dict.fromkeys(("league", "cup", "final"), timedelta(days=90)),
+    "swiss": timedelta(days=26),
+}
 """Time after which the games of a round that still run are decided."""
 
 SEASON = timedelta(days=91)
@@ -66,7 +69,9 @@ RULES: Mapping[str, Rules] = {
     "league": Rules(size=8, least=4),
     "cup": Rules(size=5, least=3),
     "swiss": Rules(size=48, least=25),
+    "final": Rules(size=12, least=2, invited=True),
 }
+"""The rules of the server's events. A final is for the winners of a year's monthly cups."""
 
 
 def terms_of(event: Event) -> Terms:
@@ -93,6 +98,16 @@ def next_month(moment: datetime) -> datetime:
     return (first + timedelta(days=32)).replace(day=1)
 
 
+def year_of(cup: Event) -> int:
+    """Return the year of a monthly cup, whose entries close at the end of its month."""
+    return (cup.closes_at - timedelta(days=1)).year
+
+
+def final_starts(year: int) -> datetime:
+    """Return when the final of a year's cups begins: two rounds of the last cup fit before it."""
+    return datetime(year + 1, 7, 1, tzinfo=UTC)
+
+
 def name_of(event: Event, title: str) -> str:
     """Return the name of an event for people.
 
@@ -108,4 +123,6 @@ def name_of(event: Event, title: str) -> str:
         return f"Season {event.number} of the {title} league"
     if event.kind == "cup":
         return f"Monthly cup {event.number} of {title}"
+    if event.kind == "final":
+        return f"Final of the {title} cups of {event.number}"
     return f"Open Swiss {event.number} of {title}"
