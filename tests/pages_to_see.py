@@ -22,7 +22,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/daily": ("dailies",),
     "/daily/{number:int}": ("daily-shut", "daily-open"),
     "/events": ("events",),
-    "/events/{number:int}": ("event-open", "event-over"),
+    "/events/{number:int}": ("event",),
     "/seeks": ("seeks",),
     "/proof": ("proof",),
     "/standings": ("standings",),

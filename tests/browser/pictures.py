@@ -99,6 +99,10 @@ def played(world: World) -> None:
     world.shows("game-turn", "/game/6?turn=9")
     world.shows("player", "/players/alice")
     world.shows("standings", "/standings")
+    for name, address in (("alice", ALICE), ("bob", BOB)):
+        world.says(address, f"cup {name} {PASSWORD} join blackbox")
+    world.shows("events", "/events")
+    world.shows("event", "/events/1")
     world.shows("ladders", "/ladder")
     world.shows("ladder", "/ladder/blackbox")
 
@@ -207,7 +211,16 @@ def operators(world: World) -> None:
     (mail,) = asyncio.run(kept.mails())
     top = f"http://127.0.0.1:{world.server.operators_port}"
     world.urls["operators"] = f"{top}/"
-    paths = ("sign-in", "mails", "letters?state=all", "players", "boards", "games", "audit")
+    paths = (
+        "sign-in",
+        "mails",
+        "letters?state=all",
+        "players",
+        "boards",
+        "games",
+        "audit",
+        "events",
+    )
     for path in paths:
         world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
     one = {"mail": f"mails/{mail.id}", "letter": "letters/1", "player": "players/alice"}
