@@ -206,7 +206,7 @@ CASES = (
         "owners",
         "a folder that cannot be written to is named, with the command that repairs it",
         [
-            "faults/test_starting.py::test_what_cannot_be_written_to",
+            "faults/test_starting.py::test_files_that_cannot_be_written_are_named",
             "faults/test_starting.py::test_the_advice_is_for_what_keeps_us_from_writing",
         ],
     ),

@@ -151,12 +151,12 @@ class Terms:
 
     @property
     def has_bank(self) -> bool:
-        """Whether players have a bank, whose end no missing reminder puts off."""
+        """Return whether players have a bank, whose end no missing reminder puts off."""
         return self.cap is not None
 
     @property
     def of_event(self) -> bool:
-        """Whether the board belongs to an event or a ladder, whose players have entered it."""
+        """Return whether the board belongs to an event or a ladder."""
         return self.away is not None
 
     def limit(self, clock: SeatClock) -> timedelta | None:

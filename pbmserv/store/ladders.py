@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, or_, select, update
 
@@ -19,6 +19,9 @@ from pbmserv.store.tables.ladders import (
     ladder_reigns,
     ladders,
 )
+
+FAME = timedelta(days=90)
+"""Time at first place that is kept in the hall of fame."""
 
 ENDED = (BoardStatus.FINISHED, BoardStatus.DECLINED)
 
@@ -448,14 +451,8 @@ def movements(connection: Connection, ladder_id: int, since: datetime, most: int
     return [Movement(*row) for row in connection.execute(statement)]
 
 
-def note_first(
-    connection: Connection, ladder_id: int, now: datetime, least: datetime | None = None
-) -> None:
-    """Note who is first from now on, if that has changed.
-
-    Args:
-        least: a time at first place that began by then is kept for ever; others are deleted.
-    """
+def note_first(connection: Connection, ladder_id: int, now: datetime) -> None:
+    """Note a new first player; the time of the one before is deleted if it was short."""
     first = places(connection, ladder_id, 1, 1)
     player_id = first[0].player_id if first else None
     open_reign = ladder_reigns.c.ended_at.is_(None) & (ladder_reigns.c.ladder_id == ladder_id)
@@ -464,10 +461,8 @@ def note_first(
     ).scalar()
     if holder == player_id:
         return
-    kept: ColumnElement[bool] = ladder_reigns.c.honoured_at.is_not(None)
-    if least is not None:
-        kept = or_(kept, ladder_reigns.c.began_at <= least)
-    connection.execute(delete(ladder_reigns).where(open_reign, ~kept))
+    is_long = or_(ladder_reigns.c.honoured_at.is_not(None), ladder_reigns.c.began_at <= now - FAME)
+    connection.execute(delete(ladder_reigns).where(open_reign, ~is_long))
     connection.execute(
         update(ladder_reigns)
         .where(open_reign)
@@ -479,8 +474,8 @@ def note_first(
         )
 
 
-def honour(connection: Connection, ladder_id: int, since: datetime, now: datetime) -> int | None:
-    """Enter the first player into the hall of fame if the place was held since a moment.
+def honour(connection: Connection, ladder_id: int, now: datetime) -> int | None:
+    """Enter the first player into the hall of fame if the place was held for long.
 
     Returns:
         The player, `None` if it is not time yet, or was done before.
@@ -491,7 +486,7 @@ def honour(connection: Connection, ladder_id: int, since: datetime, now: datetim
             ladder_reigns.c.ladder_id == ladder_id,
             ladder_reigns.c.ended_at.is_(None),
             ladder_reigns.c.honoured_at.is_(None),
-            ladder_reigns.c.began_at <= since,
+            ladder_reigns.c.began_at <= now - FAME,
         )
         .values(honoured_at=now)
         .returning(ladder_reigns.c.player_id)

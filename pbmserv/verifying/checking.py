@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -304,13 +304,15 @@ class _Check:
             at += [position.shut for position in at if position.outcome is not None]
             scenes = [_scene(sheet, position, seat) for position in at]
             lines = [line.rstrip() for line in letter.text.splitlines()][:_MOST_LINES]
-            differing = [_differences(_board_lines(scene), lines) for scene in scenes]
+            others = _names_not_in(letter, sheet.names, seat)
+            differing = [_differences(_board_lines(scene), lines, others) for scene in scenes]
             drawn = [difference for difference in differing if difference is not None]
             if drawn and all(drawn):
                 ours, theirs = min(drawn, key=len)[0]
                 raise Wrong("wrong-board", letter=letter, ours=ours, theirs=theirs)
             compared += bool(drawn)
-            self._check_events(letter, scenes, at, seat)
+            if not others:
+                self._check_events(letter, scenes, at, seat)
         return compared
 
     def _check_events(
@@ -381,11 +383,22 @@ def _board_lines(scene: BoardScene) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-def _differences(board: list[str], lines: list[str]) -> list[tuple[str, str]] | None:
+def _names_not_in(letter: Letter, names: Iterable[str], reader: Seat | None) -> list[str]:
+    """Return other players whom a letter does not name, perhaps since they got the seat later."""
+    text = f"{letter.subject}\n{letter.text}"
+    return [name for seat, name in enumerate(names) if seat != reader and name not in text]
+
+
+def _differences(
+    board: list[str], lines: list[str], others: Collection[str]
+) -> list[tuple[str, str]] | None:
     """Return pairs of a board's line and what a letter shows in its place.
 
-    Return `None` if the letter does not show this board, perhaps in the form for listeners.
+    Return `None` if the letter does not show this board, perhaps in the form for listeners, or
+    with the name of a former player in place of one of the *others*.
     """
+    if any(name in line for name in others for line in board):
+        return None
     there = set(lines)
     missing = [line for line in board if line not in there]
     pairs = [(line, _nearest(line, lines)) for line in missing]

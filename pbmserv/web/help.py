@@ -21,7 +21,8 @@ _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
 _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
 _ENDS_WITH_HYPHEN = re.compile(r'("[^"\s]{0,10}-")')
 """Quoted words that a browser would break before their closing quote."""
-_NEEDS_A_FILE = "load"
+_INCOMPLETE = frozenset({"load", "ladder join", "ladder challenge"})
+"""Commands that may be refused alone: they need a file, or the game of the ladder."""
 _STEP = 3
 """Indentation of text that belongs to a numbered step; code is indented by 2, or by more than 3."""
 
@@ -177,7 +178,7 @@ def _line_alone(row: Row, game: str) -> str:
     """Return a command that works as it is, without words of its writer; ``""`` for none."""
     needed = row.without(Kind.USERID, Kind.PASSWORD, Kind.ALONE)
     does_harm = not {Trait.FINAL, Trait.WORDS}.isdisjoint(row.traits)
-    is_whole = row.command is not None and row.name != _NEEDS_A_FILE
+    is_whole = row.command is not None and row.name not in _INCOMPLETE
     if not (row.in_line and is_whole) or needed.min_words or does_harm:
         return ""
     return f"{game} {row.name}" if row.scope is Scope.GAME else row.name

@@ -70,8 +70,6 @@ def opened(
 
 COLOURS = "{runOnly: ['color-contrast', 'link-in-text-block']}"
 """Rules of axe-core about colours; the first takes half of its time."""
-NO_COLOURS = "{rules: {'color-contrast': {enabled: false}, 'link-in-text-block': {enabled: false}}}"
-"""All the rest."""
 
 
 def violations(page: Page, only: str = "{}") -> list[str]:

@@ -127,7 +127,7 @@ def test_a_game_of_chess_is_saved_for_chess_programs(server: HandedIn) -> None:
     table = Table(server, "chess", "", ("anna", "bela"))
     for seat, move in ((0, "f3"), (1, "e5"), (0, "g4"), (1, "Qh4")):
         table.reply(table.addresses[seat], move)
-    table.reply(table.addresses[0], "save")
+    table.reply(table.addresses[0], "pgn")
     letter = table.newest[table.addresses[0]]
     (file,) = letter.message.iter_attachments()
     assert file.get_filename() == "chess-1.pgn"

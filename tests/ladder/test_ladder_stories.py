@@ -98,6 +98,8 @@ def test_a_month_on_a_ladder(server: Correspondence) -> None:
     server.send(address("bob"), f"blackbox move {of_dave} bob secret b2,f4,c7,g2")
     server.send(address("carol"), f"blackbox move {of_carol} carol secret b2,f4,c7,g2")
     server.letters()
+    absence = climbers.say("carol", "away carol secret until 2 March 2026")
+    assert f"Board {of_carol} belongs to an event" in absence
     server.live(days=5)
     reminders = [letter for letter in server.letters() if letter.subject.startswith("Reminder")]
     assert sorted(letter.recipient for letter in reminders) == [address("alice"), address("dave")]
@@ -342,3 +344,15 @@ def test_a_ladder_game_is_unrated_if_somebody_never_moved(server: Correspondence
     assert climbers.order() == ["bob", "alice"]
     answer = climbers.say("alice", "blackbox ratings alice")
     assert "alice has not ended a rated game of Blackbox yet." in answer
+
+
+def test_two_names_that_have_become_one_person_do_not_meet(server: Correspondence) -> None:
+    climbers = Climbers(server, ("alice", "bob", "carol"))
+    with server.server.database.writing.begin() as connection:
+        ids = connection.execute(select(addresses.c.player_id).order_by(addresses.c.player_id))
+        first, _, third = ids.scalars().all()
+        one_mailbox = update(addresses).where(addresses.c.player_id.in_([first, third]))
+        connection.execute(one_mailbox.values(mailbox="alice@players.example"))
+    answer = climbers.say("carol", "ladder challenge carol secret alice")
+    assert "You cannot challenge yourself, under whatever name." in answer
+    assert "Try this: blackbox ladder challenge bob" in answer

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.service.operators import people
-from pbmserv.service.operators.announcements import announce, resume, stop
+from pbmserv.service.operators.announcements import announce, listed, resume, stop
 from pbmserv.service.operators.deeds import entries
 from pbmserv.service.schedule import announcer
 from pbmserv.service.schedule.announcer import Announcer
@@ -123,6 +123,8 @@ def test_an_announcement_is_stopped_and_goes_on(
     assert sent(house) == []
     with pytest.raises(OperatorError, match="4 letters so far, and it is stopped"):
         do(house, announce, title="We move", text="On Sunday.", is_service=False)
+    (row,) = house.operators.look(partial(listed, most=5))
+    assert (row.title, row.sent, row.is_stopped) == ("We move", 4, True)
     with pytest.raises(OperatorError, match="is stopped already"):
         do(house, stop, number=1)
     do(house, resume, number=1)

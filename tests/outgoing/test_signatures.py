@@ -343,3 +343,25 @@ def test_the_library_verifies_any_letter_that_we_sign(
     assert max(map(len, signed.removesuffix(raw).split(b"\r\n"))) <= 100
     record = key.record.encode()
     assert dkim.verify(signed, dnsfunc=lambda *_, **__: record)
+
+
+def test_a_signature_covers_the_hashes_of_all_boards_in_a_digest(
+    tmp_path: Path, keys: Path
+) -> None:
+    zone = zone_of(keys / "r1.pem", keys / "e1.pem")
+    with indoors(tmp_path / "var", **naming(keys)) as house:
+        house.sign_up("alice", "bob")
+        alice, bob = address_of("alice"), address_of("bob")
+        for _ in range(2):
+            house.send(alice, f"blackbox challenge alice {PASSWORD} bob")
+        house.send(bob, f"prefs bob {PASSWORD} digest=daily@07:30")
+        for number in (1, 2):
+            house.send(bob, f"blackbox accept {number} bob {PASSWORD}")
+            house.send(alice, f"blackbox move {number} alice {PASSWORD} a1,b2,c3,d4")
+        (tray,) = [letter for letter in house.live(days=1) if letter.kind == "tray"]
+    assert tray.raw.count(b"\nPbmserv-Record: ") == 2
+    assert verdicts(tray.raw, zone) == [True, True]
+    for board in (b"board=1;", b"board=2;"):
+        assert verdicts(tray.raw.replace(board, b"board=3;"), zone) == [False, False]
+    more = tray.raw.replace(b"Pbmserv-Record:", b"Pbmserv-Record: x\r\nPbmserv-Record:", 1)
+    assert verdicts(more, zone) == [False, False]

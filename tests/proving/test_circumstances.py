@@ -6,6 +6,7 @@ Boards that were begun by an older version say that they are not provable.
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -16,6 +17,8 @@ from mailboxes_of_games import Played, a_game, checked, sentences
 from sqlalchemy import select, update
 from test_games_proven import changed
 
+from pbmserv.service.operators import boards as operators
+from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards.boards import load
 from pbmserv.store.tables.boards import boards, plies
 
@@ -310,3 +313,22 @@ def test_sides_that_were_drawn_by_lot_are_those_of_the_seed(tmp_path: Path) -> N
         verdict = checked(mails)
         assert verdict.is_wrong
         assert "The sides were not drawn by the seed" in sentences(verdict)[-1]
+
+
+def test_a_seat_that_was_handed_over_is_no_wrong_draw(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO, "carl")
+        game = Played(world, TWO)
+        for name in TWO:
+            game.send(name, f"blackbox seek {name} {PASSWORD} -size=4x4 -atoms=1")
+        game.reply("anna", "b2")
+        deed = partial(operators.hand_over, number=1, old="bela", new="carl")
+        world.operators.do(Signature("olga", "it was asked for"), deed)
+        game.take(world.letters())
+        with world.server.database.reading.connect() as connection:
+            board = load(connection, 1)
+        assert board is not None
+        game.names = board.names
+        assert "carl" in game.names
+        game.play(("c3",))
+        assert "draws the sides" not in proven(game, "anna", "carl")

@@ -103,7 +103,7 @@ def unique_keys(look: Inspector, name: str) -> list[list[Any]]:
 
 @pytest.fixture
 def server(divided: Database, tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, divided.url, distributed="on") as running:
+    with indoors(tmp_path, database=divided.url, distributed="on") as running:
         running.tidy_after = 10_000  # that is done every second, and asks all nodes
         yield running
 

@@ -168,6 +168,16 @@ def test_a_letter_does_not_wait_for_many_letters_to_another_reader(
     assert claimed(post) == []
 
 
+def test_an_opponent_gets_the_letter_about_a_move_just_before_its_player_gets_the_answer(
+    post: Post, clock: MovableClock
+) -> None:
+    for player, opponent in (("alice", "bob"), ("bob", "carol")):
+        answer = replace(letter_to(player), in_reply_to=f"<move-of-{player}@players.example>")
+        post.add([answer, letter_to(opponent)], clock)
+        clock.move(seconds=1)
+    assert claimed(post) == [2, 1, 4, 3]
+
+
 def test_the_share_of_a_reader_is_one_batch_of_plain_letters(
     post: Post, clock: MovableClock
 ) -> None:

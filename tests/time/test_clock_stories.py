@@ -121,7 +121,8 @@ def test_in_an_event_a_long_absence_ends_the_game_all_the_same(server: Correspon
     begun(server)
     of_event(server)
     server.send(ALICE, "away alice secret until 20 March 2026")
-    server.letters()
+    warned = said(server.letter(ALICE).text)
+    assert "Board 1 belongs to an event, which must end: there only the first 14 days" in warned
     server.live(days=14 + 10, minutes=-1)
     assert row(server).status == "active"
     server.live(minutes=1)

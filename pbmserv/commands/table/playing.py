@@ -210,7 +210,7 @@ PLAYING = in_section(
         from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
         traits=Trait.ALONE,
     ),
-    AT_BOARD.row("save", Save, "get a solo game, or a game of chess, as a file"),
+    AT_BOARD.row("save", Save, "get a solo game, or a game of chess, as a file", also=("pgn",)),
     MYSELF_IN_GAME.row("load", Load, "continue a saved game, in practice", traits=Trait.NEEDS_GAME),
     AT_BOARD.row(
         "solve",

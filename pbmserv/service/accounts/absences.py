@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from pbmserv.commands.table.accounts import Away, Back
 from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.starting import Reject
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.clocks import EVENT_CLOCK, zone
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext
@@ -19,6 +19,7 @@ from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.preferences import Absence
+from pbmserv.store.boards import boards
 
 
 def away(context: CommandContext, command: Away) -> Answer:
@@ -70,6 +71,8 @@ def away(context: CommandContext, command: Away) -> Answer:
         "first": "" if first == today else first.isoformat(),
         "until": until.isoformat(),
         "tz": player.tz,
+        "events": boards.of_events(context.connection, player.id),
+        "event_days": EVENT_CLOCK.away,
     }
     return Answer((Part("away", words | _budget(context, player, tz, until)),))
 

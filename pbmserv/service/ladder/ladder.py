@@ -109,14 +109,14 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
     ladders.note_active(context.connection, ladder.id, player.id, context.now)
     if mine.rank == 1:
         raise Refused("ladder-first", part=game.info.title, example=f"ladder {key}")
-    field = _Field(context, ladder, mine)
-    if len(field.outgoing) >= MOST_OUTGOING:
+    candidates = _Candidates(context, ladder, mine)
+    if len(candidates.outgoing) >= MOST_OUTGOING:
         raise Refused("ladder-outgoing", part=key, most=MOST_OUTGOING, example="games")
-    best = field.best()
+    best = candidates.best()
     example = f"{key} ladder challenge {best.userid}" if best else f"ladder {key}"
     if name:
         target = _named_target(context, ladder, mine, name, example)
-        if refusal := field.why_not(target):
+        if refusal := candidates.why_not(target):
             raise refusal.offering(example)
     elif best is None:
         raise Refused("ladder-nobody", part=key, first=best_target(mine.rank), example=example)
@@ -170,7 +170,7 @@ def _begin(
 
 
 def has_ladder(game: AnyGame) -> bool:
-    """Whether two people can play the game, so that it has a ladder."""
+    """Return whether two people can play the game, so that it has a ladder."""
     return game.info.min_seats <= 2 <= game.info.max_seats
 
 
@@ -277,10 +277,11 @@ CHUNK = 100
 
 
 @dataclass
-class _Field:
+class _Candidates:
     """The players above a challenger, and what keeps them from being challenged.
 
     Attributes:
+        names: ids of the players who are the same person as the challenger.
         running: the challenger's running challenges.
         recent: the challenger's challenges that ended in the last days.
         away: players who are away, among those looked at.
@@ -290,6 +291,7 @@ class _Field:
     context: CommandContext
     ladder: Ladder
     mine: Place
+    names: frozenset[int] = frozenset()
     running: Sequence[Challenge] = ()
     recent: Sequence[Challenge] = ()
     away: set[int] = field(default_factory=set)
@@ -297,6 +299,7 @@ class _Field:
 
     def __post_init__(self) -> None:
         connection, me = self.context.connection, self.mine.player_id
+        self.names = persons.names_of(connection, me)
         self.running = ladders.open_challenges(connection, self.ladder.id, of=[me])
         self.recent = ladders.ended_since(connection, self.ladder.id, self.context.now - APART, me)
 
@@ -333,6 +336,8 @@ class _Field:
 
     def _reason(self, place: Place) -> Refused | None:
         name = place.userid
+        if place.player_id in self.names:
+            return Refused("ladder-yourself", part=name)
         if place.player_id in self.away:
             return Refused("ladder-away", part=name)
         if (running := self._of_pair(self.running, place)) is not None:

@@ -16,8 +16,6 @@ APART = timedelta(days=7)
 SILENT = timedelta(days=45)
 """Time without a move or a command of the ladder, outside of absences, after which a player leaves
 it."""
-FAME = timedelta(days=90)
-"""Time at first place that is kept in the hall of fame."""
 
 
 class Result(StrEnum):

@@ -13,7 +13,7 @@ from pbmserv.engine.clocks import counted_time, merge_spans
 from pbmserv.engine.record import FORFEIT
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.ladder.ranks import FAME, SILENT, Result, result_of, shift_of
+from pbmserv.service.ladder.ranks import SILENT, Result, result_of, shift_of
 from pbmserv.store import clocks, ladders
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -44,7 +44,7 @@ def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notific
         result = _result(context, board, lower, upper)
         letters = _shift(context, ladder, board, result, (lower, upper))
     ladders.end_challenge(context.connection, board_id, result, ended)
-    ladders.note_first(context.connection, ladder.id, context.now, context.now - FAME)
+    ladders.note_first(context.connection, ladder.id, context.now)
     return letters
 
 
@@ -63,7 +63,7 @@ def _result(context: CommandContext, board: BoardRow, lower: Place, upper: Place
 
 
 def _were_both_awaited(context: CommandContext, board: BoardRow) -> bool:
-    """Whether both players were to move when one lost on time, so that both were late."""
+    """Return whether both players were to move when one lost on time, so that both were late."""
     before = context.position(board).before
     return before is not None and len(before.game.to_act(before.state)) == board.seats
 
@@ -127,18 +127,17 @@ def check(context: CommandContext, ladder_id: int) -> Sequence[Notification] | N
             ladders.leave(context.connection, ladder.id, place.player_id, "silent", context.now)
             words: dict[str, object] = {"event": "silent", "days": SILENT.days}
             letters += _news(context, ladder, place, words)
-    ladders.note_first(context.connection, ladder.id, context.now, context.now - FAME)
-    since = context.now - FAME
-    player_id = ladders.honour(context.connection, ladder.id, since, context.now)
+    ladders.note_first(context.connection, ladder.id, context.now)
+    player_id = ladders.honour(context.connection, ladder.id, context.now)
     first = ladders.places(context.connection, ladder.id, 1, 1)
     if player_id is not None and first:
-        letters += _news(context, ladder, first[0], {"event": "fame", "days": FAME.days})
+        letters += _news(context, ladder, first[0], {"event": "fame", "days": ladders.FAME.days})
     ladders.put_off(context.connection, ladder.id, context.now + DAILY)
     return letters
 
 
 def _has_been_silent(context: CommandContext, ladder: Ladder, place: Place) -> bool:
-    """Whether a player has been silent for too long, absences and outages left out."""
+    """Return whether a player has been silent for too long, absences and outages left out."""
     connection, since = context.connection, place.active_at
     last = ladders.last_ply(connection, place.player_id, since)
     if last is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from pbmserv.engine.registry import AnyGame
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.ladder.ranks import FAME, best_target, order_before
+from pbmserv.service.ladder.ranks import best_target, order_before
 from pbmserv.store import ladders
 from pbmserv.views.names import public_names
 from pbmserv.views.public import Climb, Fame, LadderGame, LadderPage, Rung
@@ -145,5 +145,5 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
             )
             for reign in fame
         ],
-        days=FAME.days,
+        days=ladders.FAME.days,
     )

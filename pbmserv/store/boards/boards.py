@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, or_, select, update
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json, to_json
 from pbmserv.engine.types import Seat
@@ -16,7 +16,7 @@ from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import BoardStatus, followers, plies, seats
+from pbmserv.store.tables.boards import RUNNING, BoardStatus, followers, plies, seats
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class BoardRow:
 
     @property
     def of_event(self) -> bool:
-        """Whether it is a game of an event or ladder, which its players have entered."""
+        """Return whether it is a game of an event or ladder, which its players have entered."""
         return self.event_id is not None or self.terms.of_event
 
     @property
@@ -357,6 +357,15 @@ def of_player(
     if game is not None:
         statement = statement.where(boards.c.game == game)
     return list(connection.execute(statement, {"player": player_id}).scalars())
+
+
+def of_events(connection: Connection, player_id: int) -> list[int]:
+    """Return a player's running boards of events and ladders, oldest first."""
+    statement = _PLAYER_BOARDS.where(
+        boards.c.status.in_(RUNNING),
+        or_(boards.c.event_id.is_not(None), boards.c.away_days.is_not(None)),
+    )
+    return sorted(connection.execute(statement, {"player": player_id}).scalars())
 
 
 @dataclass(frozen=True, slots=True)

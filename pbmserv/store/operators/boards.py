@@ -81,6 +81,8 @@ def hand_over(
     connection.execute(
         update(seats).where(is_old).values(player_id=new, accepted_at=now, plan=None, note=None)
     )
+    not_drawn = update(boards).where(boards.c.id == board_id).values(sides_drawn=False)
+    connection.execute(not_drawn)  # among other players
     connection.execute(
         delete(submitted_moves).where(
             submitted_moves.c.board_id == board_id, submitted_moves.c.seat.in_(numbers)

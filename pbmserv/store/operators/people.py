@@ -139,6 +139,9 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     Returns:
         The number of seats.
     """
+    of_old = select(seats.c.board_id).where(seats.c.player_id == old)
+    not_drawn = update(boards).where(boards.c.id.in_(of_old)).values(sides_drawn=False)
+    connection.execute(not_drawn)  # under this name
     seat_count = connection.execute(
         update(seats).where(seats.c.player_id == old).values(player_id=new)
     ).rowcount
