@@ -84,7 +84,6 @@ def played(world: World) -> None:
         else:
             world.server.reply(letter, "yes")
     world.server.letters(BOB)
-    world.shows("mine", path_in(world.server.letters(ALICE)[-1].text, "/mine/"))
     for number in range(5):
         alice, bob = world.begun()
         world.volley(alice, bob, "1", "2,+b3", "k", "d,+c4")
@@ -114,6 +113,10 @@ def contests(world: World) -> None:
     for name in ("alice", "bob"):
         world.says(f"{name}@localhost", f"league {name} {PASSWORD} join blackbox")
         world.says(f"{name}@localhost", f"prefs {name} {PASSWORD} digest=off")
+    world.says(ALICE, f"whoami alice {PASSWORD}")
+    texts = [letter.text for letter in world.server.letters(ALICE)]
+    newest = next(text for text in reversed(texts) if "/mine/" in text)
+    world.shows("mine", path_in(newest, "/mine/"))
     world.shows("events", "/events")
     world.shows("event-over", "/events/1")
     world.shows("event-open", "/events/2")
