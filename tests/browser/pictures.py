@@ -20,11 +20,13 @@ from pages_to_see import PAGES
 from playwright.sync_api import Browser, BrowserContext
 from pressing import Tab, page_of
 from running import Running, start
+from sqlalchemy import func, select
 
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.store import solo
+from pbmserv.store.tables.mail import outbox
 from pbmserv.web.operator_sessions import new_token
 
 WIDTHS, SCHEMES = (375, 1280), ("light", "dark")
@@ -109,6 +111,7 @@ def contests(world: World) -> None:
         world.says(f"{name}@localhost", f"event {name} {PASSWORD} join 1")
     for name in ("alice", "bob", "dora"):
         world.says(f"{name}@localhost", f"ladder join {name} {PASSWORD} blackbox")
+    world.server.live(days=1)  # the cup begins
     world.server.live(days=25)
     for name in ("alice", "bob"):
         world.says(f"{name}@localhost", f"league {name} {PASSWORD} join blackbox")
@@ -233,7 +236,9 @@ def operators(world: World) -> None:
         *("audit", "server", "correspondence?name=alice"),
     ):
         world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
-    one = {"mail": f"mails/{mail.id}", "letter": "letters/1", "player": "players/alice"}
+    with world.server.server.database.reading.connect() as connection:
+        letter = connection.execute(select(func.max(outbox.c.id))).scalar_one()
+    one = {"mail": f"mails/{mail.id}", "letter": f"letters/{letter}", "player": "players/alice"}
     one |= {"board": "boards/12", "game": "games/blackbox"}
     for name, path in one.items():
         world.urls[f"operators-{name}"] = f"{top}/{path}"
