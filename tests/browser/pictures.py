@@ -111,11 +111,11 @@ def contests(world: World) -> None:
         world.says(f"{name}@localhost", f"event {name} {PASSWORD} join 1")
     for name in ("alice", "bob", "dora"):
         world.says(f"{name}@localhost", f"ladder join {name} {PASSWORD} blackbox")
-    world.server.live(days=1)  # the cup begins
-    world.server.live(days=25)
     for name in ("alice", "bob"):
         world.says(f"{name}@localhost", f"league {name} {PASSWORD} join blackbox")
         world.says(f"{name}@localhost", f"prefs {name} {PASSWORD} digest=off")
+    world.server.live(days=1)  # the cup begins
+    world.server.live(days=25)
     world.says(ALICE, f"whoami alice {PASSWORD}")
     texts = [letter.text for letter in world.server.letters(ALICE)]
     newest = next(text for text in reversed(texts) if "/mine/" in text)
