@@ -15,10 +15,8 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "a-player-with-a-name", "third")
         letters = {"help": _one(server.send(ALICE, "help blackbox"), ALICE)}
-        new_letters = server.send(
-            ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?"
-        )
-        letters["challenge"] = _one(new_letters, BOB)
+        challenge = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
+        letters["challenge"] = _one(challenge, BOB)
         letters["hide"] = _one(server.reply(letters["challenge"], "accept"), BOB)
         for number, size, atoms in (
             (1, "", ("b3,d3,a1,f2", "c3,b5,e5,g6")),
