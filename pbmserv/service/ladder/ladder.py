@@ -171,7 +171,7 @@ def _begin(
 
 def has_ladder(game: AnyGame) -> bool:
     """Return whether two people can play the game, so that it has a ladder."""
-    return game.info.min_seats <= 2 <= game.info.max_seats
+    return game.info.is_for(2)
 
 
 def _game_with_ladder(context: CommandContext, key: str) -> AnyGame:
