@@ -413,14 +413,6 @@ def end_challenge(connection: Connection, board_id: int, result: str, at: dateti
     )
 
 
-def finished_at(connection: Connection, board_id: int) -> datetime | None:
-    """Return when a board was finished."""
-    moment: datetime | None = connection.execute(
-        select(boards.c.finished_at).where(boards.c.id == board_id)
-    ).scalar()
-    return moment
-
-
 # -- movements and first places ----------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.ladder.ranks import SILENT, Result, result_of, shift_of
 from pbmserv.store import clocks, ladders
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.ladders import Ladder, Place
 from pbmserv.store.tables.boards import BoardStatus
@@ -32,7 +32,7 @@ def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notific
     ladder = ladders.lock_by_id(context.connection, challenge.ladder_id)
     board = boards.load(context.connection, board_id)
     assert board is not None
-    ended = ladders.finished_at(context.connection, board_id) or context.now
+    ended = histories.ended_at(context.connection, board_id) or context.now
     pair = [
         ladders.place_of(context.connection, ladder.id, player_id)
         for player_id in (challenge.challenger_id, challenge.defender_id)
