@@ -112,7 +112,7 @@ def _news(
     return [Notification(player.address, player.id, part, digest=wants_digest)]
 
 
-def check(context: CommandContext, ladder_id: int) -> Sequence[Notification] | None:
+def check_ladder(context: CommandContext, ladder_id: int) -> Sequence[Notification] | None:
     """Carry out the daily check: remove silent players, and honour a long time at first place.
 
     Returns:
