@@ -36,7 +36,7 @@ _VERB = re.compile(rf"(?:{'|'.join(sorted(EVENT_VERBS))})\b.*")
 _EXACT = {
     "check": re.compile(r"\S{1,3}"),
     "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),
-    "give": re.compile(r"\d{1,4} ?[a-z]*|.* days?"),
+    "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),
     "claim": re.compile(r"(draw|abort|)"),
     **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
 }

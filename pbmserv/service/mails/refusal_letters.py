@@ -42,7 +42,7 @@ _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 
 _SENTENCE = re.compile(
     r"(?=[^\W\d])(?=.*\b[^\W\d_]{2,}\b)"
-    r"(?:[\w'\u2019/:-]+[^\w\s+/#=!]* )+[\w'\u2019/:-]+[^\w\s+/#=]*"
+    r"(?:[\w'\u2019/:-]++[^\w\s+/#=!]*+ )++[\w'\u2019/:-]++[^\w\s+/#=]*+"
 )
 """Two words and more, perhaps with a number behind the first: "I have 2 kids"."""
 
