@@ -10,6 +10,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.waiting_boards import Waiting, entries
 from pbmserv.service.events.kinds import name_of
+from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import Entry, Event
@@ -65,6 +66,7 @@ def begins(
         bye: the player who has no game in this round.
     """
     letters = []
+    groups = events.count_groups(context.connection, event.id)
     for player_id in sitting:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:
@@ -83,6 +85,7 @@ def begins(
         words = {
             **facts(context, event),
             "section": section,
+            "grouped": groups > 1 or event.kind in {"league", "cup"},
             "round": event.round,
             "players": list(sitting.values()),
             "games": games,
