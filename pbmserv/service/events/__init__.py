@@ -1,0 +1,1 @@
+"""Events: leagues, cups and Swiss tournaments."""

@@ -10,7 +10,7 @@ from typing import Any
 from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import course, letters
-from pbmserv.service.events.groups import movement
+from pbmserv.service.events.groups import group_sizes, movement
 from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
@@ -72,10 +72,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     names = {player_id: entry.userid for player_id, entry in entries.items()}
     tables = course.tables_of(context, event, groups)
     games = events.pairings_of(context.connection, event.id, groups=groups)
-    counts: dict[int, int] = {}
-    for entry in entries.values():
-        if entry.section is not None:
-            counts[entry.section] = counts.get(entry.section, 0) + 1
+    counts = group_sizes(entries.values())
     sections = [
         {
             "section": section,
@@ -92,7 +89,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                    "moves": movement(section, line.place, counts.get(section, 0))
+                    "moves": movement(section, line.place, counts[section])
                     if event.kind == "league"
                     else 0,
                 }
