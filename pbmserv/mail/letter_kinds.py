@@ -230,6 +230,7 @@ KINDS: Mapping[str, LetterKind] = {
     "tray": LetterKind(subscription="digest", question=Question(Purpose.TRAY), asks_of_itself=True),
     "tray-board": _PLAIN,
     "tray-message": _PLAIN,
+    "tray-table": _PLAIN,
 }
 
 

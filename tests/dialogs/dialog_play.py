@@ -11,7 +11,7 @@ from email.utils import getaddresses, make_msgid, parseaddr
 from dialog_reader import (
     Arrival,
     CameBack,
-    DayPasses,
+    DaysPass,
     Dialog,
     Expected,
     Game,
@@ -156,10 +156,9 @@ class Play:
             case CameBack():
                 self._nothing_left(step)
                 self._come_back(step)
-            case DayPasses():
+            case DaysPass():
                 self._nothing_left(step)
-                self._server.live(days=1)
-                self._waiting += self._new_letters()
+                self._let_pass(step)
             case Arrival():
                 self._arrival(step)
             case TurnedAway():
@@ -169,6 +168,14 @@ class Play:
                 self._sent = None
             case Silence():
                 self._nothing_left(step)
+
+    def _let_pass(self, step: DaysPass) -> None:
+        if step.down:
+            self._server.sleep(days=step.days)
+        else:
+            for _ in range(step.days):
+                self._server.live(days=1)
+        self._waiting += self._new_letters()
 
     # -- mails ----------------------------------------------------------------------------
 

@@ -33,7 +33,8 @@ _STEPS = {
     "again": re.compile(rf"{_WHO} sends it again"),
     "get": re.compile(rf"{_WHO} gets (?:a letter|the (?P<letter>[a-z ]+))"),
     "back": re.compile(rf"the letter to {_WHO} comes back: (?P<said>[45]\d\d [45]\.\d+\.\d+ .+)"),
-    "day": re.compile(r"a day passes"),
+    "days": re.compile(r"(?:a day passes|(?P<days>[2-9]|[12]\d) days pass)"),
+    "down": re.compile(r"the server is down for a week"),
     "refused": re.compile(r"the mail is turned away: (?P<reply>[45]\d\d .+)"),
 }
 _GAME = re.compile(r"(\S+) hides (\S+) and (\S+) hides (\S+)(?: with (-.+))?")
@@ -124,13 +125,15 @@ class CameBack:
 
 
 @dataclass(frozen=True, slots=True)
-class DayPasses:
-    """A day on which the server runs."""
+class DaysPass:
+    """Days on which the server runs, or is `down`."""
 
     line: int
+    days: int
+    down: bool
 
 
-Step = Written | SentAgain | Arrival | Silence | TurnedAway | CameBack | DayPasses
+Step = Written | SentAgain | Arrival | Silence | TurnedAway | CameBack | DaysPass
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +333,7 @@ class _Reader:
         if not self._steps or not isinstance(self._steps[0], Written):
             raise self._error(1, "somebody must write first")
         for step, following in zip(self._steps, [*self._steps[1:], None], strict=True):
-            sent = isinstance(step, Written | SentAgain | CameBack | DayPasses)
+            sent = isinstance(step, Written | SentAgain | CameBack | DaysPass)
             if sent and not isinstance(following, Arrival | Silence | TurnedAway):
                 raise self._error(step.line, "what comes of this mail? (perhaps: nobody gets …)")
 
@@ -343,8 +346,10 @@ def _happening(number: int, kind: str, found: re.Match[str]) -> Step:
     match kind:
         case "back":
             return CameBack(number, found["who"], found["said"])
-        case "day":
-            return DayPasses(number)
+        case "days":
+            return DaysPass(number, int(found["days"] or 1), down=False)
+        case "down":
+            return DaysPass(number, 7, down=True)
         case "refused":
             return TurnedAway(number, found["reply"])
         case _:

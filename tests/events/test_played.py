@@ -160,6 +160,10 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     players.live(1)
     assert players.event(1)["round"] == 2
     assert players.table(1, 3) == [("ann", 0), ("finn", 0)]
+    second = [letter for letter in players.letters if letter.kind == "event-begins"][9:]
+    assert {letter.recipient for letter in second} == {address_of("ann"), address_of("finn")}
+    assert second[0].subject == "Monthly cup 1 of Connect Four, round 2: 1 game"
+    assert "Monthly cup 1 of Connect Four, round 2, group 3" in second[0].text
     players.give_up(1)
     players.live(1)
     assert players.event(1)["status"] == FINISHED
@@ -230,6 +234,12 @@ def test_a_swiss_with_a_bye(server: Indoors) -> None:
     for number in range(1, 6):
         games = [game for game in players.games(1) if game["round"] == number]
         byes += [game["first"] for game in games if game["board"] is None]
+        begun = [letter for letter in players.letters if letter.kind == "event-begins"]
+        letters = begun[25 * (number - 1) :]
+        assert all(f"Swiss 1 of Connect Four, round {number}  --" in one.text for one in letters)
+        subjects = {letter.subject.partition("Connect Four")[2] for letter in letters}
+        what = f", round {number}: " if number > 1 else " begins: "
+        assert subjects == {f"{what}1 game", f"{what}you have a bye"}
         assert len(games) == 13
         players.give_up(1)
         players.live(1)

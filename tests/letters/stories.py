@@ -536,6 +536,8 @@ def holding_events(folder: Path) -> Iterator[Posted]:
             yield from server.send(address_of(name), f"blackbox resign {board} {name} {PASSWORD}")
         yield from server.live(days=1)
         yield from server.send(ALICE, "events 1")
+        for days in (4, 1):  # a Monday, with the table in the digest
+            yield from server.live(days=days)
 
 
 STORIES: tuple[Story, ...] = (

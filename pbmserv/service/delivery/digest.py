@@ -41,6 +41,7 @@ from pbmserv.service.delivery.waiting_boards import (
 from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox, unsent_letters
 from pbmserv.store.delivery.old_letters import OldLetter
@@ -63,10 +64,16 @@ day with a digest of its own."""
 # -- made ------------------------------------------------------------------------------------
 
 
-def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[Notification] | None:
+Tables = Callable[[CommandContext, Player], Sequence[Mapping[str, Any]]]
+"""Returns the words of the tables that a player's digest of this day shows."""
+
+
+def make(
+    context: CommandContext, player_id: int, remind: Remind, tables: Tables
+) -> Sequence[Notification] | None:
     """Return the due digest of a player; `None` if another process makes it.
 
-    It is empty if there are no news and no board waits for the player.
+    It is empty if there are no news and no board waits for the player; tables alone make none.
     """
     due = clocks.claim_digest(context.connection, player_id, context.now)
     if due is None:
@@ -95,6 +102,12 @@ def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[No
     digests = _made(
         context, player_id, unsent_letters.tray(context.connection, player_id), waiting, reminded
     )
+    if digests:
+        shown = [
+            {"letter": "tray-table", "words": table, **_NO_BOARD}
+            for table in tables(context, player)
+        ]
+        digests[-1]["news"] += shown
     return [Notification(player.address, player_id, Part("tray", words)) for words in digests]
 
 

@@ -430,13 +430,26 @@ def tables_of(
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     tables = {}
     for section, ids in members.items():
-        contestants = [
-            Contestant(player_id, entry.forfeits, entry.rating or 0.0)
-            for player_id in ids
-            if (entry := entries.get(player_id)) and entry.status != EntryStatus.REMOVED
-        ]
-        tables[section] = standings(contestants, games[section], swiss=event.kind == "swiss")
+        group = [entries[player_id] for player_id in ids if player_id in entries]
+        tables[section] = _table(event, group, games[section])
     return tables
+
+
+def table_of_group(context: CommandContext, event: Event, section: int) -> list[tuple[Line, Entry]]:
+    """Return the table of a group that plays now, without a look at the others."""
+    group = events.entries_of(context.connection, event.id, section)
+    games = events.pairings_of(context.connection, event.id, groups=(section, section))
+    entries = {entry.player_id: entry for entry in group}
+    return [(line, entries[line.player_id]) for line in _table(event, group, games)]
+
+
+def _table(event: Event, group: Sequence[Entry], games: Sequence[Pairing]) -> list[Line]:
+    contestants = [
+        Contestant(entry.player_id, entry.forfeits, entry.rating or 0.0)
+        for entry in group
+        if entry.status != EntryStatus.REMOVED
+    ]
+    return standings(contestants, games, swiss=event.kind == "swiss")
 
 
 def _store_places(
@@ -465,7 +478,7 @@ def _finish(
     final = _enter_final(context, event, tables) if is_monthly(event) else ""
     notifications: list[Notification] = []
     for section, lines in tables.items():
-        rows = [_row(line, entries[line.player_id].userid) for line in lines]
+        rows = [row_of(line, entries[line.player_id].userid) for line in lines]
         for line in lines:
             entry = entries[line.player_id]
             if entry.section != section:
@@ -511,7 +524,7 @@ def _last_section(event: Event, tables: Mapping[int, Sequence[Line]]) -> int:
     return max(tables) if event.kind == "cup" else min(tables)
 
 
-def _row(line: Line, userid: str) -> Mapping[str, object]:
+def row_of(line: Line, userid: str) -> Mapping[str, object]:
     return {
         "place": line.place,
         "userid": userid,

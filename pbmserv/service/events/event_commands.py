@@ -244,11 +244,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         events.drop_entry(context.connection, event.id, player.id)
         notifications: tuple[Notification, ...] = ()
     else:
-        notifications = tuple(
-            notification
-            for notification in results.leave(context, event, entry)
-            if notification.player_id != player.id
-        )
+        notifications = tuple(results.withdraw(context, event, player.id))
         events.change(context.connection, event.id, due_at=context.now)
     after = events.entry_of(context.connection, event.id, player.id)
     status = "before" if after is None else str(after.status)

@@ -11,6 +11,7 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Waiting
 from pbmserv.service.events.kinds import name_of
+from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import Entry, Event
@@ -66,6 +67,7 @@ def start_letters(
         bye: the player who has no game in this round.
     """
     letters = []
+    groups = events.count_groups(context.connection, event.id)
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:
@@ -84,6 +86,7 @@ def start_letters(
         words = {
             **facts(context, event),
             "section": section,
+            "grouped": groups > 1 or event.kind in {"league", "cup"},
             "round": event.round,
             "players": list(userids.values()),
             "games": games,

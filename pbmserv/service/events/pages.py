@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import course, letters
 from pbmserv.service.events.groups import group_sizes, movement
 from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
+from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.events import Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
@@ -23,6 +26,11 @@ GROUPS = 12
 
 NAMED = 200
 """Entered players who are named before the draw."""
+
+TABLES = 8
+"""Tables in one digest."""
+
+MONDAY = 0
 
 _ORDER = (
     EventStatus.OPEN,
@@ -121,6 +129,29 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "sections": sections,
         "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
     }
+
+
+def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any]]:
+    """Return the tables for a player's digest: on a Monday, those of groups that play.
+
+    A table without a result, or without a game that runs, is no news. In a Swiss each round brings
+    a letter instead.
+    """
+    if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
+        return []
+    tables = []
+    for event in events.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
+        entry = events.entry_of(context.connection, event.id, player.id)
+        if event.kind == "swiss" or entry is None or entry.section is None or entry.muted:
+            continue
+        if event.game not in context.services.registry:
+            continue
+        lines = course.table_of_group(context, event, entry.section)
+        if any(line.open for line, _ in lines) and any(line.points for line, _ in lines):
+            rows = [{**course.row_of(line, one.userid), "open": line.open} for line, one in lines]
+            facts = letters.facts(context, event)
+            tables.append({**facts, "section": entry.section, "rows": rows})
+    return tables[:TABLES]
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:

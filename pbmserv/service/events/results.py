@@ -55,6 +55,19 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
     return notifications
 
 
+def withdraw(context: CommandContext, event: Event, player_id: int) -> list[Notification]:
+    """Take a player out of a running event; return the letters, none of which tells that player.
+
+    Games that have just ended count first: they may be half of the player's games.
+    """
+    notifications = settle_ended(context, event)
+    entry = events.entry_of(context.connection, event.id, player_id)
+    if entry is not None and entry.status == EntryStatus.ENTERED:
+        letters_of_all = leave(context, event, entry)
+        notifications += [one for one in letters_of_all if one.player_id != player_id]
+    return notifications
+
+
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
     """Take out of a running event a player who wants to leave or has no account any more.
 

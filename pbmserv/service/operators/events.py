@@ -116,14 +116,15 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
         events.drop_entry(context.connection, number, entry.player_id)
         notifications: Sequence[Notification] = ()
     else:
-        notifications = results.leave(context, event, entry)
+        notifications = results.withdraw(context, event, entry.player_id)
         events.change(context.connection, number, due_at=context.now)
     facts = letters.facts(context, event)
     part = Part("event-news", {**facts, "what": "taken-out", "why": by.why})
-    others = [one for one in notifications if one.player_id != entry.player_id]
     own = Notification(entry.address, entry.player_id, part)
     summary = f"{entry.userid} is out of event {number}."
-    return Deed("remove", f"event {number}", summary, (*others, own), {"userid": entry.userid})
+    return Deed(
+        "remove", f"event {number}", summary, (*notifications, own), {"userid": entry.userid}
+    )
 
 
 def decide(context: CommandContext, by: Signature, number: int, result: str) -> Deed:

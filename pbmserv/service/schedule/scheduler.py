@@ -21,7 +21,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
-from pbmserv.service.events import course
+from pbmserv.service.events import course, pages
 from pbmserv.service.ladder import settling
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines
@@ -57,7 +57,7 @@ Do = Callable[[CommandContext, int], Sequence[Notification] | None]
 
 
 def _digest(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
-    return digest.make(context, player_id, deadlines.remind_in_digest)
+    return digest.make(context, player_id, deadlines.remind_in_digest, pages.weekly_tables)
 
 
 def _nothing() -> datetime | None:
