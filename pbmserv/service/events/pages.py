@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course, letters
+from pbmserv.service.events import course, duplicates, letters
 from pbmserv.service.events.groups import movement
 from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
 from pbmserv.store import events
@@ -63,7 +63,10 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
     tables = course.tables_of(context, event, groups)
-    games = events.pairings_of(context.connection, event.id, groups=groups)
+    boxes = duplicates.boxes_of(context, event) if event.kind == "duplicate" else []
+    games = []
+    if event.kind != "duplicate":
+        games = events.pairings_of(context.connection, event.id, groups=groups)
     counts: dict[int, int] = {}
     for entry in entries.values():
         if entry.section is not None:
@@ -84,6 +87,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
+                    "boxes": duplicates.marks_of(boxes, entries[line.player_id].seed or 0),
                     "moves": movement(section, line.place, counts.get(section, 0))
                     if event.kind == "league"
                     else 0,
@@ -109,6 +113,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
+        "boxes": [board.id for board in boxes],
         "invited": rules.invited,
         "own": event.owner_id is not None,
         "move_days": terms.forfeit,
