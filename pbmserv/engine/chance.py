@@ -9,11 +9,11 @@ from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Rng
 
 _MARK = 32
-"""Hexadecimal digits of a mark."""
+"""Hexadecimal digits of the mark of a mail."""
 
 
 def digest(use: str, *parts: bytes | str | int) -> bytes:
-    """Return the SHA-256 of netstrings, the first of which names the use."""
+    """Return the SHA-256 of the parts as netstrings, behind one that names the use."""
     hashed = sha256()
     for part in (f"pbmserv {use} 1", *parts):
         octets = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
@@ -23,15 +23,15 @@ def digest(use: str, *parts: bytes | str | int) -> bytes:
 
 
 def mail_mark(message_id: str) -> str:
-    """Return the mark of a mail, which shows nothing about its Message-ID."""
+    """Return the mark of a mail: a hash that tells nothing about its Message-ID."""
     return digest("mail", message_id).hex()[:_MARK]
 
 
 def mixed_chance(chance: bytes, ply: Ply) -> bytes:
-    """Return the seed of draws from a ply on, into which its mail is mixed if it has a mark."""
+    """Return the seed of the draws from a ply on, mixed with the mark of its mail if it has one."""
     return digest("chance", chance, ply.seat, ply.mark) if ply.mark else chance
 
 
 def drawn_sides(seed: bytes, userids: Collection[str]) -> list[str]:
-    """Return the players in the order of their seats, if those are drawn by lot."""
+    """Draw seats by lot; return the players in the order of their seats."""
     return Rng(digest("sides", seed), 0).sample(sorted(userids), len(userids))

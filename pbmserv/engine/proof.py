@@ -1,4 +1,8 @@
-"""Hashes with which players check a finished board against their letters (decision 0151)."""
+"""Hashes with which players check a finished board against their letters (decision 0151).
+
+Each letter about a board carries the record hash: a chain that begins with the pledge and grows by
+the hashes of new plies.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +16,24 @@ from pbmserv.engine.types import Seat
 
 
 def pledge_of(record: GameRecord) -> bytes:
-    """Return the hash that fixes chance and hidden boxes of a board before its first move."""
+    """Return the hash that fixes the seed and options of a board before its first move."""
     options = " ".join(record.options)
     return digest("pledge", record.game, record.rules_version, record.seats, options, record.seed)
 
 
 def move_hash(seed: bytes, ply: Ply) -> bytes:
-    """Return the salted hash of a ply, which shows nothing about it."""
+    """Return the salted hash of a ply, which tells nothing about the ply."""
     salt = digest("salt", seed, ply.number)
     return digest("move", salt, ply.number, ply.seat, int(ply.free), ply.mark, ply.text)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordHash:
-    """The hash of a board's record as far as a reader may know that it has grown.
+    """The hash of the plies that one reader has learned of.
 
     Attributes:
-        record: the hash; the pledge before the first move.
-        move: hash of the newest move in it; ``b""`` before the first one.
+        record: the hash; the pledge before the first ply.
+        move: the hash of the newest ply in it; ``b""`` before the first one.
     """
 
     record: bytes
@@ -38,11 +42,11 @@ class RecordHash:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A hash of the record at a ply.
+    """A record hash after a ply, with what the next one needs.
 
     Attributes:
         record, move: see `RecordHash`.
-        waiting: hashes of private moves that are not in it yet.
+        waiting: hashes of private plies that the next public ply adds.
     """
 
     record: bytes
@@ -53,14 +57,14 @@ class Growth:
 class RecordHashes:
     """Hashes of the record of one board for one reader, `None` for a spectator.
 
-    A hash changes only when a ply is news for everybody, so that it does not count private moves.
-    Private moves are taken along by the next such ply. Where seats play apart, each has hashes of
-    its own, and private moves of others are left out.
+    The hash changes only with a ply that is news for everybody, so that a reader cannot count
+    private plies. The next such ply adds the private plies before it. Where seats play apart, each
+    seat has hashes of its own, without the private plies of others.
 
     Args:
         pledge: the pledge of the board, with which its record hashes begin.
-        reader: the reader.
-        growths: hashes of earlier calls by pledge and ply, to which new ones are added.
+        reader: the seat of the reader.
+        growths: a cache of hashes by pledge and ply number, which this object fills.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class RecordHashes:
         return RecordHash(growth.record, growth.move)
 
     def _after(self, growth: Growth, after: Position) -> Growth:
+        """Return the growth at a position from the growth before its ply."""
         ply = after.ply
         assert ply is not None
         is_news = after.is_news_for(self._reader if after.apart else None)

@@ -72,6 +72,10 @@ class GameInfo:
     opening: int = 0
     strength: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
 
+    def is_for(self, players: int) -> bool:
+        """Return whether so many players can play the game."""
+        return self.min_seats <= players <= self.max_seats
+
 
 @dataclass(frozen=True, slots=True)
 class Move:

@@ -76,7 +76,7 @@ from pbmserv.service.boards import (
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.events import entering
+from pbmserv.service.events import event_commands
 from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
@@ -138,9 +138,9 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
-    Contest: entering.contest,
-    OneEvent: entering.one_event,
-    Events: entering.show_events,
+    Contest: event_commands.contest,
+    OneEvent: event_commands.one_event,
+    Events: event_commands.show_events,
 }
 """The handler of each command.
 

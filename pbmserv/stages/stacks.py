@@ -34,13 +34,13 @@ class Frame:
 
 
 class StackFile:
-    """A file without a name in which a child writes its stack, and from which its parent reads."""
+    """A file without a name: a child writes its stack into it, and the parent reads it."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - both processes keep it open
 
     def write_when_asked(self) -> None:
-        """Let this process write its stack at `SIGNAL`, and when it dies of a fault."""
+        """Make this process write its stack at `SIGNAL`, and when it dies of a fault."""
         faulthandler.enable(self._file, all_threads=True)
         faulthandler.register(SIGNAL, self._file, all_threads=True)
 
@@ -59,10 +59,10 @@ class StackFile:
         os.lseek(self._file.fileno(), 0, os.SEEK_SET)  # the child shares the position
 
     def frames(self, thread: int | None) -> list[Frame]:
-        """Return the calls of a thread, the newest first; nothing if there is no stack.
+        """Return the calls of a thread, the newest first; an empty list if there is no stack.
 
         Args:
-            thread: its identifier; `None`: the thread in which the process died.
+            thread: the identifier of the thread; `None` for the one in which the process died.
         """
         text = os.pread(self._file.fileno(), MOST_OCTETS, 0).decode("utf-8", "replace")
         return list(_frames_of(text, thread))
@@ -72,9 +72,11 @@ class StackFile:
 
 
 def _frames_of(text: str, thread: int | None) -> Iterator[Frame]:
-    is_it = False
+    is_wanted = False
     for line in text.splitlines():
         if head := _THREAD.match(line):
-            is_it = head[1] == "Current thread" if thread is None else int(head[2], 16) == thread
-        elif is_it and (frame := _FRAME.match(line)):
+            is_wanted = (
+                head[1] == "Current thread" if thread is None else int(head[2], 16) == thread
+            )
+        elif is_wanted and (frame := _FRAME.match(line)):
             yield Frame(frame[1], int(frame[2]), frame[3])

@@ -46,8 +46,8 @@ class Event:
     """An event.
 
     Attributes:
-        kind: ``league``, ``cup``, ``swiss``, ``duplicate`` or ``final``.
-        number: counts the events of this kind and game from 1.
+        kind: ``league``, ``cup``, ``final`` (of a year's cups), ``swiss`` or ``duplicate``.
+        number: counts the events of this kind and game from 1; the year of a final.
         options: canonical option words of its boards.
         rules: see `service.events.kinds.Rules`.
         owner_id: the player who created it; `None` for the server's own.
@@ -79,13 +79,14 @@ class Entry:
     """A player in an event.
 
     Attributes:
-        section: group, from 1; `None` before the draw.
+        section: the number of the group, from 1; `None` before the draw.
         seed: order in the group at the start.
         rating: ordinal of the rating at the start.
         forfeits: games lost on time.
-        place: in the final table of the group.
+        place: the place in the final table of the group; `None` before it, and if removed.
         muted: the player wants no letters about the event.
-        state, address, digest: of the player's account.
+        state, address: those of the player's account.
+        digest: whether the player gets the daily digest.
     """
 
     player_id: int
@@ -288,8 +289,8 @@ def of_player(connection: Connection, player_id: int, statuses: Sequence[str]) -
     return [_event(row) for row in rows]
 
 
-def has_entries(connection: Connection, player_id: int, kind: str) -> bool:
-    """Return whether a player has ever entered an event of a kind, before the newest one."""
+def has_entered_before(connection: Connection, player_id: int, kind: str) -> bool:
+    """Return whether a player's newest entry to events of a kind is not the first one."""
     rows = connection.execute(
         select(entries.c.event_id)
         .join(events, events.c.id == entries.c.event_id)
@@ -400,7 +401,7 @@ _DRAW = (
 
 
 def draw(connection: Connection, event_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Store group, seed and rating of players: see `_DRAW`."""
+    """Store group, seed and rating of players; *rows* have the other parameters of `_DRAW`."""
     if rows:
         connection.execute(_DRAW, [{"of_event": event_id, **row} for row in rows])
 
@@ -571,7 +572,7 @@ def event_of_board(connection: Connection, board_id: int) -> int | None:
 def early_resignations(
     connection: Connection, since: datetime, most_plies: int
 ) -> list[tuple[str, ...]]:
-    """Return pairs of which one player gave up an event's game after few plies.
+    """Return pairs of players in which one resigned a game of an event after few plies.
 
     Returns:
         Loser, winner, number of such games, number of all their games, and the newest board; the

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, or_, select, update
 
+from pbmserv.engine.record import FORFEIT
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, absences, players
@@ -21,7 +22,7 @@ from pbmserv.store.tables.ladders import (
 )
 
 FAME = timedelta(days=90)
-"""Time at first place that is kept in the hall of fame."""
+"""Time at first place after which a player is in the hall of fame."""
 
 ENDED = (BoardStatus.FINISHED, BoardStatus.DECLINED)
 
@@ -36,7 +37,13 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A player's place in a ladder; see the table."""
+    """A player's place in a ladder.
+
+    Attributes:
+        rank: 1 is the best.
+        active_at: the newest move or command that is known here.
+        news: the player wants letters about movements.
+    """
 
     player_id: int
     userid: str
@@ -49,7 +56,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A challenge of a ladder and its board; see the table."""
+    """A challenge of a ladder and its board.
+
+    Attributes:
+        ended_at, result: `None` until the result has been carried out.
+    """
 
     board_id: int
     ladder_id: int
@@ -62,7 +73,12 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """A movement; see the table."""
+    """A change of a player's rank by a result, by joining or by leaving.
+
+    Attributes:
+        before: the old rank; `None` for a player who joined.
+        after: the new rank; `None` for a player who left.
+    """
 
     id: int
     player_id: int
@@ -76,7 +92,7 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class Reign:
-    """A time at first place."""
+    """A player's time at first place; *ended_at* is `None` if it goes on."""
 
     userid: str
     began_at: datetime
@@ -100,7 +116,7 @@ def of_game(connection: Connection, game: str) -> Ladder | None:
 
 
 def lock(connection: Connection, game: str, now: datetime) -> Ladder:
-    """Return the ladder of a game and lock it until the end of the transaction; make a new one."""
+    """Lock the ladder of a game until the end of the transaction, created if there was none."""
     connection.execute(
         insert_into(connection, ladders)
         .values(game=game, due_at=now)
@@ -209,7 +225,7 @@ def move(
         .where(ladder_places.c.ladder_id == ladder_id, between)
         .values(rank=ladder_places.c.rank + step)
     )
-    connection.execute(_of(ladder_id, place.player_id).values(rank=to))
+    connection.execute(_update_of(ladder_id, place.player_id).values(rank=to))
     _log(connection, ladder_id, place.player_id, place.rank, to, why, board_id, now)
 
 
@@ -235,7 +251,7 @@ def leave(
 
 
 def leave_all(connection: Connection, player_id: int, now: datetime) -> None:
-    """Remove a player, who signs off or is deleted, from all ladders."""
+    """Remove a player from all ladders, for a sign-off or deletion."""
     for ladder in of_player(connection, player_id):
         lock_by_id(connection, ladder.id)
         leave(connection, ladder.id, player_id, "left", now)
@@ -244,17 +260,17 @@ def leave_all(connection: Connection, player_id: int, now: datetime) -> None:
 
 def note_active(connection: Connection, ladder_id: int, player_id: int, at: datetime) -> None:
     """Note that a player was active."""
-    connection.execute(_of(ladder_id, player_id).values(active_at=at))
+    connection.execute(_update_of(ladder_id, player_id).values(active_at=at))
 
 
 def set_news(connection: Connection, ladder_id: int, player_id: int, *, wanted: bool) -> bool:
     """Set whether a player gets letters about movements; return whether that changed anything."""
-    changed = _of(ladder_id, player_id).where(ladder_places.c.news != wanted)
+    changed = _update_of(ladder_id, player_id).where(ladder_places.c.news != wanted)
     return connection.execute(changed.values(news=wanted)).rowcount > 0
 
 
 def silent(connection: Connection, ladder_id: int, before: datetime) -> list[Place]:
-    """Return the places of players who were not known to be active since a moment."""
+    """Return the places of players who have not been active since a moment, as far as noted."""
     statement = _PLACES.where(
         ladder_places.c.ladder_id == ladder_id, ladder_places.c.active_at < before
     )
@@ -266,9 +282,7 @@ def last_ply(connection: Connection, player_id: int, since: datetime) -> datetim
     moment: datetime | None = connection.execute(
         select(plies.c.created_at)
         .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
-        .where(
-            seats.c.player_id == player_id, plies.c.created_at > since, plies.c.text != "forfeit"
-        )
+        .where(seats.c.player_id == player_id, plies.c.created_at > since, plies.c.text != FORFEIT)
         .order_by(plies.c.created_at.desc())
         .limit(1)
     ).scalar()
@@ -283,7 +297,7 @@ def away_now(connection: Connection, player_ids: Sequence[int], now: datetime) -
     return set(connection.execute(statement).scalars())
 
 
-def _of(ladder_id: int, player_id: int) -> Update:
+def _update_of(ladder_id: int, player_id: int) -> Update:
     return update(ladder_places).where(
         ladder_places.c.ladder_id == ladder_id, ladder_places.c.player_id == player_id
     )
@@ -399,20 +413,6 @@ def end_challenge(connection: Connection, board_id: int, result: str, at: dateti
     )
 
 
-def finished_at(connection: Connection, board_id: int) -> datetime | None:
-    """Return when a board was finished."""
-    moment: datetime | None = connection.execute(
-        select(boards.c.finished_at).where(boards.c.id == board_id)
-    ).scalar()
-    return moment
-
-
-def userids(connection: Connection, player_ids: Sequence[int]) -> dict[int, str]:
-    """Return userids by player id."""
-    statement = select(players.c.id, players.c.userid).where(players.c.id.in_(player_ids))
-    return {row.id: row.userid for row in connection.execute(statement)}
-
-
 # -- movements and first places ----------------------------------------------------------------
 
 
@@ -452,7 +452,10 @@ def movements(connection: Connection, ladder_id: int, since: datetime, most: int
 
 
 def note_first(connection: Connection, ladder_id: int, now: datetime) -> None:
-    """Note a new first player; the time of the one before is deleted if it was short."""
+    """Note the first player if that is a new one, and end the time of the one before.
+
+    A time shorter than `FAME` is deleted.
+    """
     first = places(connection, ladder_id, 1, 1)
     player_id = first[0].player_id if first else None
     open_reign = ladder_reigns.c.ended_at.is_(None) & (ladder_reigns.c.ladder_id == ladder_id)

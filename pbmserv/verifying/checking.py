@@ -31,16 +31,17 @@ _DRAWN = frozenset({"board", "result", "started"})
 """Kinds of letters that show the board as it is in the record."""
 
 _SAME_BOARD = 0.6
-"""Part of a board's lines that a letter must have, or nearly, so that the rest is a difference."""
+"""Part of a board's lines that a letter must show, if only nearly, to be about that board. Then
+each other line is a difference."""
 
 _SAME_LINE = _SAME_EVENT = 0.75
-"""Likeness of two lines of the same board, and of two sentences about the same event."""
+"""Least similarity (`difflib`) of two lines of one board, or of two sentences about one event."""
 
 _MOST_DRAWN = 2_000
 """Letters of a board that are drawn again; a game has a few hundred at most."""
 
 _MOST_LIKE = 50
-"""Positions that a letter can be about, as they differ in private moves alone."""
+"""Most positions that are drawn for a letter: those that have its hash differ in private moves."""
 
 _MOST_LINES = 500
 """Lines of a letter that are compared."""
@@ -76,8 +77,8 @@ class Verdict:
     """The findings about one board.
 
     Attributes:
-        board: its number.
-        title: the title of the game and the players; ``""`` without a record.
+        board: the number of the board; 0 for records that cannot be read.
+        title: the game and its players; ``""`` without a record.
         findings: in the order in which they were made.
         is_proven: whether a record was compared with at least one letter, and nothing is wrong.
     """
@@ -105,7 +106,7 @@ class Wrong(Exception):
 
 
 def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
-    """Return the verdict on each board in a mailbox, by server and number."""
+    """Return the verdict on each board in a mailbox, in the order of server and board number."""
     letters: dict[tuple[str, int], list[tuple[Letter, Hashes]]] = {}
     for letter in mailbox.letters:
         for hashes in letter.hashes:
@@ -132,9 +133,14 @@ def verdicts(mailbox: Mailbox, registry: Registry) -> list[Verdict]:
 
 
 def _key(letter: Letter | None, board: int, letters: Iterable[tuple[str, int]]) -> tuple[str, int]:
-    """Return the sender and number of a record's board.
+    """Return the server (as the sender of its letters) and the number of a record's board.
 
-    A file, and a record that a player has passed on, belong to the sender of the letters.
+    A record in a file, or in a mail of another sender, belongs to the server whose letters are
+    about a board with this number.
+
+    Args:
+        letter: the letter with the record; `None` for a file.
+        letters: servers and boards of all letters.
     """
     senders = [sender for sender, number in letters if number == board]
     own = letter.sender if letter is not None else ""
@@ -162,7 +168,7 @@ class _Check:
         self._findings: list[Finding] = []
 
     def verdict(self) -> Verdict:
-        """Check all, up to the first contradiction."""
+        """Run all checks up to the first contradiction."""
         reading_time.check()
         try:
             is_compared = self._check()
@@ -177,7 +183,11 @@ class _Check:
         self._findings.append(Finding(code, values=values))
 
     def _check(self) -> bool:
-        """Return whether the record was compared with letters."""
+        """Run the checks; return whether the record was compared with letters.
+
+        Raises:
+            Wrong: a check has failed.
+        """
         self._check_pledges_of_letters()
         if not self._records:
             self._note("no-record", letters=len(self._letters), board=self._board)
@@ -210,7 +220,7 @@ class _Check:
         self._note("fits", letters=len(self._letters), moves=len(sheet.record.plies))
         if boards:
             self._note("boards", boards=boards)
-        self._tell_limits(sheet)
+        self._note_limits(sheet)
         return True
 
     def _check_pledges_of_letters(self) -> None:
@@ -229,7 +239,7 @@ class _Check:
             raise Wrong("wrong-pledge", letter=letter)
 
     def _check_sides(self, sheet: Scoresheet) -> None:
-        """Draw the seats again, unless players have lost their names since."""
+        """Draw the seats again, unless a deleted player has a neutral name by now."""
         if not sheet.sides_drawn or any(name.startswith(NEUTRAL) for name in sheet.names):
             return
         drawn = drawn_sides(sheet.record.seed, sheet.names)
@@ -280,48 +290,56 @@ class _Check:
     def _check_hashes(self, sheet: Scoresheet, positions: list[Position]) -> None:
         pledge, seed = pledge_of(sheet.record), sheet.record.seed
         for seat in {hashes.seat for _, hashes in self._letters}:
-            grown = RecordHashes(pledge, None if seat is None else Seat(seat))
+            record_hashes = RecordHashes(pledge, None if seat is None else Seat(seat))
             at = self._at.setdefault(seat, {})
             for position in positions:
                 reading_time.check()
-                at.setdefault(grown.at(position), []).append(position)
+                at.setdefault(record_hashes.at(position), []).append(position)
         for letter, hashes in self._letters:
             if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
                 plies = (ply for ply in sheet.record.plies if move_hash(seed, ply) == hashes.move)
                 raise Wrong("wrong-record", letter=letter, ply=next(plies, None))
 
     def _check_boards(self, sheet: Scoresheet) -> int:
-        """Compare the boards and events in letters with those of the record; return how many."""
+        """Compare the boards and events in letters with those of the record.
+
+        Returns:
+            The number of letters whose board was compared.
+        """
         compared = 0
         for letter, hashes in self._letters[:_MOST_DRAWN]:
             reading_time.check()
-            at = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
-            if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(at) > _MOST_LIKE:
+            positions = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
+            if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(positions) > _MOST_LIKE:
                 continue
             seat = None if hashes.seat is None else Seat(hashes.seat)
             if seat is not None and seat >= sheet.record.seats:
                 raise Wrong("no-seat", letter=letter)
-            at += [position.shut for position in at if position.outcome is not None]
-            scenes = [_scene(sheet, position, seat) for position in at]
+            positions += [each.shut for each in positions if each.outcome is not None]
+            scenes = [_scene(sheet, position, seat) for position in positions]
             lines = [line.rstrip() for line in letter.text.splitlines()][:_MOST_LINES]
             others = _names_not_in(letter, sheet.names, seat)
-            differing = [_differences(_board_lines(scene), lines, others) for scene in scenes]
-            drawn = [difference for difference in differing if difference is not None]
-            if drawn and all(drawn):
-                ours, theirs = min(drawn, key=len)[0]
+            pairs = [_differences(_board_lines(scene), lines, others) for scene in scenes]
+            compared_boards = [differences for differences in pairs if differences is not None]
+            if compared_boards and all(compared_boards):  # the letter fits none of them
+                ours, theirs = min(compared_boards, key=len)[0]
                 raise Wrong("wrong-board", letter=letter, ours=ours, theirs=theirs)
-            compared += bool(drawn)
+            compared += bool(compared_boards)
             if not others:
-                self._check_events(letter, scenes, at, seat)
+                self._check_events(letter, scenes, positions, seat)
         return compared
 
     def _check_events(
-        self, letter: Letter, scenes: list[BoardScene], at: list[Position], seat: Seat | None
+        self,
+        letter: Letter,
+        scenes: list[BoardScene],
+        positions: list[Position],
+        seat: Seat | None,
     ) -> None:
-        """Compare what another player's move did with the sentences of a letter about it."""
+        """Compare the events of another player's move with the sentences of a letter about it."""
         text = " ".join(letter.text.split())
         events = [" ".join(event.split()) for event in text.split(" * ")]
-        for scene, position in zip(scenes, at, strict=True):
+        for scene, position in zip(scenes, positions, strict=True):
             if position.ply is None or position.ply.seat == seat:
                 return
             missing = [event for event in scene.events if " ".join(event.split()) not in text]
@@ -331,25 +349,32 @@ class _Check:
             if theirs := get_close_matches(event, events, 1, _SAME_EVENT):
                 raise Wrong("wrong-board", letter=letter, ours=event, theirs=theirs[0])
 
-    def _tell_limits(self, sheet: Scoresheet) -> None:
+    def _note_limits(self, sheet: Scoresheet) -> None:
         """Note what the letters do not prove."""
         first = min(hashes.turns for _, hashes in self._letters)
         if first > 0:
             self._note("late", turns=first)
         for ply in sheet.record.plies:
             if ply.mark:
-                is_here, is_named = (
-                    ply.mark in marks for marks in (self._mailbox.marks, self._mailbox.answered)
+                is_in_mailbox = ply.mark in self._mailbox.marks
+                is_answered = ply.mark in self._mailbox.answered
+                code = (
+                    "mixed"
+                    if is_in_mailbox
+                    else "mixed-answered"
+                    if is_answered
+                    else "mixed-unseen"
                 )
-                code = "mixed" if is_here else "mixed-answered" if is_named else "mixed-unseen"
                 self._note(code, name=sheet.names[ply.seat], number=ply.number)
         unsigned = sum(not letter.is_signed for letter, _ in self._letters)
         self._note("signatures", unsigned=unsigned, letters=len(self._letters))
 
 
 def _of_turn(plies: Sequence[Ply], hashes: Hashes) -> list[Ply]:
-    """Return the plies that may be the turn with the number in a letter: in a race, which counts
-    turns of a seat, another one."""
+    """Return the plies that may be the newest turn of a letter.
+
+    There are two in a race, where the letter counts the turns of its reader's seat.
+    """
     used = [ply for ply in plies if not ply.free]
     own = [ply for ply in used if ply.seat == hashes.seat]
     return [ply for turns in (used, own) for ply in turns[hashes.turns - 1 : hashes.turns]]
@@ -384,7 +409,7 @@ def _board_lines(scene: BoardScene) -> list[str]:
 
 
 def _names_not_in(letter: Letter, names: Iterable[str], reader: Seat | None) -> list[str]:
-    """Return other players whom a letter does not name, perhaps since they got the seat later."""
+    """Return the other players whom a letter does not name; one may have got the seat later."""
     text = f"{letter.subject}\n{letter.text}"
     return [name for seat, name in enumerate(names) if seat != reader and name not in text]
 
@@ -392,18 +417,18 @@ def _names_not_in(letter: Letter, names: Iterable[str], reader: Seat | None) -> 
 def _differences(
     board: list[str], lines: list[str], others: Collection[str]
 ) -> list[tuple[str, str]] | None:
-    """Return pairs of a board's line and what a letter shows in its place.
+    """Return the lines of a board that a letter lacks, each with the letter's line in its place.
 
-    Return `None` if the letter does not show this board, perhaps in the form for listeners, or
-    with the name of a former player in place of one of the *others*.
+    Return `None` if the letter does not show this board: it may have the form for listeners, or the
+    name of a former player in place of one of the *others*.
     """
     if any(name in line for name in others for line in board):
         return None
-    there = set(lines)
-    missing = [line for line in board if line not in there]
+    shown_lines = set(lines)
+    missing = [line for line in board if line not in shown_lines]
     pairs = [(line, _nearest(line, lines)) for line in missing]
-    like = len(board) - sum(not theirs for _, theirs in pairs)
-    return pairs if like >= _SAME_BOARD * len(board) else None
+    shown = len(board) - sum(not theirs for _, theirs in pairs)
+    return pairs if shown >= _SAME_BOARD * len(board) else None
 
 
 def _nearest(line: str, lines: Iterable[str]) -> str:

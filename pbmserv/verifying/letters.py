@@ -60,7 +60,7 @@ class Letter:
         kind: the kind of letter, by its Feedback-ID.
         text: the plain text.
         hashes: one for each board.
-        is_signed: whether it has a signature of its From domain, which is not checked here.
+        is_signed: whether it has a DKIM signature of its From domain; nothing here checks it.
     """
 
     sender: str
@@ -74,7 +74,7 @@ class Letter:
 
 @dataclass(slots=True)
 class Mailbox:
-    """Everything in some mails that tells about boards.
+    """The letters, records and marks found in some mails.
 
     Attributes:
         mails: number of mails.
@@ -82,7 +82,7 @@ class Mailbox:
         letters: letters with hashes.
         records: texts of records, each with the letter that it came with, if any.
         marks: marks of all mails, such as those that a player has sent.
-        answered: marks of mails that letters answer.
+        answered: marks of the mails to which letters are answers.
     """
 
     mails: int = 0
@@ -93,7 +93,7 @@ class Mailbox:
     answered: set[str] = field(default_factory=set)
 
     def add_all(self, mails: Iterable[bytes | TooLong]) -> None:
-        """Read mails or files with a record."""
+        """Add mails, and files that are a record instead of a mail."""
         for mail in mails:
             reading_time.check()
             self.mails += 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 LONGEST = 2 * 1024 * 1024
-"""Octets of a mail that are read; ours have at most a tenth."""
+"""Most octets of a mail; letters of the server have at most a tenth."""
 
 _LINE = 64 * 1024
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -20,9 +20,9 @@ class TooLong(Exception):
 
 
 def files_of(path: Path) -> Iterator[Path]:
-    """Yield the files of a path in order: itself, or all files in a folder or Maildir.
+    """Yield a file itself, or in order all files in a folder or Maildir and below.
 
-    Names with a dot in front are left out, except in the folders of a Maildir.
+    Hidden files and folders are left out, except those of a Maildir.
     """
     if not path.is_dir():
         yield path
@@ -39,7 +39,7 @@ def files_of(path: Path) -> Iterator[Path]:
 def mails_of(file: BinaryIO) -> Iterator[bytes | TooLong]:
     """Yield the mails of an mbox file, or of a file with one mail, with CRLF line ends.
 
-    A mail that is too long is an object of `TooLong` in its place.
+    In place of a mail that is too long, yield a `TooLong`.
     """
     first = file.readline(_LINE)
     if not first.startswith(b"From "):

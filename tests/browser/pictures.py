@@ -20,11 +20,13 @@ from pages_to_see import PAGES
 from playwright.sync_api import Browser, BrowserContext
 from pressing import Tab, page_of
 from running import Running, start
+from sqlalchemy import func, select
 
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.store import solo
+from pbmserv.store.tables.mail import outbox
 from pbmserv.web.operator_sessions import new_token
 
 WIDTHS, SCHEMES = (375, 1280), ("light", "dark")
@@ -84,7 +86,6 @@ def played(world: World) -> None:
         else:
             world.server.reply(letter, "yes")
     world.server.letters(BOB)
-    world.shows("mine", path_in(world.server.letters(ALICE)[-1].text, "/mine/"))
     for number in range(5):
         alice, bob = world.begun()
         world.volley(alice, bob, "1", "2,+b3", "k", "d,+c4")
@@ -94,7 +95,7 @@ def played(world: World) -> None:
     world.volley(alice, bob, "4", "b,+a1", "c", "11", "m,+e5")
     alice.load().press("/a1,/e5,+b3,+d3,+f6,+g7,?", "Well hidden!")
     bob.load().press("+a1,+c4,+e5,+g2,?")
-    world.shows("board-over", alice.path)
+    world.shows("board-over", alice.link or alice.path)
     world.shows("game-over", "/game/6")
     world.shows("game-turn", "/game/6?turn=9")
     world.shows("player", "/players/alice")
@@ -110,10 +111,15 @@ def contests(world: World) -> None:
         world.says(f"{name}@localhost", f"event {name} {PASSWORD} join 1")
     for name in ("alice", "bob", "dora"):
         world.says(f"{name}@localhost", f"ladder join {name} {PASSWORD} blackbox")
-    world.server.live(days=25)
     for name in ("alice", "bob"):
         world.says(f"{name}@localhost", f"league {name} {PASSWORD} join blackbox")
         world.says(f"{name}@localhost", f"prefs {name} {PASSWORD} digest=off")
+    world.server.live(days=1)  # the cup begins
+    world.server.live(days=25)
+    world.says(ALICE, f"whoami alice {PASSWORD}")
+    texts = [letter.text for letter in world.server.letters(ALICE)]
+    newest = next(text for text in reversed(texts) if "/mine/" in text)
+    world.shows("mine", path_in(newest, "/mine/"))
     world.shows("events", "/events")
     world.shows("event-over", "/events/1")
     world.shows("event-open", "/events/2")
@@ -123,6 +129,12 @@ def contests(world: World) -> None:
 
 def running(world: World) -> None:
     """Boards at each of their stages, and the boxes of the day."""
+    world.says(BOB, f"blackbox daily bob {PASSWORD} 07:30")
+    box = world.tab(BOB)
+    archive = Tab(world.server.web_port, "/daily").load()
+    number = int(re.findall(r"Daily Box (\d+)", archive.text)[-1])
+    box.press("+" + ",+".join(atoms_of_day(world, number)) + ",?")
+    world.server.live(days=1)
     _, challenge = world.begun(hidden=False)
     world.shows("board-asked", challenge.path)
     alice, bob = world.begun(hidden=False)
@@ -144,12 +156,6 @@ def running(world: World) -> None:
     world.shows("board-wide", wide.path)
     world.says(BOB, f"blackbox seek bob {PASSWORD} -size=8x8 -atoms=5")
     world.shows("seeks", "/seeks")
-    world.says(BOB, f"blackbox daily bob {PASSWORD} 07:30")
-    box = world.tab(BOB)
-    archive = Tab(world.server.web_port, "/daily").load()
-    number = int(re.findall(r"Daily Box (\d+)", archive.text)[-1])
-    box.press("+" + ",+".join(atoms_of_day(world, number)) + ",?")
-    world.server.live(days=1)
     world.shows("dailies", "/daily")
     world.shows("proof", "/proof")
     world.shows("daily-open", f"/daily/{number}")
@@ -230,7 +236,9 @@ def operators(world: World) -> None:
         *("audit", "server", "correspondence?name=alice"),
     ):
         world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
-    one = {"mail": f"mails/{mail.id}", "letter": "letters/1", "player": "players/alice"}
+    with world.server.server.database.reading.connect() as connection:
+        letter = connection.execute(select(func.max(outbox.c.id))).scalar_one()
+    one = {"mail": f"mails/{mail.id}", "letter": f"letters/{letter}", "player": "players/alice"}
     one |= {"board": "boards/12", "game": "games/blackbox"}
     for name, path in one.items():
         world.urls[f"operators-{name}"] = f"{top}/{path}"

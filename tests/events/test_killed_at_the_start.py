@@ -25,16 +25,16 @@ NAMES = tuple(f"p{number:02}" for number in range(17))  # in groups of six, six 
 
 def _start_and_die(folder: Path, url: str, now: datetime, groups: int) -> None:
     """Run the scheduler until it has begun some groups, and die in the transaction of the next."""
-    begins = letters.begins
+    start_letters = letters.start_letters
     seen = []
 
     def die(*args: object, **values: object) -> object:
         seen.append(args)
         if len(seen) > groups:
             os.kill(os.getpid(), signal.SIGKILL)
-        return begins(*args, **values)  # type: ignore[arg-type]
+        return start_letters(*args, **values)  # type: ignore[arg-type]
 
-    letters.begins = die  # type: ignore[assignment]
+    letters.start_letters = die  # type: ignore[assignment]
     with indoors(folder, url) as server:
         clock = server.server.clock
         assert isinstance(clock, MovableClock)

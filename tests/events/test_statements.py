@@ -66,7 +66,7 @@ def _run(connection: Connection) -> None:
     }
     assert events.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
     assert events.count_groups(connection, first) == 2
-    assert events.has_entries(connection, 1, "league")
+    assert events.has_entered_before(connection, 1, "league")
     assert [one.id for one in events.of_player(connection, 1, ["open"])] == [second, first]
     assert events.of_number(connection, "league", "chess", 2) == events.load(connection, second)
 

@@ -144,7 +144,10 @@ def test_the_audit_names_the_person_behind_sudo(
             ("audit", "usr", "Bob"),
             "announcement, sender; try `pbmserv audit user bob`",
         ),
-        (("audit", "players", "bob"), "has no kind players; there are user, board, game, mail"),
+        (
+            ("audit", "players", "bob"),
+            "has no kind players; there are user, board, game, event, mail",
+        ),
     ],
 )
 def test_a_refusal_is_one_kind_line(

@@ -26,11 +26,11 @@ from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.boards import PauseKind
 
 MOST_STOPS = 2
-"""Stops after which a game is stopped."""
+"""Processes that may end in the rules of a game before the game is stopped."""
 WITHIN = timedelta(days=1)
-"""Time in which they count together: a machine without memory may stop any game once."""
+"""Time in which those ends are counted: a machine without memory may end a process in any game."""
 LONGEST_KIND = 12
-"""Letters of the kind of a notice."""
+"""Most characters of the kind of a notice."""
 
 log = logging.getLogger("pbmserv.games")
 
@@ -38,10 +38,10 @@ log = logging.getLogger("pbmserv.games")
 def note_stops(
     services: Services, stops: Sequence[Stop], now: datetime, connection: Connection
 ) -> Done:
-    """Store that processes hung or died in the rules of games, stop those that did it repeatedly,
-    and tell their players.
+    """Store the ends of processes in the rules of games; stop a game with several, and tell its
+    players.
 
-    Stops that are stored already do not count again.
+    An end that is stored already does not count again.
     """
     context = CommandContext(services, connection, CLOCK, now)
     letters = 0
@@ -63,25 +63,26 @@ def note_stops(
 def tell_writer(
     services: Services, player: Player, away: GameAway, now: datetime, connection: Connection
 ) -> list[NewLetter]:
-    """Return the letter that tells the writer of a mail that it waits, at most once a day."""
+    """Return the letter that tells the writer of a mail that it waits; none twice a day."""
     context = CommandContext(services, connection, CLOCK, now)
-    if not _may_tell(context, player.id, away.game):
+    if not _note_notice(context, player.id, away.game):
         return []
     part = _part(context, away.game, is_stopped=away.is_stopped)
     return [outbox_row(context, Notification(player.address, player.id, part))]
 
 
 def _letters(context: CommandContext, game: str) -> list[Notification]:
-    """Return the letters that tell the players of a game that it is stopped."""
+    """Return the letters to the players of a stopped game, and note that they were told."""
     part = _part(context, game, is_stopped=True)
     return [
         Notification(address, player_id, part)
         for player_id, address in game_pauses.players_of(context.connection, game)
-        if _may_tell(context, player_id, game)
+        if _note_notice(context, player_id, game)
     ]
 
 
-def _may_tell(context: CommandContext, player_id: int, game: str) -> bool:
+def _note_notice(context: CommandContext, player_id: int, game: str) -> bool:
+    """Note that a player is told now; return whether nothing was noted within `WITHIN`."""
     kind = f"+{game}"[:LONGEST_KIND]
     return preferences.note_notice(context.connection, player_id, kind, context.now, WITHIN)
 
@@ -101,8 +102,8 @@ def runs(context: CommandContext, board: BoardRow) -> bool:
 
 
 def note_installed(services: Services, now: datetime, connection: Connection) -> None:
-    """Note at a start which games of running boards are not installed, so that their clocks stand
-    still, and end the pauses of those that are."""
+    """Begin the pauses of games that have running boards and are not installed, and end those of
+    games that are installed again; called at the start of the server."""
     registry = services.registry
     running = game_pauses.running_versions(connection)
     gone = {game for game, version in running if not registry.has(game, version)}

@@ -155,8 +155,7 @@ def read_options(
         Refused: the game is not for so many players.
         OptionError: an option is unknown or has a wrong value.
     """
-    fits = game.info.min_seats <= seats <= game.info.max_seats
-    if not fits and not races(game):  # a race may have any number
+    if not game.info.is_for(seats) and not races(game):  # a race may have any number
         raise Refused(
             "wrong-seats",
             part=part,

@@ -1,0 +1,1 @@
+"""Events: leagues, cups, Swiss tournaments and duplicate events."""

@@ -16,7 +16,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import duplicates, letters, pairing, results
-from pbmserv.service.events.groups import Entrant, in_order, movement, sizes
+from pbmserv.service.events.groups import Entrant, group_sizes, in_order, movement, sizes
 from pbmserv.service.events.kinds import (
     CLOSING,
     FIRST_SEASON,
@@ -41,7 +41,7 @@ from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 LOOK = timedelta(days=1)
-"""Time after which a running event is looked at even if no game has ended: players may be gone."""
+"""Longest time between two steps of a running event: its players may have signed off."""
 
 LATE = timedelta(days=1)
 """Delay of a start by which all later dates move, too."""
@@ -58,7 +58,7 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
     notifications: list[Notification] = []
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
         notifications += results.settle_ended(context, event)
-        notifications += _take_out_the_gone(context, event)
+        notifications += _remove_gone_players(context, event)
     makes_boards = event.status != EventStatus.RUNNING
     if makes_boards and closed_games.is_closed(context.connection, event.game):
         events.change(context.connection, event.id, due_at=context.now + LOOK)
@@ -178,7 +178,7 @@ def cancel(context: CommandContext, event: Event) -> list[Notification]:
 
 
 def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification]:
-    """Draw the groups."""
+    """Draw the groups when the event starts."""
     if context.now < event.starts_at:
         _set_due(context, event, event.starts_at)
         return []
@@ -190,23 +190,26 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
         begins_at = context.now
         _move_next_season(context, event)
     ratings = events.ordinals(context.connection, event.game, event.id)
-    last = {}
+    last_places = {}
     if event.kind == "league":
-        last = events.last_places(context.connection, "league", event.game, event.number)
+        last_places = events.last_places(context.connection, "league", event.game, event.number)
     entrants = []
     for entry in waiting:
         rating, games = ratings[entry.player_id]
-        place = None if is_provisional(games) else last.get(entry.player_id)
+        place = None if is_provisional(games) else last_places.get(entry.player_id)
         entrants.append(Entrant(entry.player_id, rating, place))
     ordered = in_order(entrants, event.number)
     counts = sizes(len(ordered), Rules.of(event).size)
-    rows, at = [], 0
+    rows, start = [], 0
     for section, size in enumerate(counts, 1):
-        group = ordered[at : at + size]
+        group = ordered[start : start + size]
         if event.kind == "cup":  # groups of equal strength
             group = ordered[section - 1 :: len(counts)]
-        at += size
-        rows += [_drawn(one.player_id, section, seed, one.rating) for seed, one in enumerate(group)]
+        start += size
+        rows += [
+            _draw_row(entrant.player_id, section, seed, entrant.rating)
+            for seed, entrant in enumerate(group)
+        ]
     events.draw(context.connection, event.id, rows)
     events.change(
         context.connection,
@@ -221,6 +224,7 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
 
 
 def _move_next_season(context: CommandContext, event: Event) -> None:
+    """Start a league's next season no earlier than `SEASON` from now."""
     following = events.open_event(context.connection, event.kind, event.game, context.now)
     if event.kind != "league" or following is None:
         return
@@ -234,7 +238,7 @@ def _move_next_season(context: CommandContext, event: Event) -> None:
     )
 
 
-def _drawn(player_id: int, section: int, seed: int, rating: float) -> Mapping[str, object]:
+def _draw_row(player_id: int, section: int, seed: int, rating: float) -> Mapping[str, object]:
     return {
         "of_player": player_id,
         "new_section": section,
@@ -253,7 +257,7 @@ def _begin_group_of_cup(
     ratings = events.ordinals(context.connection, event.game, event.id)
     section = max(events.sections_with_games(context.connection, event.id, 1), default=0) + 1
     rows = [
-        _drawn(entry.player_id, section, seed, ratings[entry.player_id][0])
+        _draw_row(entry.player_id, section, seed, ratings[entry.player_id][0])
         for seed, entry in enumerate(group)
     ]
     events.draw(context.connection, event.id, rows)
@@ -339,7 +343,7 @@ def _begin_section(
         if event.kind == "swiss"
         else pairing.berger(group)
     )
-    rows, made, bye = [], [], None
+    rows, boards, bye = [], [], None
     for number, (first, second) in enumerate(pairs, 1):
         if second is None:
             bye = first
@@ -354,15 +358,15 @@ def _begin_section(
             event_id=event.id,
         )
         board = make_board(context, proposal, {first, second})
-        made.append(board)
+        boards.append(board)
         rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
     events.add_pairings(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
-    return letters.begins(context, event, section, names, made, bye)
+    return letters.start_letters(context, event, section, names, boards, bye)
 
 
-def _take_out_the_gone(context: CommandContext, event: Event) -> list[Notification]:
-    """Take players out who have signed off, were barred by an operator, or were deleted."""
+def _remove_gone_players(context: CommandContext, event: Event) -> list[Notification]:
+    """Take out the players who signed off, were barred by an operator, or were deleted."""
     notifications: list[Notification] = []
     for entry in events.entries_of(context.connection, event.id):
         is_gone = entry.status == EntryStatus.ENTERED and not entry.is_here
@@ -372,7 +376,7 @@ def _take_out_the_gone(context: CommandContext, event: Event) -> list[Notificati
 
 
 def _step_running(context: CommandContext, event: Event) -> Sequence[Notification]:
-    """End the round when its games are over, or its time is."""
+    """End the round when all its games are over, or on its last day."""
     assert event.ends_at is not None
     notifications: list[Notification] = []
     if context.now >= event.ends_at:
@@ -400,7 +404,7 @@ def _end_round(context: CommandContext, event: Event) -> list[Notification]:
             first = max(tables) + 1
             counts = sizes(len(ordered), Rules.of(event).size)
             rows = [
-                _drawn(line.player_id, first + place % len(counts), place, line.rating)
+                _draw_row(line.player_id, first + place % len(counts), place, line.rating)
                 for place, line in enumerate(ordered)
             ]
             _store_places(context, event, tables)
@@ -431,8 +435,10 @@ def tables_of(
     members: dict[int, dict[int, None]] = {}
     for game in events.pairings_of(context.connection, event.id, groups=groups):
         games.setdefault(game.section, []).append(game)
-        pair = [one for one in (game.first_id, game.second_id) if one is not None]
-        members.setdefault(game.section, {}).update(dict.fromkeys(pair))
+        pair = (game.first_id, game.second_id)
+        members.setdefault(game.section, {}).update(
+            (player_id, None) for player_id in pair if player_id is not None
+        )
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     tables = {}
     for section, ids in members.items():
@@ -466,10 +472,7 @@ def _finish(
         finished_at=context.now,
     )
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    counts: dict[int, int] = {}
-    for entry in entries.values():
-        if entry.section is not None:
-            counts[entry.section] = counts.get(entry.section, 0) + 1
+    counts = group_sizes(entries.values())
     ratings = events.ordinals(context.connection, event.game, event.id)
     final = _enter_final(context, event, tables) if is_monthly(event) else ""
     notifications: list[Notification] = []
@@ -500,7 +503,7 @@ def _finish(
 def _enter_final(context: CommandContext, cup: Event, tables: Mapping[int, Sequence[Line]]) -> str:
     """Enter the winner of a monthly cup for the final of the year; return the day of its start.
 
-    Return ``""`` if the final has begun, or nobody has won.
+    Return ``""`` if the final has begun, or the cup has no winner.
     """
     winners = tables[_last_section(cup, tables)][:1]
     year = year_of(cup)

@@ -73,14 +73,14 @@ def begin(
         events.change_entry(context.connection, event.id, player.id, seed=seat)
     proposal = Proposal(game, options, rated, terms_of(event), sitting, event_id=event.id)
     ids = {player.id for player in sitting}
-    made = [make_board(context, proposal, ids) for _ in range(Rules.of(event).boxes)]
+    race_boards = [make_board(context, proposal, ids) for _ in range(Rules.of(event).boxes)]
     rows = [
         Pairing(event.round, section, number, sitting[0].id, None, board.id, None, None, "")
-        for number, board in enumerate(made, 1)
+        for number, board in enumerate(race_boards, 1)
     ]
     events.add_pairings(context.connection, event.id, rows)
     names = {player.id: player.userid for player in sitting}
-    return letters.begins(context, event, section, names, made)
+    return letters.start_letters(context, event, section, names, race_boards)
 
 
 def settle_ended(context: CommandContext, event: Event) -> None:
@@ -130,8 +130,8 @@ def _give_up(context: CommandContext, board_id: int, seats: Collection[Seat]) ->
 def boxes_of(context: CommandContext, event: Event) -> list[BoardRow]:
     """Return the boards of an event, in the order of its boxes."""
     rows = events.pairings_of(context.connection, event.id)
-    found = [boards.load(context.connection, row.board_id) for row in rows if row.board_id]
-    return [board for board in found if board is not None]
+    loaded = [boards.load(context.connection, row.board_id) for row in rows if row.board_id]
+    return [board for board in loaded if board is not None]
 
 
 def table(context: CommandContext, event: Event) -> dict[int, list[Line]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pbmserv.store.events import LastPlace
+from pbmserv.store.events import Entry, LastPlace
 
 UP = DOWN = 2
 """Players who move up from a group, and down."""
@@ -34,11 +35,16 @@ def sizes(players: int, most: int) -> list[int]:
     return [size + 1] * larger + [size] * (groups - larger)
 
 
+def group_sizes(entries: Iterable[Entry]) -> Counter[int]:
+    """Return the number of players drawn into each group, by its number."""
+    return Counter(entry.section for entry in entries if entry.section is not None)
+
+
 def movement(section: int, place: int | None, size: int) -> int:
     """Return -1 for a player who moves up a group, 1 for one who moves down, 0 otherwise.
 
     Args:
-        place: `None` for a player who was removed, and moves down.
+        place: the place in the group; `None` for a removed player, who moves down.
         size: number of players in the group.
     """
     if place is None or place > size - DOWN:

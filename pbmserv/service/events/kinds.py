@@ -126,7 +126,7 @@ def name_of(event: Event, title: str) -> str:
     chose is in quotes.
 
     Args:
-        title: of its game.
+        title: the title of its game.
     """
     if event.name:
         return f'"{event.name}"'

@@ -8,7 +8,8 @@ from typing import Any
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.delivery.waiting_boards import Waiting, entries
+from pbmserv.service.delivery import waiting_boards
+from pbmserv.service.delivery.waiting_boards import Waiting
 from pbmserv.service.events.kinds import name_of
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
@@ -48,46 +49,46 @@ def news(
     ]
 
 
-def begins(
+def start_letters(
     context: CommandContext,
     event: Event,
     section: int,
-    sitting: Mapping[int, str],
+    userids: Mapping[int, str],
     boards: Sequence[BoardRow],
     bye: int | None = None,
 ) -> list[Notification]:
-    """Return one letter for each player of a group, with all of the player's boards.
+    """Return the letters about the start of a group: one for each player, with all boards.
 
     Players who want no letters about the event get this one, since it brings their boards.
 
     Args:
-        sitting: userids of the group by player id, in the order of the draw.
+        userids: the players of the group by player id, in the order of the draw.
         bye: the player who has no game in this round.
     """
     letters = []
-    for player_id in sitting:
+    for player_id in userids:
         player = players.by_id(context.connection, player_id)
         if player is None or not player.active:
             continue
-        own = [board for board in boards if board.sitter_of(player_id) is not None]
         waiting, games = [], []
-        for board in own:
+        for board in boards:
             sitter = board.sitter_of(player_id)
-            assert sitter is not None
+            if sitter is None:
+                continue
             opponent = next(name for name in board.names if name != sitter.userid)
             games.append({"board": board.id, "opponent": opponent, "first": sitter.seat == 0})
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))
-        drawn, more = entries(context, waiting, lambda _: (), {})
+        shown, more = waiting_boards.entries(context, waiting, lambda _: (), {})
         words = {
             **facts(context, event),
             "section": section,
             "round": event.round,
-            "players": list(sitting.values()),
+            "players": list(userids.values()),
             "games": games,
             "bye": bye == player_id,
-            "waiting": drawn,
+            "waiting": shown,
             "more": more,
             "news": [],
         }

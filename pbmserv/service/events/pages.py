@@ -9,7 +9,7 @@ from typing import Any
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import course, duplicates, letters
-from pbmserv.service.events.groups import movement
+from pbmserv.service.events.groups import group_sizes, movement
 from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
 from pbmserv.store import events
 from pbmserv.store.events import Event, Pairing
@@ -67,10 +67,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     games = []
     if event.kind != "duplicate":
         games = events.pairings_of(context.connection, event.id, groups=groups)
-    counts: dict[int, int] = {}
-    for entry in entries.values():
-        if entry.section is not None:
-            counts[entry.section] = counts.get(entry.section, 0) + 1
+    counts = group_sizes(entries.values())
     sections = [
         {
             "section": section,
@@ -88,7 +85,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
                     "boxes": duplicates.marks_of(boxes, entries[line.player_id].seed or 0),
-                    "moves": movement(section, line.place, counts.get(section, 0))
+                    "moves": movement(section, line.place, counts[section])
                     if event.kind == "league"
                     else 0,
                 }

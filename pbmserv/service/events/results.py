@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
 from pbmserv.service.core.context import CommandContext
@@ -30,7 +31,7 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
         duplicates.settle_ended(context, event)
         return []
     notifications: list[Notification] = []
-    late: dict[int, int] = {}
+    losses_on_time: dict[int, int] = {}
     for game in events.ended_games(context.connection, event.id):
         board = boards.load(context.connection, game.board_id or 0)
         assert board is not None
@@ -42,23 +43,23 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
         outcome = Outcome(
             tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
         )
-        leavers = _late_seats(context, board, outcome)
-        for seat in leavers:
+        late_seats = _late_seats(context, board, outcome)
+        for seat in late_seats:
             player = _players_of(game)[seat]
-            if outcome.reason == "forfeit":
-                late[player] = late.get(player, 0) + 1
+            if outcome.reason == FORFEIT:
+                losses_on_time[player] = losses_on_time.get(player, 0) + 1
             if _is_early(context, event, player):
                 notifications += _remove(context, event, player, outcome.reason)
         if not _is_settled(context, game):
-            points = _points(outcome, leavers)
+            points = _points(outcome, late_seats)
             events.settle(context.connection, event.id, game, points, outcome.reason[:12])
-    for player, losses in late.items():
+    for player, losses in losses_on_time.items():
         notifications += _penalise(context, event, player, losses)
     return notifications
 
 
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
-    """Take a player out of a running event, who wants to leave or has no account any more.
+    """Take out of a running event a player who wants to leave or has no account any more.
 
     Before half of the player's games are over, none of them counts. After that, only the open ones
     are lost.
@@ -120,8 +121,8 @@ def _points_without(losers: Sequence[Seat]) -> tuple[int, int]:
 
 
 def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
-    """Return the points for an outcome; nothing for a player who was as late as the other one."""
-    if outcome.reason == "forfeit" and len(late) == 2:
+    """Return the points for an outcome; if both players lost on time, neither gets a point."""
+    if outcome.reason == FORFEIT and len(late) == 2:
         return LOSS, LOSS
     first, second = outcome.places
     if first == second:
@@ -130,8 +131,11 @@ def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
 
 
 def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> list[Seat]:
-    """Return the seats that lost on time, or whose player has no account any more."""
-    if outcome.seat is None or outcome.reason not in {"forfeit", "resigned"}:
+    """Return the seats that lost on time, or whose player has no account any more.
+
+    If the other seat could have moved, too, and never has, both have lost on time.
+    """
+    if outcome.seat is None or outcome.reason not in {FORFEIT, "resigned"}:
         return []
     if outcome.reason == "resigned":
         gone = board.sitters[outcome.seat].state != PlayerState.ACTIVE
@@ -145,8 +149,10 @@ def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> l
 
 
 def _players_of(game: Pairing) -> tuple[int, int]:
-    """Return the players of a game, by seat. An operator may have given a seat to another player,
-    who plays in their place."""
+    """Return the players of a game, by seat.
+
+    An operator may have given a seat of the board to another player, who plays in their place.
+    """
     assert game.second_id is not None
     return game.first_id, game.second_id
 
@@ -168,8 +174,10 @@ def _is_settled(context: CommandContext, game: Pairing) -> bool:
 
 
 def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
-    """Return whether fewer than half of a player's games are over; in a Swiss that never matters,
-    since its opponents have earned their points."""
+    """Return whether fewer than half of a player's games are over, so that none of them counts.
+
+    In a Swiss all games count: the player's opponents have earned their points.
+    """
     if event.kind == "swiss":
         return False
     games = [game for game in _games_of(context, event, player_id) if game.reason != "removed"]

@@ -12,7 +12,7 @@ WIN, DRAW, LOSS = 2, 1, 0
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """What decides about a player's place beside the games."""
+    """A player of a group, with the values that break ties beside the games."""
 
     player_id: int
     forfeits: int
@@ -25,9 +25,9 @@ class Line:
 
     Attributes:
         place: 1 is the best. No two players of a group have the same place.
-        buchholz: points of all opponents; 0 where everybody meets everybody.
+        buchholz: points of all opponents; 0 except in a Swiss.
         sonneborn: points of the opponents, times the result against each.
-        direct: points against the players who are equal so far.
+        direct: points against the players who are level by the values before it.
         open: games that still run.
     """
 
@@ -54,7 +54,7 @@ def standings(
     start; in a Swiss, where players meet different opponents, first by Buchholz.
     """
     results = _results(games)
-    points = {one.player_id: 0 for one in contestants}
+    points = {contestant.player_id: 0 for contestant in contestants}
     for (player, _), result in results.items():
         points[player] = points.get(player, 0) + result
     for game in games:

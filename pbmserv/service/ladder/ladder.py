@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from pbmserv.commands.table.ladder import ChallengeOnLadder, JoinLadder, LeaveLadder, ShowLadder
 from pbmserv.engine.clocks import EVENT_CLOCK
@@ -93,13 +92,13 @@ def leave(context: CommandContext, command: LeaveLadder) -> Answer:
 
 
 def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
-    """``ladder challenge [name] [game]``: begin a game for the place of somebody higher up.
+    """``ladder challenge [name] [game]``: begin a game against a player with a better rank.
 
-    Without a name it is the best player who can be challenged.
+    Without a name, the opponent is the best player who can be challenged.
 
     Raises:
-        Refused: the player may challenge nobody now, or not this player. Then the example names the
-            best one.
+        Refused: the player may not challenge anybody now, or not this player. Then the example
+            names the best player who can be challenged.
     """
     player = context.speaker(command.who)
     named_game, name = _game_and_name(context, command)
@@ -171,7 +170,7 @@ def _begin(
 
 def has_ladder(game: AnyGame) -> bool:
     """Return whether two people can play the game, so that it has a ladder."""
-    return game.info.min_seats <= 2 <= game.info.max_seats
+    return game.info.is_for(2)
 
 
 def _game_with_ladder(context: CommandContext, key: str) -> AnyGame:
@@ -197,7 +196,7 @@ def _only_game(context: CommandContext, command: str) -> str:
 def _own_ladder(
     context: CommandContext, player: Player, key: str, command: str
 ) -> tuple[AnyGame, Ladder, Place]:
-    """Return a ladder, locked, and the player's place there; the only one if none is named.
+    """Return a ladder, locked, and the player's place there; the player's only one if *key* is "".
 
     Raises:
         Refused: the player is not in the ladder, or in several.
@@ -219,10 +218,10 @@ def _own_ladder(
 
 
 def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple[str, str]:
-    """Return the game and the player that a challenge names, ``""`` for none.
+    """Return the game and the player that a challenge names; ``""`` for each that it does not.
 
     Raises:
-        Refused: it names several players or games.
+        Refused: the command names several players or games.
     """
     keys = [word for word in command.names if word in context.services.registry]
     names = [word for word in command.names if word not in keys]
@@ -273,19 +272,19 @@ def _named_target(
 
 
 CHUNK = 100
-"""Places that are looked at together."""
+"""Places that are read together."""
 
 
 @dataclass
 class _Candidates:
-    """The players above a challenger, and what keeps them from being challenged.
+    """The players above a challenger, and the reasons why some cannot be challenged.
 
     Attributes:
         names: ids of the players who are the same person as the challenger.
         running: the challenger's running challenges.
-        recent: the challenger's challenges that ended in the last days.
-        away: players who are away, among those looked at.
-        incoming: numbers of running challenges that players must defend, likewise.
+        recent: the challenger's challenges that ended less than `APART` ago.
+        away: ids of players who are away, among the places read by `_look_at`.
+        incoming: numbers of running challenges as defender, by player id, for the same places.
     """
 
     context: CommandContext
@@ -344,8 +343,8 @@ class _Candidates:
             return Refused("ladder-running", part=name, board=running.board_id)
         if (recent := self._of_pair(self.recent, place)) is not None:
             assert recent.ended_at is not None
-            again = recent.ended_at + APART
-            return Refused("ladder-week", part=name, days=APART.days, again=_iso(again))
+            again = f"{recent.ended_at + APART:%Y-%m-%d}"
+            return Refused("ladder-week", part=name, days=APART.days, again=again)
         most = most_incoming(place.rank)
         if self.incoming[place.player_id] >= most:
             return Refused("ladder-incoming", part=name, most=most, rank=place.rank)
@@ -356,7 +355,3 @@ class _Candidates:
         return next(
             (one for one in challenges if {one.challenger_id, one.defender_id} == pair), None
         )
-
-
-def _iso(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d}"

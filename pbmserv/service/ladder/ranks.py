@@ -12,10 +12,10 @@ from pbmserv.store.ladders import Movement
 MOST_OUTGOING = 3
 """Most running challenges by one player."""
 APART = timedelta(days=7)
-"""Time after a game of two players before the next one of the same two."""
+"""Least time from the end of a game to the next challenge between the same two players."""
 SILENT = timedelta(days=45)
-"""Time without a move or a command of the ladder, outside of absences, after which a player leaves
-it."""
+"""Time without a move or a command of the ladder after which a player is removed; absences do not
+count."""
 
 
 class Result(StrEnum):
@@ -30,12 +30,13 @@ class Result(StrEnum):
 
 
 def best_target(rank: int) -> int:
-    """Return the best rank that a player may challenge: ten places up, or 40 per cent, if more."""
+    """Return the best rank that a player may challenge: ten places up, or 40 per cent of the way to
+    the top if that is more."""
     return max(1, min(rank - 10, (6 * rank + 5) // 10))
 
 
 def most_incoming(rank: int) -> int:
-    """Return the most running challenges that a player must take."""
+    """Return the number of running challenges after which a player cannot be challenged."""
     return 5 if rank <= 5 else 4 if rank <= 10 else 3
 
 

@@ -7,7 +7,7 @@ which the games ended, also after the server was down.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pbmserv.engine.clocks import counted_time, merge_spans
 from pbmserv.engine.record import FORFEIT
@@ -16,7 +16,7 @@ from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.ladder.ranks import SILENT, Result, result_of, shift_of
 from pbmserv.store import clocks, ladders
 from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.ladders import Ladder, Place
 from pbmserv.store.tables.boards import BoardStatus
@@ -32,7 +32,7 @@ def carry_out_result(context: CommandContext, board_id: int) -> Sequence[Notific
     ladder = ladders.lock_by_id(context.connection, challenge.ladder_id)
     board = boards.load(context.connection, board_id)
     assert board is not None
-    ended = ladders.finished_at(context.connection, board_id) or context.now
+    ended = histories.ended_at(context.connection, board_id) or context.now
     pair = [
         ladders.place_of(context.connection, ladder.id, player_id)
         for player_id in (challenge.challenger_id, challenge.defender_id)
@@ -53,7 +53,7 @@ def _result(context: CommandContext, board: BoardRow, lower: Place, upper: Place
     outcome = board.outcome
     assert outcome is not None
     seats = [board.sitter_of(place.player_id) for place in (lower, upper)]
-    if None in seats:  # an operator gave the seat to somebody else
+    if None in seats:  # an operator gave the seat to another player
         return Result.NONE
     is_late = outcome["reason"] == FORFEIT
     if is_late and _were_both_awaited(context, board):
@@ -75,7 +75,7 @@ def _shift(
     result: Result,
     pair: tuple[Place, Place],
 ) -> list[Notification]:
-    """Move a player as the result asks, and return the letters to both."""
+    """Move the player whom the result moves, if any; return the letters to both players."""
     lower, upper = pair
     bottom = ladders.count(context.connection, ladder.id)
     shift = shift_of(result, upper.rank, lower.rank, bottom)
@@ -112,8 +112,8 @@ def _news(
     return [Notification(player.address, player.id, part, digest=wants_digest)]
 
 
-def check(context: CommandContext, ladder_id: int) -> Sequence[Notification] | None:
-    """Carry out the daily check: silent players leave, and long first places are honoured.
+def check_ladder(context: CommandContext, ladder_id: int) -> Sequence[Notification] | None:
+    """Carry out the daily check: remove silent players, and honour a long time at first place.
 
     Returns:
         The letters; `None` if another process does it.
@@ -137,16 +137,12 @@ def check(context: CommandContext, ladder_id: int) -> Sequence[Notification] | N
 
 
 def _has_been_silent(context: CommandContext, ladder: Ladder, place: Place) -> bool:
-    """Return whether a player has been silent for too long, absences and outages left out."""
+    """Return whether a player has been silent for too long; absences and outages do not count."""
     connection, since = context.connection, place.active_at
     last = ladders.last_ply(connection, place.player_id, since)
     if last is not None:
         ladders.note_active(connection, ladder.id, place.player_id, last)
         since = last
-    return _counted(context, place.player_id, since) >= SILENT
-
-
-def _counted(context: CommandContext, player_id: int, since: datetime) -> timedelta:
-    away = clocks.away(context.connection, player_id, since)
-    outages = clocks.outages_since(context.connection, since)
-    return counted_time(since, context.now, merge_spans((*away, *outages)))
+    away = clocks.away(connection, place.player_id, since)
+    outages = clocks.outages_since(connection, since)
+    return counted_time(since, context.now, merge_spans((*away, *outages))) >= SILENT

@@ -11,6 +11,7 @@ from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.ladder.ranks import best_target, order_before
 from pbmserv.store import ladders
+from pbmserv.store.accounts import players
 from pbmserv.views.names import public_names
 from pbmserv.views.public import Climb, Fame, LadderGame, LadderPage, Rung
 
@@ -89,7 +90,7 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
     running = ladders.open_challenges(connection, ladder.id, most=ON_A_PAGE)[::-1]
     fame = ladders.hall_of_fame(connection, ladder.id)
     ids = {player_id for one in running for player_id in _pair(one)}
-    userids = ladders.userids(connection, sorted(ids))
+    userids = players.userids(connection, sorted(ids))
     names = public_names(
         connection,
         {

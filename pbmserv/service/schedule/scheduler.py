@@ -104,7 +104,7 @@ class Scheduler(Rounds):
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
         self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
-        self._drain(ladders.due, settling.check, ladders.put_off)
+        self._drain(ladders.due, settling.check_ladder, ladders.put_off)
         # Each step of an event may make the next one due.
         while self._drain(events.due, course.handle_due_event, events.put_off):
             self.note_up()

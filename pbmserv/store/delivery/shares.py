@@ -1,7 +1,7 @@
 """Shares of the queues, so that a distributed PostgreSQL can have each on one node (0154).
 
-On PostgreSQL the number of a row in `arrivals`, `inbox` or `outbox` is a number of the sequence
-times `SHARES`, plus its share. So a statement that knows the number of a row names its share, too.
+On PostgreSQL the number of a row in `arrivals`, `inbox` or `outbox` is the next number of the
+table's sequence times `SHARES`, plus the share. So the share of a row follows from its number.
 SQLite has one share, 0, and numbers its rows itself.
 """
 
@@ -18,7 +18,7 @@ SHARES = 16
 """Shares of each queue on PostgreSQL. A change would need new numbers for all rows."""
 
 TOGETHER: Sequence[int | None] = (None,)
-"""All shares in one statement."""
+"""The shares to go through where one statement takes the rows of all shares."""
 
 _Statement = TypeVar("_Statement", Select[Any], Update, Delete)
 
@@ -29,27 +29,31 @@ def share_of(connection: Connection, number: int) -> int:
 
 
 def share_for(connection: Connection, text: str) -> int:
-    """Return the share for a new row; rows with the same *text* are in one share."""
+    """Return the share for a new row; rows with the same *text* get the same share."""
     return share_of(connection, zlib.crc32(text.encode(errors="surrogatepass")))
 
 
 def next_number(table: Table) -> ColumnElement[int]:
-    """Return the expression for the number of a new row on PostgreSQL; its parameter `new_share`
-    is the share."""
-    new_share = bindparam("new_share", type_=BigInteger)
-    sequence: ColumnElement[int] = func.nextval(f"{table.name}_id_seq")
-    return sequence * SHARES + new_share
+    """Return the expression for the number of a new row on PostgreSQL.
+
+    Its parameter `new_share` is the share.
+    """
+    return _number_in(table, bindparam("new_share", type_=BigInteger))
 
 
 def of_new_row(connection: Connection, table: Table, text: str) -> dict[str, Any]:
-    """Return share and number of a new row, as values of an insert; see `share_for`."""
+    """Return the share of a new row and, on PostgreSQL, its number, as values of an insert."""
     share = share_for(connection, text)
     if connection.dialect.name != "postgresql":
         return {"share": share}
+    return {"share": share, "id": _number_in(table, share)}
+
+
+def _number_in(table: Table, share: int | ColumnElement[int]) -> ColumnElement[int]:
     number: ColumnElement[int] = func.nextval(f"{table.name}_id_seq") * SHARES + share
-    return {"share": share, "id": number}
+    return number
 
 
 def within(statement: _Statement, table: Table, share: int | None) -> _Statement:
-    """Restrict a statement to rows of one share; to none if *share* is `None`."""
+    """Restrict a statement to the rows of one share; `None` stands for all shares."""
     return statement if share is None else statement.where(table.c.share == share)

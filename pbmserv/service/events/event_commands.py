@@ -44,6 +44,8 @@ LONGEST_NAME = 40
 _JOIN = frozenset({"join", "enter"})
 _LEAVE = frozenset({"leave", "withdraw"})
 _NAME = re.compile(r"[\w .,'!?&+-]+")
+_QUOTES = "\"' "
+_ANY_DAY = date(2026, 1, 1)
 
 
 # -- leagues, cups and Swiss tournaments of the server -----------------------------------------
@@ -125,20 +127,20 @@ def _leave_contest(context: CommandContext, player: Player, kind: str, game: Any
 
 
 def _must_be_for_two(game: AnyGame) -> None:
-    if not game.info.min_seats <= 2 <= game.info.max_seats:
+    if not game.info.is_for(2):
         raise Refused("event-seats", part=game.info.title, example="events")
 
 
 def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
-    """Refuse a player who is barred, or has entered under another name."""
-    until = events.barred_until(context.connection, player.id, context.now)
-    names = persons.names_of(context.connection, player.id) - {player.id}
-    others = [events.barred_until(context.connection, name, context.now) for name in names]
-    latest = max((moment for moment in (until, *others) if moment), default=None)
+    """Refuse a player who is barred under any name, or has entered under another one."""
+    names = persons.names_of(context.connection, player.id) | {player.id}
+    bars = [events.barred_until(context.connection, name, context.now) for name in names]
+    latest = max((until for until in bars if until is not None), default=None)
     if latest is not None:
         raise Refused("event-barred", until=f"{latest:%Y-%m-%d}", example="events")
-    for name in names if event is not None else ():
-        assert event is not None
+    if event is None:
+        return
+    for name in names - {player.id}:
         entry = events.entry_of(context.connection, event.id, name)
         if entry is not None and entry.status != EntryStatus.INVITED:
             raise Refused("event-same-person", part=entry.userid, example=f"events {event.id}")
@@ -151,7 +153,7 @@ def _entered_already(context: CommandContext, event: Event) -> Refused:
 
 def _turn_digest_on(context: CommandContext, player: Player) -> bool:
     """Give a new player of a league the daily digest; return whether that is new."""
-    is_first = not events.has_entries(context.connection, player.id, "league")
+    is_first = not events.has_entered_before(context.connection, player.id, "league")
     if player.digest_minute is not None or not is_first:
         return False
     due = next_local(context.now, zone(player.tz), DIGEST_MINUTE)
@@ -161,9 +163,10 @@ def _turn_digest_on(context: CommandContext, player: Player) -> bool:
 
 
 def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
+    """Return the answer to a player who has entered an event."""
     count = events.count_entries(context.connection, [event.id]).get(event.id, 0)
     rules = Rules.of(event)
-    named = {
+    facts = {
         **letters.facts(context, event),
         "what": "entered",
         "entered": count,
@@ -176,7 +179,7 @@ def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
         "digest": False,
         **words,
     }
-    return Answer((Part("event-entry", named),))
+    return Answer((Part("event-entry", facts),))
 
 
 # -- one event ---------------------------------------------------------------------------------
@@ -239,12 +242,12 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
-    words_of_event = letters.facts(context, event)
+    facts = letters.facts(context, event)  # before it changes
     if entry.section is None:
         events.drop_entry(context.connection, event.id, player.id)
-        told: tuple[Notification, ...] = ()
+        notifications: tuple[Notification, ...] = ()
     else:
-        told = tuple(
+        notifications = tuple(
             notification
             for notification in results.leave(context, event, entry)
             if notification.player_id != player.id
@@ -253,8 +256,8 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     after = events.entry_of(context.connection, event.id, player.id)
     status = "before" if after is None else str(after.status)
     context.sitter = context.focus = None
-    part = Part("event-entry", {**words_of_event, "what": "withdrawn", "status": status})
-    return Answer((part,), told)
+    part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
+    return Answer((part,), notifications)
 
 
 def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -305,15 +308,15 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             raise Refused("unavailable", part=other.userid)
         if other.id not in entries and other.id != player.id:
             invited.append(other)
-    contact_ids = [other.id for other in invited]
-    events.enter(context.connection, event.id, contact_ids, context.now, EntryStatus.INVITED)
+    ids = [other.id for other in invited]
+    events.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
     facts = letters.facts(context, event)
-    asked = Part("event-news", {**facts, "what": "invited", "by": player.userid})
+    invitation = Part("event-news", {**facts, "what": "invited", "by": player.userid})
     part = Part(
         "event-entry",
         {**facts, "what": "invited", "names": [other.userid for other in invited]},
     )
-    return Answer((part,), tuple(Notification(one.address, one.id, asked) for one in invited))
+    return Answer((part,), tuple(Notification(one.address, one.id, invitation) for one in invited))
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -342,13 +345,13 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     until = _until(context, player, options.pop("-until", ""))
     invited = "-invited" in options
     options.pop("-invited", None)
-    given = tuple(f"{name}={value}" if value else name for name, value in options.items())
+    written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     line = f"event create {game.info.key} {kind}"
     if kind == "duplicate":
-        described = duplicates.options_of(game, given, line)
+        board_options = duplicates.options_of(game, written, line)
     else:
-        described, _ = read_options(game, given, 2, game.info.key, line)
-        if races(game) and game.is_race(game.options(described, 2)):
+        board_options, _ = read_options(game, written, 2, game.info.key, line)
+        if races(game) and game.is_race(game.options(board_options, 2)):
             raise Refused("event-race", part="-race", example=example)
     rules = replace(RULES[kind], most=most, invited=invited, boxes=boxes)
     event = course.create(
@@ -357,7 +360,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
         game.info.key,
         owner_id=player.id,
         name=name,
-        options=list(described),
+        options=list(board_options),
         rules=rules.as_json(),
         closes_at=until,
         starts_at=until,
@@ -384,10 +387,6 @@ def _split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
             plain.append(word)
             last = ""
     return plain, options
-
-
-_QUOTES = "\"' "
-_ANY_DAY = date(2026, 1, 1)
 
 
 def _is_date(text: str) -> bool:

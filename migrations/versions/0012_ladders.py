@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import context, op
 from alembic.util import CommandError
 
-revision = "0009"
-down_revision = "0010"
+revision = "0012"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import context, op
 from alembic.util import CommandError
 
-revision = "0008"
+revision = "0007"
 down_revision = "0006"
 branch_labels = None
 depends_on = None

@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import context, op
 from alembic.util import CommandError
 
-revision = "0010"
-down_revision = "0007"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 

@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import context, op
 from alembic.util import CommandError
 
-revision = "0007"
-down_revision = "0013"
+revision = "0010"
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 

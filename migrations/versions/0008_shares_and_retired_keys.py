@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from alembic import context, op
 from alembic.util import CommandError
 
-revision = "0012"
-down_revision = "0008"
+revision = "0008"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 
