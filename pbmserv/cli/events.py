@@ -49,7 +49,7 @@ def watch(config: ConfigFile = None) -> None:
 
 @app.command()
 def create(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="league, cup or swiss")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="league, cup, swiss or duplicate")],
     of: Annotated[str, typer.Argument(metavar="GAME")],
     starts: Day,
     why: Why,

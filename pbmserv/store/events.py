@@ -46,7 +46,7 @@ class Event:
     """An event.
 
     Attributes:
-        kind: ``league``, ``cup``, ``final`` (of a year's cups) or ``swiss``.
+        kind: ``league``, ``cup``, ``final`` (of a year's cups), ``swiss`` or ``duplicate``.
         number: counts the events of this kind and game from 1; the year of a final.
         options: canonical option words of its boards.
         rules: see `service.events.kinds.Rules`.
@@ -114,7 +114,7 @@ class Pairing:
     """A game of an event.
 
     Attributes:
-        second_id: `None` for a bye.
+        second_id: `None` for a bye, and for a box of a duplicate event, which all players share.
         first_points, second_points: 2 for a win, 1 for a draw; `None` if the game runs or does not
             count.
         reason: why it is over, ``""`` if it is not; ``removed`` if it does not count.

@@ -60,7 +60,7 @@ class EventLine:
     """An event in a list.
 
     Attributes:
-        kind: "league", "cup" or "swiss".
+        kind: "league", "cup", "swiss", "duplicate" or "final".
         name: what people call it.
         status: "open", "closed", "starting", "running", "finished" or "cancelled".
         starts, closes, ends, finished: days; "" = not known yet.
@@ -95,6 +95,9 @@ class EventRow:
         forfeits: games lost on time.
         left: the player plays no more.
         moves: -1 = would move up a group now, 1 = down; 0 outside of leagues.
+        boxes: of a duplicate event, for each box "plays", "finished", "-" for one that does not
+            count, or the place there once all have finished. There `won`, `drawn` and `lost`
+            compare the player with each other one at each box.
     """
 
     place: int
@@ -109,6 +112,7 @@ class EventRow:
     forfeits: int
     left: bool
     moves: int
+    boxes: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,7 @@ class EventPage(EventLine):
         options: options of its boards.
         least: fewest players.
         size: most players of a group.
+        boxes: boards of a duplicate event, one for each box.
         own: a player holds it.
         move_days, total_days: days for a move, and for all moves of a game.
         waiting: players who are in no group yet.
@@ -172,6 +177,7 @@ class EventPage(EventLine):
     options: Sequence[str]
     least: int
     size: int
+    boxes: Sequence[int]
     own: bool
     move_days: int
     total_days: int

@@ -1,1 +1,1 @@
-"""Events: leagues, cups and Swiss tournaments."""
+"""Events: leagues, cups, Swiss tournaments and duplicate events."""

@@ -15,7 +15,7 @@ from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
-from pbmserv.service.events import letters, pairing, results
+from pbmserv.service.events import duplicates, letters, pairing, results
 from pbmserv.service.events.groups import Entrant, group_sizes, in_order, movement, sizes
 from pbmserv.service.events.kinds import (
     CLOSING,
@@ -85,8 +85,9 @@ def create(context: CommandContext, kind: str, game: str, **values: object) -> E
     Args:
         values: further columns; `closes_at` and `starts_at` are among them.
     """
-    options, _ = read_options(known_game(context, game), (), 2, game, game)
-    columns = {"rules": RULES[kind].as_json(), "options": list(options), **values}
+    columns = {"rules": RULES[kind].as_json(), **values}
+    if "options" not in columns:
+        columns["options"] = list(_usual_options(context, kind, game))
     event_id = events.create(
         context.connection,
         context.now,
@@ -100,6 +101,13 @@ def create(context: CommandContext, kind: str, game: str, **values: object) -> E
     if kind == "league":
         events.enter_regulars(context.connection, event_id, game, context.now)
     return event
+
+
+def _usual_options(context: CommandContext, kind: str, game: str) -> tuple[str, ...]:
+    if kind == "duplicate":
+        return duplicates.options_of(known_game(context, game), (), game)
+    options, _ = read_options(known_game(context, game), (), 2, game, game)
+    return options
 
 
 def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
@@ -320,6 +328,8 @@ def _begin_section(
     context: CommandContext, event: Event, section: int, group: Sequence[int]
 ) -> list[Notification]:
     """Make the boards of a group for the present round; return one letter for each player."""
+    if event.kind == "duplicate":
+        return duplicates.begin(context, event, section, group)
     game = known_game(context, event.game)
     options, rated = read_options(game, event.options, 2, event.game, event.game)
     people = {}
@@ -419,6 +429,8 @@ def tables_of(
     context: CommandContext, event: Event, groups: tuple[int, int] | None = None
 ) -> dict[int, list[Line]]:
     """Return the table of each group, or of some groups, by its number."""
+    if event.kind == "duplicate":
+        return duplicates.table(context, event)
     games: dict[int, list[Pairing]] = {}
     members: dict[int, dict[int, None]] = {}
     for game in events.pairings_of(context.connection, event.id, groups=groups):
@@ -479,6 +491,7 @@ def _finish(
     notifications: list[Notification] = []
     for section, lines in tables.items():
         rows = [row_of(line, entries[line.player_id].userid) for line in lines]
+        has_winner = sum(line.place == 1 for line in lines) == 1
         for line in lines:
             entry = entries[line.player_id]
             if entry.section != section:
@@ -494,7 +507,7 @@ def _finish(
                 section=section,
                 place=line.place,
                 moves=moves if is_moved else 0,
-                champion=line.place == 1 and section == _last_section(event, tables),
+                champion=line.place == 1 and has_winner and section == _last_section(event, tables),
                 final=final,
             )
     return notifications

@@ -18,8 +18,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
-from pbmserv.service.events import course, letters, pages, results
-from pbmserv.service.events.kinds import RULES, Rules, is_monthly
+from pbmserv.service.events import course, duplicates, letters, pages, results
+from pbmserv.service.events.kinds import OWN_KINDS, RULES, Rules, is_monthly
 from pbmserv.service.events.pairing import why_no_swiss
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
 from pbmserv.store import events
@@ -36,6 +36,7 @@ MOST_INVITED = 64
 """Most players who are invited to an event."""
 
 MOST_ENTRIES = 64
+MOST_BOXES = 10
 LONGEST_UNTIL = timedelta(days=90)
 USUAL_ENTRIES, USUAL_UNTIL = 8, timedelta(days=14)
 LONGEST_NAME = 40
@@ -172,6 +173,7 @@ def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
+        "boxes": rules.boxes,
         "own": event.owner_id is not None,
         "once": False,
         "digest": False,
@@ -210,7 +212,8 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "join")
-    if event.owner_id is None and not Rules.of(event).invited:
+    is_own = event.owner_id is not None or event.kind == "duplicate"
+    if not is_own and not Rules.of(event).invited:
         game = known_game(context, event.game)
         return _join_contest(context, player, event.kind, game, once=event.kind == "league")
     entry = events.entry_of(context.connection, event.id, player.id)
@@ -313,10 +316,11 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    """``event create game cup|swiss "name" [-entries=8] [-until="1 Mar"] [-invited] [options]``"""
+    """``event create game cup|swiss|duplicate "name" [-entries=8] [-until="1 Mar"] [-invited]
+    [-boxes=3] [options]``"""
     plain, options = _split(words)
     example = 'event create GAME cup "NAME" -entries=8'
-    kinds = [word.lower() for word in plain if word.lower() in {"cup", "swiss"}]
+    kinds = [word.lower() for word in plain if word.lower() in OWN_KINDS]
     games = [word.lower() for word in plain if word.lower() in context.services.registry]
     if not kinds or not games:
         raise Refused("event-create", example=example)
@@ -333,15 +337,19 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
         raise Refused("event-many-own", most=MOST_OWN, example="events")
     least = RULES[kind].least
     most = _entries(options.pop("-entries", ""), kind, least)
+    boxes = _boxes(options.pop("-boxes", "")) if kind == "duplicate" else 0
     until = _until(context, player, options.pop("-until", ""))
     invited = "-invited" in options
     options.pop("-invited", None)
     written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     line = f"event create {game.info.key} {kind}"
-    board_options, _ = read_options(game, written, 2, game.info.key, line)
-    if races(game) and game.is_race(game.options(board_options, 2)):
-        raise Refused("event-race", part="-race", example=example)
-    rules = replace(RULES[kind], most=most, invited=invited)
+    if kind == "duplicate":
+        board_options = duplicates.options_of(game, written, line)
+    else:
+        board_options, _ = read_options(game, written, 2, game.info.key, line)
+        if races(game) and game.is_race(game.options(board_options, 2)):
+            raise Refused("event-race", part="-race", example=example)
+    rules = replace(RULES[kind], most=most, invited=invited, boxes=boxes)
     event = course.create(
         context,
         kind,
@@ -396,15 +404,25 @@ def _entries(text: str, kind: str, least: int) -> int:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not text:
         return max(USUAL_ENTRIES, least)
-    if not least <= number <= MOST_ENTRIES:
+    most = RULES[kind].most or MOST_ENTRIES
+    if not least <= number <= most:
         raise Refused(
             "event-entries",
             part=text[:20],
             kind=kind,
             least=least,
-            most=MOST_ENTRIES,
+            most=most,
             example=f"-entries={least}",
         )
+    return number
+
+
+def _boxes(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    if not text:
+        return RULES["duplicate"].boxes
+    if not 1 <= number <= MOST_BOXES:
+        raise Refused("event-boxes", part=text[:20], most=MOST_BOXES, example="-boxes=3")
     return number
 
 

@@ -13,9 +13,13 @@ from pbmserv.store.events import Event
 SWISS_CLOCK = Terms(nag=3, forfeit=6, total=12, cap=12, away=1)
 """Times of a game of a Swiss, which ends after at most 2 * (12 + 1) = 26 days."""
 
+DUPLICATE_CLOCK = Terms(nag=5, forfeit=14, away=14)
+"""Times of a box of a duplicate event, which may all be used for one turn."""
+
 ROUND = {
     **dict.fromkeys(("league", "cup", "final"), timedelta(days=90)),
     "swiss": timedelta(days=26),
+    "duplicate": timedelta(days=14),
 }
 """Time after which the games of a round that still run are decided."""
 
@@ -38,7 +42,9 @@ BAR, LONG_BAR = timedelta(days=30), timedelta(days=90)
 ENDING_LOSSES = 2
 """Losses on time in a season that end the recurring entry."""
 
-KINDS = ("league", "cup", "swiss")
+KINDS = ("league", "cup", "swiss", "duplicate")
+OWN_KINDS = ("cup", "swiss", "duplicate")
+"""Kinds of events that a player can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +56,14 @@ class Rules:
         least: fewest players.
         most: most players, 0 for any number.
         invited: only invited players may enter.
+        boxes: boxes that all players of a duplicate event get.
     """
 
     size: int
     least: int
     most: int = 0
     invited: bool = False
+    boxes: int = 0
 
     @classmethod
     def of(cls, event: Event) -> Rules:
@@ -69,6 +77,7 @@ RULES: Mapping[str, Rules] = {
     "league": Rules(size=8, least=4),
     "cup": Rules(size=5, least=3),
     "swiss": Rules(size=48, least=25),
+    "duplicate": Rules(size=8, least=2, most=8, boxes=3),
     "final": Rules(size=12, least=2, invited=True),
 }
 """The rules of the server's events. A final is for the winners of a year's monthly cups."""
@@ -76,6 +85,8 @@ RULES: Mapping[str, Rules] = {
 
 def terms_of(event: Event) -> Terms:
     """Return the times of an event's games."""
+    if event.kind == "duplicate":
+        return DUPLICATE_CLOCK
     return SWISS_CLOCK if event.kind == "swiss" else EVENT_CLOCK
 
 
@@ -125,4 +136,6 @@ def name_of(event: Event, title: str) -> str:
         return f"Monthly cup {event.number} of {title}"
     if event.kind == "final":
         return f"Final of the {title} cups of {event.number}"
+    if event.kind == "duplicate":
+        return f"Duplicate event {event.number} of {title}"
     return f"Open Swiss {event.number} of {title}"

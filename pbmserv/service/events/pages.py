@@ -9,7 +9,7 @@ from typing import Any
 
 from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course, letters
+from pbmserv.service.events import course, duplicates, letters
 from pbmserv.service.events.groups import group_sizes, movement
 from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
 from pbmserv.service.time.localtime import local_date
@@ -71,7 +71,10 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
     tables = course.tables_of(context, event, groups)
-    games = events.pairings_of(context.connection, event.id, groups=groups)
+    boxes = duplicates.boxes_of(context, event) if event.kind == "duplicate" else []
+    games = []
+    if event.kind != "duplicate":
+        games = events.pairings_of(context.connection, event.id, groups=groups)
     counts = group_sizes(entries.values())
     sections = [
         {
@@ -89,6 +92,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
+                    "boxes": duplicates.marks_of(boxes, entries[line.player_id].seed or 0),
                     "moves": movement(section, line.place, counts[section])
                     if event.kind == "league"
                     else 0,
@@ -114,6 +118,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
+        "boxes": [board.id for board in boxes],
         "invited": rules.invited,
         "own": event.owner_id is not None,
         "move_days": terms.forfeit,

@@ -11,7 +11,7 @@ from pbmserv.service.boards import plies
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.said import UNSAID
-from pbmserv.service.events import letters
+from pbmserv.service.events import duplicates, letters
 from pbmserv.service.events.kinds import BAR, ENDING_LOSSES, LONG_BAR
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
 from pbmserv.store import events
@@ -27,6 +27,9 @@ NOT_COUNTED = (None, None)
 
 def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
     """Store the results of games that have ended; return the letters about players who are out."""
+    if event.kind == "duplicate":
+        duplicates.settle_ended(context, event)
+        return []
     notifications: list[Notification] = []
     losses_on_time: dict[int, int] = {}
     for game in events.ended_games(context.connection, event.id):
@@ -74,6 +77,8 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     Before half of the player's games are over, none of them counts. After that, only the open ones
     are lost.
     """
+    if event.kind == "duplicate":
+        return duplicates.leave(context, event, entry)
     if _is_early(context, event, entry.player_id):
         return _remove(context, event, entry.player_id, "left")
     events.change_entry(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
@@ -94,6 +99,8 @@ def decide_open_games(context: CommandContext, event: Event) -> list[Notificatio
 
     If both are waited for, nobody gets a point.
     """
+    if event.kind == "duplicate":
+        return duplicates.give_up_all(context, event)
     notifications: list[Notification] = []
     for game in events.pairings_of(context.connection, event.id, event.round):
         board = boards.lock(context.connection, game.board_id) if game.board_id else None

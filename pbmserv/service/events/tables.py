@@ -80,6 +80,54 @@ def standings(
     return [replace(line, place=place) for place, line in enumerate(lines, 1)]
 
 
+def compare(
+    contestants: Sequence[Contestant],
+    boxes: Sequence[Mapping[int, int]],
+    running: Mapping[int, int],
+) -> list[Line]:
+    """Return the table of players who had the same boxes, the best first; equal points share a
+    place.
+
+    At each box, each other player who was beaten gives 2 points, and who was equal 1.
+
+    Args:
+        boxes: for each box that is over, the place of each player.
+        running: the number of boxes that each player has not finished.
+    """
+    lines = []
+    for contestant in contestants:
+        player = contestant.player_id
+        results = [
+            WIN
+            if places[player] < places[other]
+            else LOSS
+            if places[player] > places[other]
+            else DRAW
+            for places in boxes
+            for other in places
+            if other != player
+        ]
+        lines.append(
+            Line(
+                player_id=player,
+                place=0,
+                points=sum(results),
+                won=results.count(WIN),
+                drawn=results.count(DRAW),
+                lost=results.count(LOSS),
+                open=running[player],
+                buchholz=0,
+                sonneborn=0,
+                direct=0,
+                forfeits=contestant.forfeits,
+                rating=contestant.rating,
+            )
+        )
+    lines.sort(key=lambda line: (-line.points, line.player_id))
+    points = [line.points for line in lines]
+    return [replace(line, place=1 + points.index(line.points)) for line in lines]
+
+
 def _first_criteria(line: Line) -> tuple[int, ...]:
     return line.points, line.buchholz, line.sonneborn
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from pbmserv.engine.protocol import races
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError, Refused
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.events import course, letters, pages, results
 from pbmserv.service.events.kinds import CLOSING, KINDS
@@ -38,7 +40,7 @@ FEW_PLIES = 6
 
 
 def create_event(context: CommandContext, _: Signature, kind: str, game: str, starts: str) -> Deed:
-    """Create a season, cup or Swiss that begins on a day.
+    """Create a season, cup, Swiss or duplicate event that begins on a day.
 
     Raises:
         OperatorError: there is no such kind or game, the day is wrong, or one is open already.
@@ -48,6 +50,8 @@ def create_event(context: CommandContext, _: Signature, kind: str, game: str, st
     if kind == "swiss" and (reason := why_no_swiss()):
         raise OperatorError(reason)
     key = game_key(context, game)
+    if kind == "duplicate" and not races(known_game(context, key)):
+        raise OperatorError(f"{key} has no races, so it has no duplicate events")
     before = events.open_event(context.connection, kind, key, context.now)
     if before is not None:
         raise OperatorError(f"event {before.id} takes entries already; postpone that one")
@@ -140,6 +144,8 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
         raise OperatorError(f"board {number} belongs to no event")
     if event.status in OVER:
         raise OperatorError(f"event {event.id} is over; its table is final")
+    if event.kind == "duplicate":
+        raise OperatorError(f"nobody wins board {number}; take a player out instead")
     if result not in RESULTS:
         raise OperatorError(f"there is no result {result}; there are: {', '.join(RESULTS)}")
     before = [game.first_points, game.second_points]

@@ -1,0 +1,109 @@
+"""Duplicate events: all get the same boxes, nobody waits for anybody, and the table compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from indoors import PASSWORD, Posted, address_of
+from seasons import GAME, Field, kinds_to
+
+from pbmserv.errors import OperatorError
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.service.operators import events
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.store.boards import boards
+from pbmserv.store.tables.events import EventStatus
+
+OLGA = Signature("olga", "They asked for it.")
+
+
+def _begun(players: Field) -> None:
+    """Let operators create a duplicate event, and all players enter it."""
+    now = players.server.server.clock.now()
+    day = f"{now + timedelta(days=3):%Y-%m-%d}"
+    create = partial(events.create_event, kind="duplicate", game="blackbox", starts=day)
+    players.server.operators.do(OLGA, create)
+    players.all_say("event join 1")
+    players.until(1, EventStatus.RUNNING)
+
+
+def _marks(players: Field) -> dict[str, list[str]]:
+    (section,) = players.event(1)["sections"]
+    return {row["userid"]: row["boxes"] for row in section["rows"]}
+
+
+def _solves(players: Field, name: str, number: int) -> list[Posted]:
+    """Let a player guess all atoms of a board at once."""
+    with players.server.server.database.reading.connect() as connection:
+        board = boards.load(connection, number)
+    assert board is not None
+    (word,) = [word for word in board.options if word.startswith("-id=")]
+    game = read_id(word.removeprefix("-id="))
+    cells = geometry(game.width, game.height)
+    guess = ",".join((*("+" + cells.name(cell) for cell in sorted(atoms_of(game))), "?"))
+    line = f"blackbox move {number} {name} {PASSWORD} {guess}"
+    return players.server.send(address_of(name), line)
+
+
+def test_the_table_compares_and_the_event_ends_on_its_day(field: Callable[[int], Field]) -> None:
+    players = field(3)
+    _begun(players)
+    numbers = players.event(1)["boxes"]
+    assert len(numbers) == 3
+    with players.server.server.database.reading.connect() as connection:
+        made = [boards.load(connection, number) for number in numbers]
+    assert all(board is not None and len(board.sitters) == 3 for board in made)
+    assert len({board.options for board in made if board is not None}) == 3
+    for number in numbers:
+        players.server.send(address_of("ann"), f"blackbox solve {number} ann {PASSWORD}")
+    first = numbers[0]
+    _solves(players, "bob", first)
+    players.server.send(address_of("cleo"), f"blackbox move {first} cleo {PASSWORD} 1")
+    assert _marks(players) == {
+        "ann": ["finished"] * 3,
+        "bob": ["finished", "plays", "plays"],
+        "cleo": ["plays"] * 3,
+    }
+    assert players.table(1) == [("ann", 0), ("bob", 0), ("cleo", 0)]
+    letters = players.until(1, EventStatus.FINISHED, most=16)
+    assert players.event(1)["finished"] == players.event(1)["ends"]
+    # Nobody solved the last two boxes, so all are equal there. At the first, a ray cost cleo a
+    # point.
+    assert players.table(1) == [("bob", 8), ("ann", 6), ("cleo", 4)]
+    assert kinds_to(letters, "cleo").count("result") == 3
+    assert kinds_to(letters, "cleo").count("event-news") == 1
+
+
+def test_who_leaves_harms_nobody(field: Callable[[int], Field]) -> None:
+    players = field(3)
+    _begun(players)
+    players.says("bob", "event leave 1")
+    players.server.operators.do(OLGA, partial(events.remove, number=1, userid="cleo"))
+    assert _marks(players) == {
+        "ann": ["plays"] * 3,
+        "bob": ["finished"] * 3,
+        "cleo": ["finished"] * 3,
+    }
+    for number in players.event(1)["boxes"]:
+        answers = _solves(players, "ann", number)
+        assert any("won the race" in one.text for one in answers)
+    players.live(1)
+    assert players.event(1)["status"] == EventStatus.FINISHED
+    assert players.table(1) == [("ann", 12), ("bob", 3), ("cleo", 3)]
+
+
+def test_what_operators_cannot_do(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    operators = players.server.operators
+    now = players.server.server.clock.now()
+    day = f"{now + timedelta(days=3):%Y-%m-%d}"
+    with pytest.raises(OperatorError, match="has no duplicate events"):
+        operators.do(OLGA, partial(events.create_event, kind="duplicate", game=GAME, starts=day))
+    _begun(players)
+    (board, *_) = players.event(1)["boxes"]
+    with pytest.raises(OperatorError, match="nobody wins board"):
+        operators.do(OLGA, partial(events.decide, number=board, result="first"))

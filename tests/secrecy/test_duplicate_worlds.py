@@ -1,0 +1,117 @@
+"""A duplicate event in two worlds: nothing of a box reaches a player who has not finished it.
+
+The worlds differ in the boxes and in what bob does with them. Told, by the rules, is only who has
+finished a box.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+from asking_pages import asked, site_of
+from indoors import PASSWORD, Indoors, Posted, address_of
+from test_copies import solution
+from test_race_worlds import indoors_drawing, without_nonces
+
+from pbmserv.engine.types import Rng
+from pbmserv.service.boards import proposals
+from pbmserv.store.boards import histories
+
+CREATE = (
+    f'event alice {PASSWORD} create blackbox duplicate "Same boxes" -boxes=2 -entries=3 -size=5x5'
+)
+HERS = (
+    "events 1",
+    f"event alice {PASSWORD} leave 2",
+    "show 1",
+    "show 2",
+    f"showas alice {PASSWORD} 1",
+    "show 1#1",
+    "record 1",
+    f"replay 1 alice {PASSWORD}",
+    f"save 1 alice {PASSWORD}",
+    f"export alice {PASSWORD}",
+    f"rematch 1 alice {PASSWORD}",
+    "games bob",
+    "history bob",
+    "scores",
+    "ratings bob",
+)
+"""Commands that tell something of the event or its boards."""
+
+_PLEDGE = re.compile(r"[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}")
+"""The start of a salted hash of the box and the seed, which binds the server."""
+
+PATHS = ("/events", "/events/1", "/events/1.atom", "/api/events/1", "/game/1", "/game/2")
+
+
+def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], str]:
+    """Return what alice and a stranger read before alice has finished a box, and the first box.
+
+    Args:
+        salt: changes the boxes. With an even one bob solves his, else he is wrong.
+    """
+    folder.mkdir()
+    seen: list[str] = []
+    letters: list[Posted] = []
+
+    def salted(seed: bytes, number: int) -> Rng:
+        return Rng(bytes(octet ^ salt for octet in seed), number)
+
+    with monkeypatch.context() as patch, indoors_drawing(patch, folder) as world:
+        patch.setattr(proposals, "Rng", salted)
+        world.server.scheduler.begin()
+        world.sign_up("alice", "bob", "carol")
+        with patch.context() as proven:  # alice needs no earlier game
+            proven.setattr(histories, "of_player", lambda *_: [1])
+            letters += world.send(address_of("alice"), CREATE)
+        for name in ("bob", "carol"):
+            letters += world.send(address_of(name), f"event {name} {PASSWORD} join 1")
+        letters += world.live(hours=1)
+        right = [solution(world, board) for board in (1, 2)]
+        for board in (1, 2):
+            moves = [right[board - 1]] if salt % 2 == 0 else ["3", "7", _wrong(right[board - 1])]
+            for move in moves:
+                line = f"blackbox move {board} bob {PASSWORD} {move}"
+                answers = world.send(address_of("bob"), line)
+                assert not any("Not done" in one.subject for one in answers), move
+                letters += answers
+        for command in HERS:
+            letters += world.send(address_of("alice"), command)
+        seen += [asyncio.run(asked(site_of(world.server), path)).body.decode() for path in PATHS]
+        letters += world.live(days=1)
+        seen += [without_nonces(one) for one in letters if one.recipient != address_of("bob")]
+        _check_the_end(world, right[0])
+    return [_PLEDGE.sub("PLEDGE", one) for one in seen], right[0]
+
+
+def _wrong(right: str) -> str:
+    """Return a guess of as many atoms elsewhere."""
+    atoms = right.split(",")[:-1]
+    others = [f"+{column}{row}" for column in "abcde" for row in range(1, 6)]
+    free = [cell for cell in others if cell not in atoms]
+    return ",".join((*free[: len(atoms)], "?"))
+
+
+def _check_the_end(world: Indoors, right: str) -> None:
+    """See that the box opens as soon as all have finished it, and only then."""
+    told = world.send(address_of("alice"), f"blackbox solve 1 alice {PASSWORD}")
+    assert not any("The atoms were at" in one.text for one in told)
+    told = world.send(address_of("carol"), f"blackbox solve 1 carol {PASSWORD}")
+    to_alice = " ".join(one.text for one in told if one.recipient == address_of("alice"))
+    assert f"The atoms were at {right.split(',', 1)[0][1:].upper()}" in to_alice
+
+
+def test_nothing_of_a_box_reaches_who_may_still_play_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, box = _told(tmp_path / "first", 0, monkeypatch)
+    second, other_box = _told(tmp_path / "second", 1, monkeypatch)
+    assert box != other_box
+    assert len(first) > 20
+    assert any("finished" in one for one in first)
+    for one, other in zip(first, second, strict=True):
+        assert one == other
