@@ -31,10 +31,16 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     before = loader.searchpath
     # In front of the shared ones, as a game's own templates are.
     monkeypatch.setattr(environment, "template_folders", lambda: [tmp_path])
+    forget_compiled()
     yield lambda name, text: (folder / name).write_text(text) and None
-    environment._use_own("ttt", wanted=False)  # forget what was compiled
-    environment._use_own("ttt", wanted=True)
+    forget_compiled()
     loader.searchpath = before
+
+
+def forget_compiled() -> None:
+    """Forget which templates of tic-tac-toe were found and compiled, here or by other tests."""
+    environment._use_own("ttt", wanted=False)
+    environment._use_own("ttt", wanted=True)
 
 
 def letters_of_a_move() -> list[str]:
