@@ -115,7 +115,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     assert "only to an answer" in head
     assert "Sender check: unchecked" in head
     assert "signup" not in head
-    assert run(["inbox", "show", "99"]) == 1
+    assert run(["inbox", "show", "999999"]) == 1
     capsys.readouterr()
 
     with a_fault(monkeypatch, MakeMove, "still failing on secret"):
@@ -311,7 +311,7 @@ def test_several_mails_are_carried_out_again_and_their_faults_are_named(
     assert "Background on this error" not in listed
 
     first, second = numbers(operator)
-    assert run(["inbox", "retry", first, "99", *WHY]) == 1  # all or none
+    assert run(["inbox", "retry", first, "999999", *WHY]) == 1  # all or none
     assert states(operator) == ["kept", "kept"]
     capsys.readouterr()
     assert run(["inbox", "retry", first, second, *WHY]) == 0
