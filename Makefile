@@ -31,6 +31,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are in var/)
+	@echo "Starting the server ..."
 	@$(BIN)/pbmserv serve
 
 # Every worker imports every test, which takes three times as long where nothing compiled is kept.
@@ -85,6 +86,7 @@ $(VENV)/.python:
 	  echo "pbmserv needs Python 3.11 or newer, and none was found." >&2; \
 	  echo "Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; \
 	fi; \
+	echo "Making a Python environment in $(VENV) ..."; \
 	if ! "$$found" -m venv $(VENV); then \
 	  rm -rf $(VENV); \
 	  echo "$$found could not make a virtual environment (Debian: apt install python3-venv)." >&2; \

@@ -10,7 +10,7 @@ from math import inf
 from time import process_time, thread_time
 from typing import Any
 
-FLOOR_S = 0.003
+FLOOR_S = 0.0015
 """Seconds of processor time below which growth is not measured."""
 MOST_GROWTH = 3.0
 """Limit of the time for a text in proportion to the time for half of it: 2 is linear growth, 4 is
