@@ -57,7 +57,7 @@ class Stuck(Exception):
 
 @dataclass
 class Tally:
-    """What the newcomer has done so far.
+    """The counts of a newcomer so far.
 
     Attributes:
         seconds: of reading, thinking and typing.

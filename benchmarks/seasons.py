@@ -79,7 +79,7 @@ class Person:
 
 @dataclass
 class Course:
-    """What the simulation has seen."""
+    """The observations of a simulation."""
 
     delays: list[timedelta] = field(default_factory=list)
     lengths: list[timedelta] = field(default_factory=list)

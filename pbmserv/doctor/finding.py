@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """How much a finding matters; the numbers are exit codes that monitoring systems know."""
+    """The weight of a finding; the numbers are exit codes that monitoring systems know."""
 
     OK = 0
     WARNING = 1

@@ -27,7 +27,7 @@ _EXPLORATION = 1.1
 
 
 class Effort:
-    """How much of their budgets searches use: 1 in earnest, less in tests."""
+    """The share of their budgets that searches use: 1 in earnest, less in tests."""
 
     share = 1.0
 

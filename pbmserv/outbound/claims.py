@@ -19,7 +19,7 @@ from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.delivery.shares import TOGETHER
 
 LEASE = timedelta(minutes=5)
-"""How long a letter stays claimed if its sender does not renew the lease."""
+"""Time for which a letter stays claimed if its sender does not renew the lease."""
 HEAVY = 25
 """Effort above which a letter, or all letters to one reader, let others go first."""
 

@@ -32,9 +32,9 @@ cannot carry these out, and may be idle."""
 CLAIMED_OF_LANE = 8
 """Most arrivals of one lane among them, so that a flood leaves room for others."""
 LEASE = timedelta(seconds=30)
-"""How long arrivals stay claimed if their play does not renew the lease: it has died."""
+"""Time for which arrivals stay claimed if their play does not renew the lease: it has died."""
 RESULTS_KEPT = timedelta(hours=1)
-"""How long a page can ask for the result of its form."""
+"""Time for which a page can ask for the result of its form."""
 
 
 class Arrivals(ABC):

@@ -36,7 +36,7 @@ THREADS = 16
 
 
 class Stuck:
-    """How often processes were killed over each piece of work.
+    """Counts of the processes that were killed over each piece of work.
 
     The parent writes it, and all children of a kind read it. The oldest entry is dropped if there
     are more than `MOST_STUCK`.

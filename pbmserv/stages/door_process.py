@@ -34,9 +34,9 @@ Python's 5 ms are four times what a client waits otherwise."""
 ROUND_S = 1.0
 """Seconds between two removals of settled arrivals."""
 BLOCKS_EVERY = timedelta(seconds=5)
-"""How often the door reads the senders that operators have blocked."""
+"""Time after which the door reads again the senders that operators have blocked."""
 BEAT = timedelta(seconds=30)
-"""How often the door gives a sign of life."""
+"""Time between two signs of life of the door."""
 
 
 async def run_door(name: str, setup: Setup) -> None:

@@ -169,7 +169,7 @@ def _place(lane: Lane) -> tuple[int, int]:
 
 
 class Shares:
-    """How much waits in each lane, as a door knows it. Thread-safe.
+    """The mails and octets that wait in each lane, as a door knows them. Thread-safe.
 
     The door counts the mails that it stores, and replaces its counts by the store's every second.
     """

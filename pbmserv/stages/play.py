@@ -53,7 +53,7 @@ AGAIN_S = 2.0
 IN_FLIGHT = 16
 """Most mails at the writer: post's questions to it wait behind them."""
 MOST_CHANGES = 5
-"""How often a mail's passwords are checked again because one was changed meanwhile."""
+"""Times that a mail's passwords are checked again because one was changed meanwhile."""
 LONGEST_S = 300.0
 """Seconds of silence after which the thread counts as stuck."""
 UNREADABLE = "the mail cannot be read"

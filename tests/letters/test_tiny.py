@@ -1,4 +1,4 @@
-"""Whoever pays for each octet gets a move in less than 1 kB, and can reply to it."""
+"""A reader who pays for each octet gets a move in less than 1 kB, and can reply to it."""
 
 from __future__ import annotations
 

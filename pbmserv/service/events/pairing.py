@@ -1,4 +1,4 @@
-"""Who plays whom, and who begins: Berger tables, and the Dutch system for a Swiss."""
+"""Pairings of players, and who begins: Berger tables, and the Dutch system for a Swiss."""
 
 from __future__ import annotations
 

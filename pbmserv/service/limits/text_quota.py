@@ -21,7 +21,8 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox
 
 MEASURE_EVERY = timedelta(minutes=5)
-"""How often the database is asked for the room in use; in between a process counts its own."""
+"""Time after which the database is asked again for the room in use. Until then a process counts its
+own use."""
 UNUSED = ("ignored", "answered")
 """States of mails that led to nothing, in the order in which their texts go."""
 FULL = 0.9

@@ -167,7 +167,7 @@ ratings = Table(
     Column("rated_at", Instant, nullable=False),
     Index("ix_ratings_game_ordinal", "game", "ordinal", "player_id"),
 )
-"""How strong a player is at a game, and against how many different people that was found out.
+"""The strength of a player at a game, and the number of different opponents it comes from.
 Only a cache: `pbmserv rating rebuild` makes it again."""
 
 rating_changes = Table(
