@@ -67,22 +67,12 @@ def replay(
 
 def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
     """Return the events of a turn, and the board after it, as text."""
-    from pbmserv.engine.clocks import USUAL
     from pbmserv.engine.types import Seat
-    from pbmserv.views.board import board_scene
+    from pbmserv.views.board import scene_of_sheet
+    from pbmserv.views.forms import board_text
     from pbmserv.views.texts import render_text
 
-    scene = board_scene(
-        position,
-        number=sheet.board,
-        names=sheet.names,
-        options=sheet.record.options,
-        rated=True,
-        terms=USUAL,
-        seat=None if seat is None else Seat(seat),
-        own_move=True,
-        daily=0,
-    )
+    scene = scene_of_sheet(sheet, position, None if seat is None else Seat(seat))
     values = {
         "scene": scene,
         "view": scene.view,
@@ -91,7 +81,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
         "board": scene.number,
         "words": {"undecided": []},
     }
-    board = render_text(f"games/{scene.key}/board.txt.j2", values)
+    board = board_text(scene)
     title = render_text("letters/pieces/status.j2", values) if scene.outcome else ""
     head = f"{position.number}. {title}".rstrip()
     events = [f"* {event}" for event in (*scene.events, *scene.scores)]

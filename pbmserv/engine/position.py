@@ -7,6 +7,7 @@ replaying the board.
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,6 +39,18 @@ _CHARACTERS = 24
 def weight(characters: int) -> int:
     """Return the work of reading a text, one unit for each 24 characters."""
     return 1 + characters // _CHARACTERS
+
+
+def octets_of(state: object) -> int | None:
+    """Return the size of a state, or of several in a list; `None` if it is not a plain value.
+
+    A part that several states share counts once. The states of games have all kinds of types, and
+    only pickle measures all of them; nothing is ever read back.
+    """
+    try:
+        return len(pickle.dumps(state))
+    except Exception:  # noqa: BLE001 - a lock, a generator: anything
+        return None
 
 
 def work_of(game: AnyGame, state: Any, text: str) -> int:

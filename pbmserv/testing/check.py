@@ -5,7 +5,6 @@ Each finding names the method and says in one sentence what is wrong.
 
 from __future__ import annotations
 
-import pickle
 import random
 import re
 import sys
@@ -16,10 +15,10 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pbmserv.engine.adapter import AdaptedGame, View
-from pbmserv.engine.position import Position, notes_for, opening, replay
+from pbmserv.engine.position import Position, notes_for, octets_of, opening, replay
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.table import BrokenRules, Table
 from pbmserv.engine.types import Move, Rng, Seat, Step
@@ -157,7 +156,7 @@ class _Checks:
         called = [frame.name for frame in frames if hasattr(Game, frame.name)]
         return (called or ["over" if "no seat has a move" in str(error) else "play"])[-1], 0
 
-    def fail(self, method: str, sentence: str) -> None:
+    def fail(self, method: str, sentence: str) -> NoReturn:
         """Note a finding after which this game cannot go on."""
         self.report.add(method, sentence + self.where)
         raise _Broken
@@ -274,9 +273,8 @@ class _Checks:
 
     def size(self, state: Any) -> None:
         """Note a state that is too large."""
-        try:
-            octets = len(pickle.dumps(state))
-        except Exception:  # noqa: BLE001 - a lock, a generator: anything
+        octets = octets_of(state)
+        if octets is None:
             self.fail("play", "returns a state that is not a plain value")
         self.report.largest = max(self.report.largest, octets)
         if octets > LARGE:

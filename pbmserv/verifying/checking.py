@@ -10,7 +10,6 @@ from typing import Any
 
 from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.engine.chance import drawn_sides
-from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
 from pbmserv.engine.record import NO_SEED, Ply, Scoresheet, read_record, result_of
@@ -20,9 +19,9 @@ from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.mail import reading_time
 from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.verifying.letters import Hashes, Letter, Mailbox
-from pbmserv.views.board import BoardScene, board_scene
+from pbmserv.views.board import BoardScene, scene_of_sheet
 from pbmserv.views.environment import template_of
-from pbmserv.views.texts import render_text
+from pbmserv.views.forms import board_text
 
 MOST_WORK = 20_000
 """Work of a record that is replayed (`engine.position.work_of`): far more than a server allows."""
@@ -316,7 +315,7 @@ class _Check:
             if seat is not None and seat >= sheet.record.seats:
                 raise Wrong("no-seat", letter=letter)
             positions += [each.shut for each in positions if each.outcome is not None]
-            scenes = [_scene(sheet, position, seat) for position in positions]
+            scenes = [scene_of_sheet(sheet, position, seat) for position in positions]
             lines = [line.rstrip() for line in letter.text.splitlines()][:_MOST_LINES]
             others = _names_not_in(letter, sheet.names, seat)
             pairs = [_differences(_board_lines(scene), lines, others) for scene in scenes]
@@ -380,32 +379,9 @@ def _of_turn(plies: Sequence[Ply], hashes: Hashes) -> list[Ply]:
     return [ply for turns in (used, own) for ply in turns[hashes.turns - 1 : hashes.turns]]
 
 
-def _scene(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:
-    return board_scene(
-        position,
-        number=sheet.board,
-        names=sheet.names,
-        options=sheet.record.options,
-        rated=True,
-        terms=USUAL,
-        seat=seat,
-        own_move=True,
-        daily=0,
-    )
-
-
 def _board_lines(scene: BoardScene) -> list[str]:
     """Return the lines of the text board of a letter."""
-    values = {
-        "scene": scene,
-        "view": scene.view,
-        "names": scene.names,
-        "you": scene.you,
-        "board": scene.number,
-        "words": {"undecided": []},
-    }
-    text = render_text(f"games/{scene.key}/board.txt.j2", values)
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
+    return [line.rstrip() for line in board_text(scene).splitlines() if line.strip()]
 
 
 def _names_not_in(letter: Letter, names: Iterable[str], reader: Seat | None) -> list[str]:

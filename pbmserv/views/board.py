@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from pbmserv.engine.clocks import Terms
+from pbmserv.engine.clocks import USUAL, Terms
 from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.protocol import Aided, coached, previews
+from pbmserv.engine.record import Scoresheet
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Outcome, Seat
 from pbmserv.mail.letter_kinds import kind_of, letters_that
@@ -170,6 +171,21 @@ def board_scene(
 
 FORESEEN = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
 """Letters that show a board differently from its record: see `foreseen`."""
+
+
+def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:
+    """Return what a reader saw of a recorded board at a position; *seat* `None` = a spectator."""
+    return board_scene(
+        position,
+        number=sheet.board,
+        names=sheet.names,
+        options=sheet.record.options,
+        rated=True,
+        terms=USUAL,
+        seat=seat,
+        own_move=True,
+        daily=0,
+    )
 
 
 def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:

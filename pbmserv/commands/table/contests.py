@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pbmserv.commands.table.model import Command, Speaking
-from pbmserv.commands.table.row_types import Arguments, Kind, Parameter, Trait
+from pbmserv.commands.table.row_types import Kind, Parameter, Row, Trait
 from pbmserv.commands.table.shapes import ABOUT_MYSELF, ON_SERVER, in_section
 
 SECTION = "Events"
@@ -38,41 +38,25 @@ class Events(Command):
     subjects: tuple[str, ...] = ()
 
 
-def _contest(kind: str, arguments: Arguments) -> Command:
-    return Contest(arguments.who, kind, arguments.words)
+def _contest(kind: str, summary: str, *, once: str = "", shares_page: str = "") -> Row:
+    """Return the row of a kind of event that players enter by the name of its game."""
+    return ABOUT_MYSELF.row(
+        kind,
+        Contest,
+        summary,
+        more=(Parameter(f"join|leave game{once}", Kind.WORDS),),
+        example="join blackbox",
+        from_arguments=lambda args: Contest(args.who, kind, args.words),
+        shares_page=shares_page,
+        traits=Trait.ENGLISH,
+    )
 
 
 CONTESTS = in_section(
     SECTION,
-    ABOUT_MYSELF.row(
-        "league",
-        Contest,
-        "enter the league of a game: every season, or once",
-        more=(Parameter("join|leave game [once]", Kind.WORDS),),
-        example="join blackbox",
-        from_arguments=lambda args: _contest("league", args),
-        traits=Trait.ENGLISH,
-    ),
-    ABOUT_MYSELF.row(
-        "cup",
-        Contest,
-        "enter this month's cup of a game",
-        more=(Parameter("join|leave game", Kind.WORDS),),
-        example="join blackbox",
-        from_arguments=lambda args: _contest("cup", args),
-        shares_page="league",
-        traits=Trait.ENGLISH,
-    ),
-    ABOUT_MYSELF.row(
-        "swiss",
-        Contest,
-        "enter the next Swiss tournament of a game",
-        more=(Parameter("join|leave game", Kind.WORDS),),
-        example="join blackbox",
-        from_arguments=lambda args: _contest("swiss", args),
-        shares_page="league",
-        traits=Trait.ENGLISH,
-    ),
+    _contest("league", "enter the league of a game: every season, or once", once=" [once]"),
+    _contest("cup", "enter this month's cup of a game", shares_page="league"),
+    _contest("swiss", "enter the next Swiss tournament of a game", shares_page="league"),
     ABOUT_MYSELF.row(
         "event",
         OneEvent,

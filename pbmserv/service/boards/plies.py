@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.chance import mail_mark
-from pbmserv.engine.position import Position, work_of
+from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import CLAIM, FORFEIT, WITHDRAW
 from pbmserv.engine.table import OFFER
@@ -140,11 +139,8 @@ def must_fit(after: Position) -> None:
     """
     if after.game.info.key not in adapted_games:  # Blackbox is ours, and its states are small
         return
-    try:
-        octets = len(pickle.dumps(after.state))
-    except Exception:  # noqa: BLE001 - not a plain value; `game check` says so
-        return
-    if octets > LARGEST_STATE:
+    octets = octets_of(after.state)  # `game check` objects to a state that cannot be measured
+    if octets is not None and octets > LARGEST_STATE:
         key = after.game.info.key
         raise ServerFault(f"a state of {key} has {octets // 1000} kB, and boards keep many")
 

@@ -165,16 +165,15 @@ def _wait_or_cancel(
 
 def cancel(context: CommandContext, event: Event) -> list[Notification]:
     """End an event that has not started."""
-    events.change(
-        context.connection,
-        event.id,
-        status=EventStatus.CANCELLED,
-        due_at=None,
-        finished_at=context.now,
-    )
+    _end(context, event, EventStatus.CANCELLED)
     entries = events.entries_of(context.connection, event.id)
     entered = [entry for entry in entries if entry.status == EntryStatus.ENTERED]
     return letters.news(context, event, entered, "cancelled", least=Rules.of(event).least)
+
+
+def _end(context: CommandContext, event: Event, status: EventStatus) -> None:
+    """End an event, so that no step of it is due any more."""
+    events.change(context.connection, event.id, status=status, due_at=None, finished_at=context.now)
 
 
 def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification]:
@@ -477,13 +476,7 @@ def _finish(
 ) -> list[Notification]:
     """Store the places, end the event, and tell each player the result."""
     _store_places(context, event, tables)
-    events.change(
-        context.connection,
-        event.id,
-        status=EventStatus.FINISHED,
-        due_at=None,
-        finished_at=context.now,
-    )
+    _end(context, event, EventStatus.FINISHED)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     counts = group_sizes(entries.values())
     ratings = events.ordinals(context.connection, event.game, event.id)

@@ -86,10 +86,11 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     changed = events.load(context.connection, number)
     assert changed is not None
     entries = events.entries_of(context.connection, number)
-    told = letters.news(context, changed, entries, "postponed", why=by.why)
+    notifications = letters.news(context, changed, entries, "postponed", why=by.why)
     facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}
-    summary = f"Event {number} begins on {starts_at:%Y-%m-%d}; {len(told)} players read that."
-    return Deed("postpone", f"event {number}", summary, tuple(told), facts)
+    readers = len(notifications)
+    summary = f"Event {number} begins on {starts_at:%Y-%m-%d}; {readers} players read that."
+    return Deed("postpone", f"event {number}", summary, tuple(notifications), facts)
 
 
 def cancel(context: CommandContext, _: Signature, number: int) -> Deed:
@@ -101,8 +102,8 @@ def cancel(context: CommandContext, _: Signature, number: int) -> Deed:
     event = _lock(context, number)
     if event.status not in BEFORE_START or event.round:
         raise OperatorError(f"event {number} has begun; its players can be taken out one by one")
-    told = course.cancel(context, event)
-    return Deed("cancel", f"event {number}", f"Event {number} is cancelled.", tuple(told))
+    notifications = course.cancel(context, event)
+    return Deed("cancel", f"event {number}", f"Event {number} is cancelled.", tuple(notifications))
 
 
 def remove(context: CommandContext, by: Signature, number: int, userid: str) -> Deed:
@@ -158,12 +159,12 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
         if player_id is not None
         and (entry := events.entry_of(context.connection, event.id, player_id))
     ]
-    told = letters.news(
+    notifications = letters.news(
         context, event, entries, "decided", board=number, why=by.why, result=_in_words(result)
     )
     facts = {"board": number, "before": before, "after": list(RESULTS[result])}
     summary = f"Board {number} of event {event.id}: {_in_words(result)}."
-    return Deed("decide", f"event {event.id}", summary, tuple(told), facts)
+    return Deed("decide", f"event {event.id}", summary, tuple(notifications), facts)
 
 
 def _in_words(result: str) -> str:

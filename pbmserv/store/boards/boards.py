@@ -234,6 +234,19 @@ lock = partial(_read, _LOCK)
 """Return a board and lock its rows until the end of the transaction."""
 
 
+def columns_of_terms(terms: Terms) -> dict[str, Any]:
+    """Return the values of the columns that hold the terms of a board."""
+    return {
+        "nag_days": terms.nag,
+        "forfeit_days": terms.forfeit,
+        "total_days": terms.total,
+        "increment_days": terms.increment,
+        "cap_days": terms.cap,
+        "weekdays": terms.weekdays,
+        "away_days": terms.away,
+    }
+
+
 def create(
     connection: Connection,
     *,
@@ -285,13 +298,7 @@ def create(
             sides_drawn=sides_drawn,
             plies=0,
             created_at=now,
-            nag_days=terms.nag,
-            forfeit_days=terms.forfeit,
-            total_days=terms.total,
-            increment_days=terms.increment,
-            cap_days=terms.cap,
-            weekdays=terms.weekdays,
-            away_days=terms.away,
+            **columns_of_terms(terms),
             clocks=to_json(times.clocks),
             due_at=times.due_at,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import TypeAlias
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.engine.clocks import to_json
-from pbmserv.engine.position import Position, opening
+from pbmserv.engine.position import Position, octets_of, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
@@ -186,10 +185,8 @@ def _octets_of_states(position: Position) -> int:
     while before is not None:
         states.append(before.state)
         before = before.before
-    try:
-        return len(pickle.dumps(states))
-    except Exception:  # noqa: BLE001 - a game's states can be anything
-        return UNKNOWN_OCTETS * len(states)
+    octets = octets_of(states)
+    return UNKNOWN_OCTETS * len(states) if octets is None else octets
 
 
 class Positions:

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.boards.boards import columns_of_terms
 from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import BoardStatus, boards, followers, seats, submitted_moves
@@ -102,15 +103,5 @@ def set_rated(connection: Connection, board_id: int, *, rated: bool) -> None:
 
 def set_terms(connection: Connection, board_id: int, terms: Terms) -> None:
     """Set the time limits of a board."""
-    connection.execute(
-        update(boards)
-        .where(boards.c.id == board_id)
-        .values(
-            nag_days=terms.nag,
-            forfeit_days=terms.forfeit,
-            total_days=terms.total,
-            increment_days=terms.increment,
-            cap_days=terms.cap,
-            weekdays=terms.weekdays,
-        )
-    )
+    values = columns_of_terms(terms)
+    connection.execute(update(boards).where(boards.c.id == board_id).values(values))
