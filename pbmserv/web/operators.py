@@ -412,11 +412,11 @@ class _Site:
         """Show what a player or address sent, what was answered, and where each letter is."""
         name = request.query("name").strip()
         refusal = ""
-        values: dict[str, Any] = {"found": None, "waiting": ()}
+        values: dict[str, Any] = {"correspondence": None, "waiting": ()}
         try:
             if name:
-                found, waiting = await self._pages.correspondence(name)
-                values = {"found": found, "waiting": waiting}
+                correspondence, waiting = await self._pages.correspondence(name)
+                values = {"correspondence": correspondence, "waiting": waiting}
         except OperatorError as error:
             refusal = str(error)
         return self._page("correspondence", request, whose=name, refusal=refusal, **values)

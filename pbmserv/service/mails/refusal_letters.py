@@ -289,9 +289,9 @@ def with_working_example(context: CommandContext, part: Part, carry_out: Carry) 
     if not example or is_form(example):
         return part
     if part.words["may_say"]:
-        said = f"chat {part.words['echo']}"
+        as_chat = f"chat {part.words['echo']}"
         address = _reply_address_of(context, part)
-        may_say = _is_carried_out(context, said, address, carry_out)
+        may_say = _is_carried_out(context, as_chat, address, carry_out)
         part = replace(part, words={**part.words, "may_say": may_say})
     spellings = [example]
     if _has_many_lines(context) and part.board is not None:

@@ -323,11 +323,13 @@ class OperatorPages:
         Raises:
             OperatorError: no player has this userid.
         """
-        found: Correspondence = await self._look(partial(correspondence.read, name=name, most=MOST))
-        waiting = await asyncio.to_thread(
-            correspondence.waiting, self._mail_store, self._database, found.who
+        letters_and_mails: Correspondence = await self._look(
+            partial(correspondence.read, name=name, most=MOST)
         )
-        return found, waiting
+        waiting = await asyncio.to_thread(
+            correspondence.waiting, self._mail_store, self._database, letters_and_mails.who
+        )
+        return letters_and_mails, waiting
 
     async def players(self, state: str, like: str) -> Sequence[UserLine]:
         """Return players in the order of their userids.

@@ -34,12 +34,12 @@ class ReportedSource:
 def add(connection: Connection, sources: Iterable[ReportedSource], now: datetime) -> None:
     """Add the messages of a report, and forget sources without new reports."""
     connection.execute(delete(reported_sources).where(reported_sources.c.newest_at < now - KEPT))
-    known = set(connection.execute(select(reported_sources.c.source)).scalars())
-    for one in sources:
-        source = one.source if one.source in known or len(known) < MOST else OTHERS
-        known.add(source)
+    counted = set(connection.execute(select(reported_sources.c.source)).scalars())
+    for reported in sources:
+        source = reported.source if reported.source in counted or len(counted) < MOST else OTHERS
+        counted.add(source)
         new = insert_into(connection, reported_sources).values(
-            source=source, passed=one.passed, failed=one.failed, newest_at=now
+            source=source, passed=reported.passed, failed=reported.failed, newest_at=now
         )
         connection.execute(
             new.on_conflict_do_update(
