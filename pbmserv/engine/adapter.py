@@ -462,9 +462,21 @@ class AdaptedGame:
         if not listed:
             return None
         move = matching.among_words(text, listed)
+        if move is None and self._reads_itself:
+            move = self._own_meaning(view, text)
         if move is None and view.may_swap and SWAP in matching.tokens(text):
             return Move(SWAP)
         return None if move is None else Move(move)
+
+    def _own_meaning(self, view: View, text: str) -> str | None:
+        """Return the move that the game itself reads between words of talk: "Nf3, please"."""
+        between = matching.without_talk(text)
+        if not matching.is_like(between, self._vocabulary(view), freely=True):
+            return None
+        try:
+            return self._own_reading(view, between)
+        except No:
+            return None
 
     def meanwhile(self, view: View, move: Move) -> tuple[Move | None, str]:  # noqa: ARG002
         """Return that no part of a move can be made while another seat has the turn."""

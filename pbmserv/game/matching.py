@@ -29,6 +29,7 @@ _BESIDE = frozenset(
     for word in words.split()
 )
 """Words that may stand beside a move. Beside others, as in "I live at b4", a cell is only talk."""
+_SPOKEN = re.compile(r"thank you", re.IGNORECASE)
 _ASKS = re.compile(r"(?:please,? )?(?:can|could|may) i\b")
 _MOST_LISTED = 8
 _LONGEST = 8
@@ -63,9 +64,9 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
 
     A move cannot be taken back, so all other words must be words that people use to say a move.
     """
-    if "?" in text and not _ASKS.match(text.strip().casefold()):
+    if _is_question(text):
         return None
-    words = tokens(text.casefold().replace("thank you", "thanks"))
+    words = tokens(_SPOKEN.sub("thanks", text))
     spans: dict[str, list[tuple[int, int]]] = {}
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
@@ -89,6 +90,26 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
         return None
     ((begin, end), *_) = places_by_move[meant[0]]
     return meant[0] if _BESIDE.issuperset((*words[:begin], *words[end:])) else None
+
+
+def without_talk(text: str) -> str:
+    """Return a text without the words around it that people use to say a move.
+
+    "I play Nf3, thanks" becomes ``Nf3``; a question becomes ``""``.
+    """
+    if _is_question(text):
+        return ""
+    words = _SPOKEN.sub("thanks", text).split()
+    while words and _BESIDE.issuperset(tokens(words[0])):
+        del words[0]
+    while words and _BESIDE.issuperset(tokens(words[-1])):
+        del words[-1]
+    return " ".join(words).strip(" ,;:.!")
+
+
+def _is_question(text: str) -> bool:
+    """Whether a text asks something else than to make a move."""
+    return "?" in text and not _ASKS.match(text.strip().casefold())
 
 
 def beginning_with(text: str, moves: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
 from pbmserv.game import After, Game, Grid, Option, Result, draw, win
 from pbmserv.games import chess, connect4, tictactoe
@@ -269,3 +270,25 @@ def test_texts_of_a_board_name_the_players() -> None:
     view = game.view(begun(game).state, Seat(1))
     assert "Points: anna 3, you 4." in drawn_text(view, ("anna", "bela"))
     assert "Points: anna 3, you 4." in drawn_aloud(view, ("anna", "bela"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "move"),
+    [
+        ("chess", "Nf3 please", "g1f3"),
+        ("chess", "I play e4, thank you!", "e2e4"),
+        ("chess", "My move is Nc3.", "b1c3"),
+        ("liar", "I bid 2 fives, please", "2 fives"),
+        ("chess", "Should I play Nf3?", None),
+        ("chess", "My flat is e4", None),
+        ("chess", "Nf3 or Nc3", None),
+        ("chess", "please", None),
+    ],
+)
+def test_talk_around_a_move_that_a_game_reads_itself(
+    name: str, text: str, move: str | None
+) -> None:
+    game = AdaptedGame(import_module(f"pbmserv.games.{name}").GAME)
+    table = game.setup(2, game.options((), 2), Rng(bytes(32), 0))
+    meant = game.meant(game.view(table, Seat(0)), text)
+    assert (meant and meant.text) == move
