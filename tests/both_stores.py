@@ -24,7 +24,7 @@ _STORE = str(Path(pbmserv.__file__).parent / "store") + os.sep
 _CORE = _STORE + "core" + os.sep
 
 TWO_FILES = "only SQLite keeps mails in a file of its own, and notes there what is done"
-SQLITE_FILES = "copies and compacts SQLite's files; PostgreSQL has tools of its own"
+SQLITE_FILES = "copies, checks and compacts SQLite's files; PostgreSQL has tools of its own"
 
 SQLITE_ALONE = {
     "delivery/arrivals.py:forget_settled": TWO_FILES,
@@ -35,9 +35,11 @@ SQLITE_ALONE = {
     "delivery/arrivals.py:store_of": TWO_FILES,
     "delivery/arrivals.py:take_over": TWO_FILES,
     "operators/backup_sqlite.py": SQLITE_FILES,
-    "operators/health.py:_pragma": SQLITE_FILES,
-    "operators/health.py:_step_by_step": SQLITE_FILES,
+    "operators/compacting.py:_pragma": SQLITE_FILES,
+    "operators/compacting.py:_step_by_step": SQLITE_FILES,
+    "operators/correspondence.py:waiting_from": TWO_FILES,
     "operators/health.py:under_way": TWO_FILES,
+    "operators/integrity.py:damage": SQLITE_FILES,
 }
 """Files of the store, or ``file:function``, that rightly use SQLite alone, with the reason."""
 

@@ -10,12 +10,13 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from pbmserv.engine.adapter import AdaptedGame, View
 from pbmserv.engine.position import Position, notes_for, octets_of, opening, replay
@@ -26,6 +27,8 @@ from pbmserv.errors import MoveError
 from pbmserv.game import Game, Grid, Items
 from pbmserv.game.cells import laid_out
 from pbmserv.game.search import Effort
+
+T = TypeVar("T")
 
 LONGEST = 3_000
 """Moves after which a random game does not seem to end."""
@@ -260,9 +263,13 @@ class _Checks:
         """Return the position after a move, and check that the old state stays as it was."""
         state = position.state.state
         before = repr(state)
-        begun = time.process_time()
-        after = position.move(seat, self.game.parse(self.game.view(position.state, seat), text))
-        spent = time.process_time() - begun
+
+        def move() -> Position:
+            return position.move(seat, self.game.parse(self.game.view(position.state, seat), text))
+
+        after, spent = _timed(move)
+        if spent > SLOW_S:  # Python may have collected garbage meanwhile
+            after, spent = _timed(move)
         self.report.slowest = max(self.report.slowest, spent)
         if spent > SLOW_S:
             self.report.add("play", f"a move takes {spent:.1f} s of processor time")
@@ -439,13 +446,13 @@ class _Checks:
                 return
             seat = Seat(min(self.game.to_act(position.state)))
             view = self.game.view(position.state, seat)
-            begun = time.process_time()
             Effort.share = 1.0 if number in _IN_EARNEST else 0.01
             try:
-                text = self.game.bots[level].choose(view, Rng(b"bot", number))
+                text, spent = _timed(
+                    partial(self.game.bots[level].choose, view, Rng(b"bot", number))
+                )
             finally:
                 Effort.share = 1.0
-            spent = time.process_time() - begun
             if spent > BOT_S:
                 self.report.add("bots", f"{level} thinks for {spent:.1f} s")
             try:
@@ -453,6 +460,13 @@ class _Checks:
             except MoveError:
                 self.fail("bots", f"{level} plays {text!r}, which is not legal")
             position = position.move(seat, move)
+
+
+def _timed(act: Callable[[], T]) -> tuple[T, float]:
+    """Return the result of a call, and the processor time of this thread in seconds."""
+    begun = time.thread_time()
+    result = act()
+    return result, time.thread_time() - begun
 
 
 def _in_place(position: Position, table: Table) -> Position:

@@ -40,8 +40,11 @@ class Fail2ban:
             "[DEFAULT]\nbackend = polling\n[sshd]\nenabled = false\n"
             f"[pbmserv-door]\nenabled = true\nbackend = polling\nlogpath = {self.log}\n"
         )
-        # The namespace lives as long as this process.
+        # The namespace lives as long as this process, and begins a little after it.
         self._space = subprocess.Popen([program("unshare"), "--net", "sleep", "600"])
+        wait_until(
+            lambda: self._network_of("self") != self._network_of(self._space.pid), "a network"
+        )
         self._noted_at = 0.0
 
     def client(self, *arguments: str) -> str:
@@ -71,6 +74,10 @@ class Fail2ban:
         if monotonic() - self._noted_at > AGAIN_S:
             self.note_refusals(network, REFUSALS)
         return False
+
+    @staticmethod
+    def _network_of(process: int | str) -> str:
+        return str(Path(f"/proc/{process}/ns/net").readlink())
 
     def _inside(self, *command: str) -> str:
         space = (program("nsenter"), "--net", "--target", str(self._space.pid))

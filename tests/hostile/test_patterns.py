@@ -80,3 +80,17 @@ def test_slow_patterns_are_found(pattern: str | bytes, method: str) -> None:
 def test_linear_patterns_are_not_found(pattern: str, method: str) -> None:
     with patience():
         assert slowness(Asked(re.compile(pattern), ("here",), frozenset((method,)))) == ""
+
+
+def test_no_pattern_is_possessive() -> None:
+    """Python 3.11.2, which Debian 12 has, matches possessive groups wrongly."""
+    patterns, _ = all_patterns()
+    one_of = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
+    possessive = re.compile(r"[)\]}][*+?]\+|\(\?>")
+    found = []
+    for asked in patterns:
+        text = asked.pattern.pattern
+        text = text.decode("latin-1") if isinstance(text, bytes) else text
+        if possessive.search(one_of.sub("[]", text.replace(r"\\", "").replace(r"\)", ""))):
+            found.append((asked.places, text))
+    assert not found

@@ -181,6 +181,7 @@ def report_of(*rows: str) -> bytes:
     return f"{begin}{''.join(rows)}</feedback>".encode()
 
 
+@pytest.mark.both_databases
 def test_messages_are_summed_by_the_address_that_sent_them(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,11 +40,13 @@ _NO_MOVE = (".not-a-move", "board-over")
 _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
 
-_SENTENCE = re.compile(
-    r"(?=[^\W\d])(?=.*\b[^\W\d_]{2,}\b)"
-    r"(?:[\w'\u2019/:-]++[^\w\s+/#=!]*+ )++[\w'\u2019/:-]++[^\w\s+/#=]*+"
-)
-"""Two words and more, perhaps with a number behind the first: "I have 2 kids"."""
+_IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#=!'\u2019:-][^\w\s+/#=!]*)?")
+"""A word that people may say to each other, with the signs behind it: "well," or "o'clock"."""
+
+_LAST_IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#='\u2019:-][^\w\s+/#=]*)?")
+"""Such a word at the end of a sentence, where an exclamation mark may stand."""
+
+_PLAIN_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 
 _FEWEST = 3
 """Words of a sentence with numbers that is offered as talk, unless a move is offered beside it."""
@@ -233,8 +235,17 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal, *, beside:
     if focus is None or focus.board.terms.alone:
         return ""
     text = command.lines[0]
-    is_sentence = _SENTENCE.fullmatch(text) and (beside or len(text.split()) >= _FEWEST)
-    return f"chat {text}" if is_sentence or _SAID.fullmatch(text) else ""
+    is_talk = _is_sentence(text) and (beside or len(text.split()) >= _FEWEST)
+    return f"chat {text}" if is_talk or _SAID.fullmatch(text) else ""
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text is two words or more, the first one no number: "I have 2 kids"."""
+    *words, last = text.split(" ")
+    begins_with_letter = text[:1].isalpha() or text[:1] == "_"
+    if not (words and begins_with_letter and _PLAIN_WORD.search(text)):
+        return False
+    return all(map(_IN_TALK.fullmatch, words)) and bool(_LAST_IN_TALK.fullmatch(last))
 
 
 def _unnamed(example: str, sender: Sender) -> str:
