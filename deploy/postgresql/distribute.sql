@@ -27,7 +27,7 @@ SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
     'invitations', 'uninvited', 'reported_sources', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
     'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats', 'events', 'entries',
     'pairings', 'regulars', 'event_bars', 'ladders', 'ladder_places', 'ladder_games', 'ladder_moves',
-    'ladder_reigns'
+    'ladder_reigns', 'teams', 'team_members'
 ]) AS name;
 
 -- Boards, and what belongs to a board: a board is on one node.

@@ -85,6 +85,11 @@ from pbmserv.store.tables.mail import (
     settled,
     stores,
 )
+from pbmserv.store.tables.teams import (
+    MemberStatus,
+    team_members,
+    teams,
+)
 
 __all__ = [
     "RUNNING",
@@ -94,6 +99,7 @@ __all__ = [
     "EventStatus",
     "LetterState",
     "MailState",
+    "MemberStatus",
     "PauseKind",
     "PlayerState",
     "absences",
@@ -151,6 +157,8 @@ __all__ = [
     "signups",
     "stores",
     "submitted_moves",
+    "team_members",
+    "teams",
     "unconfirmed_boards",
     "uninvited",
     "wrong_passwords",
