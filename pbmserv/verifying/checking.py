@@ -222,18 +222,33 @@ class _Check:
         self._note_limits(sheet)
         return True
 
+    @property
+    def _whole_letters(self) -> list[tuple[Letter, Hashes]]:
+        """The letters that have all hashes, unlike tiny ones."""
+        return [(letter, hashes) for letter, hashes in self._letters if hashes.pledge]
+
+    def _positions_of(self, hashes: Hashes) -> list[Position]:
+        """Return the positions that have the hashes of a letter."""
+        at = self._at[hashes.seat]
+        if hashes.pledge:
+            return [*at.get(RecordHash(hashes.record, hashes.move), ())]
+        same = [at[each] for each in at if each.record.startswith(hashes.record)]
+        return [position for positions in same for position in positions]
+
     def _check_pledges_of_letters(self) -> None:
-        if not self._letters:
+        whole = self._whole_letters
+        if not whole:
             return
-        first, hashes = self._letters[0]
-        for letter, other in self._letters:
+        first, hashes = whole[0]
+        for letter, other in whole:
             if other.pledge != hashes.pledge:
                 raise Wrong("two-pledges", first=first, letter=letter)
 
     def _check_pledge(self, sheet: Scoresheet) -> None:
-        if not self._letters:
+        whole = self._whole_letters
+        if not whole:
             return
-        letter, hashes = self._letters[0]
+        letter, hashes = whole[0]
         if hashes.pledge != pledge_of(sheet.record):
             raise Wrong("wrong-pledge", letter=letter)
 
@@ -295,7 +310,7 @@ class _Check:
                 reading_time.check()
                 at.setdefault(record_hashes.at(position), []).append(position)
         for letter, hashes in self._letters:
-            if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
+            if not self._positions_of(hashes):
                 plies = (ply for ply in sheet.record.plies if move_hash(seed, ply) == hashes.move)
                 raise Wrong("wrong-record", letter=letter, ply=next(plies, None))
 
@@ -308,7 +323,7 @@ class _Check:
         compared = 0
         for letter, hashes in self._letters[:_MOST_DRAWN]:
             reading_time.check()
-            positions = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
+            positions = self._positions_of(hashes)
             if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(positions) > _MOST_LIKE:
                 continue
             seat = None if hashes.seat is None else Seat(hashes.seat)

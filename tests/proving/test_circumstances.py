@@ -184,6 +184,23 @@ def test_a_player_with_tiny_letters_asks_for_the_record(tmp_path: Path) -> None:
         proven(game, *TWO)
 
 
+def test_tiny_letters_alone_prove_the_record(tmp_path: Path) -> None:
+    """Their hash is short, but there are too many of its kind to find another game with it."""
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.send("anna", f"prefs anna {PASSWORD} format=tiny")
+        game.play(HIDDEN)
+        short_hash = re.compile(rb" record=[0-9a-f]{24}\r")
+        short = [mail for mail in game.mails["anna"] if short_hash.search(mail)]
+        assert len(short) > 3
+        game.send("anna", f"blackbox record 1 anna {PASSWORD}")
+        record = game.letters["anna"][-1].text.encode()
+        verdict = checked([*short, record])
+        assert verdict.is_proven, sentences(verdict)
+        verdict = checked([*short, re.sub(rb"mixed: 1=\w{4}", b"mixed: 1=0000", record)])
+        assert verdict.is_wrong
+        assert "does not fit" in sentences(verdict)[-1]
+
+
 def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:
     with a_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", "liar challenge anna bela")

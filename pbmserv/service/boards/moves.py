@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.consent import Consent, consent_in
@@ -18,6 +19,7 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import bot_turns, far_labels, invitations
 from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
 from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
@@ -381,6 +383,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
 
     It needs no password: a stranger sees what any spectator would see.
     """
+    command = _at_its_board(context, command)
     board, seat = _watched(context, command)
     must_run(context, board)
     position = context.position(board)
@@ -399,6 +402,20 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
     words = {"move": previewed.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))
+
+
+def _at_its_board(context: CommandContext, command: Preview) -> Preview:
+    """Return a preview whose number begins the move, "preview 3 twos", for the answered board.
+
+    It does so if the player has no seat at a board of that number.
+    """
+    address = context.reply_address
+    if command.board is None or address is None or address.purpose is not Purpose.BOARD:
+        return command
+    named = boards.load(context.connection, command.board)
+    if named is not None and named.sitter_of(address.player) is not None:
+        return command
+    return replace(command, board=None, text=f"{command.board} {command.text}")
 
 
 def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
