@@ -167,6 +167,11 @@ class RetryKeptMail(Request[str]):
     by: Signature
 
 
+@dataclass(frozen=True, slots=True)
+class LookAgain(Request[None]):
+    """Tells play that a command has changed the database: mails and letters may wait no longer."""
+
+
 # -- of web to the door ------------------------------------------------------------------------
 
 
@@ -199,6 +204,7 @@ _ANSWERS: Mapping[type[Request[Any]], Any] = {
     KeepReport: None,
     CarryOutOrder: str,
     RetryKeptMail: str,
+    LookAgain: None,
     StoreForm: int,
     StorePress: int | Over,
 }
