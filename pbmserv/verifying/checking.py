@@ -12,7 +12,7 @@ from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
-from pbmserv.engine.record import NO_SEED, Ply, Scoresheet, read_record, result_of
+from pbmserv.engine.record import JOIN, NO_SEED, Ply, Scoresheet, read_record, result_of
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError, ServerFault
@@ -216,10 +216,11 @@ class _Check:
             self._note("no-letters")
             return False
         boards = self._check_boards(sheet)
-        self._note("fits", letters=len(self._letters), moves=len(sheet.record.plies))
+        moves = sum(ply.text != JOIN for ply in sheet.record.plies)
+        self._note("fits", letters=len(self._letters), moves=moves)
         if boards:
             self._note("boards", boards=boards)
-        self._note_limits(sheet)
+        self._note_limits(sheet, positions[0])
         return True
 
     @property
@@ -321,9 +322,11 @@ class _Check:
             The number of letters whose board was compared.
         """
         compared = 0
+        accepted = sum(ply.text == JOIN for ply in sheet.record.plies)
         for letter, hashes in self._letters[:_MOST_DRAWN]:
             reading_time.check()
-            positions = self._positions_of(hashes)
+            # Nobody sees what the game draws before the last player has accepted.
+            positions = [one for one in self._positions_of(hashes) if one.number >= accepted]
             if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(positions) > _MOST_LIKE:
                 continue
             seat = None if hashes.seat is None else Seat(hashes.seat)
@@ -363,7 +366,7 @@ class _Check:
             if theirs := get_close_matches(event, events, 1, _SAME_EVENT):
                 raise Wrong("wrong-board", letter=letter, ours=event, theirs=theirs[0])
 
-    def _note_limits(self, sheet: Scoresheet) -> None:
+    def _note_limits(self, sheet: Scoresheet, start: Position) -> None:
         """Note what the letters do not prove."""
         first = min(hashes.turns for _, hashes in self._letters)
         if first > 0:
@@ -379,7 +382,21 @@ class _Check:
                     if is_answered
                     else "mixed-unseen"
                 )
-                self._note(code, name=sheet.names[ply.seat], number=ply.number)
+                name = sheet.names[ply.seat]
+                is_start = ply.text == JOIN
+                how = (
+                    f"with which {name} accepted"
+                    if is_start
+                    else f"of {name} with move {ply.number}"
+                )
+                chance = (
+                    "the first draw and all chance after it"
+                    if is_start
+                    else "all chance from there on"
+                )
+                self._note(code, name=name, how=how, chance=chance)
+        if start.draws and not any(ply.text == JOIN and ply.mark for ply in sheet.record.plies):
+            self._note("drawn-alone")
         unsigned = sum(not letter.is_signed for letter, _ in self._letters)
         self._note("signatures", unsigned=unsigned, letters=len(self._letters))
 

@@ -479,7 +479,7 @@ def seat_of(page: BoardPage) -> Seat:
     """Return a board as its player sees it."""
     scene, runs = page.scene, page.is_running
     assert scene.you is not None
-    legal = scene.game.legal(scene.view) if runs else ()
+    legal = scene.game.legal(scene.view) if runs and not scene.undrawn else ()
     ended = "declined" if page.declined else "finished"
     return like(
         Seat,

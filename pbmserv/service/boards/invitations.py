@@ -13,7 +13,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, friends, opponents
-from pbmserv.service.boards.plies import decline, join, must_meet_all, must_run
+from pbmserv.service.boards.plies import decline, draw_again, join, must_meet_all, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
@@ -133,6 +133,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter)
+    board = draw_again(context, board, sitter)
     times = clocks.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))

@@ -21,7 +21,7 @@ from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import bot_turns, far_labels, invitations
-from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
+from pbmserv.service.boards.plies import decline, log_ply, must_be_drawn, must_run, over, play_move
 from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -41,6 +41,7 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
+    must_be_drawn(board, sitter, position)
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
     question = far_labels.question(
@@ -74,9 +75,9 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     if is_asked and not context.submission.may_be_answered:  # a machine may have written it
         written = lines[0]
     consent = consent_in(written) if is_asked else None
-    if consent is not None and consent.leads and not consent.is_yes:
-        context.line_words = talk(consent.others)
-        return reject(context, Reject(None, None, None))
+    if consent is not None and ((consent.leads and not consent.is_yes) or position.draws):
+        return _answer_challenge(context, consent)
+    must_be_drawn(board, sitter, position)
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
@@ -135,10 +136,7 @@ def _in_sentences(
         )
         return question or play_move(context, board, sitter, position, move, passed_on, typed)
     if consent is not None:
-        context.line_words = talk(consent.others)
-        if consent.is_yes:
-            return invitations.accept(context, Accept(None, None, None))
-        return reject(context, Reject(None, None, None))
+        return _answer_challenge(context, consent)
     if sitter.accepted_at is None:
         raise Refused("accept-how", part=written.partition("\n")[0]) from error
     if has_password:
@@ -147,6 +145,14 @@ def _in_sentences(
     if is_read and is_kind(context, written) and not error.refusal.example:
         return say(board, sitter, pass_on(context, written))
     raise error
+
+
+def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
+    """Accept or reject the challenge of the answered letter; other words go to the opponents."""
+    context.line_words = talk(consent.others)
+    if consent.is_yes:
+        return invitations.accept(context, Accept(None, None, None))
+    return reject(context, Reject(None, None, None))
 
 
 def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:

@@ -177,7 +177,7 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
     if is_over:  # while a race runs, spectators count no turns
         scene = replace(scene, moves=position.turns)
     turns = newest.turns_of(None)
-    if kept or is_declined:
+    if kept or is_declined or scene.undrawn:
         return GamePage(scene, kept, is_declined, 0 if kept else turns)
     pictures = drawings(position, newest if is_over else None, board.seats)
     ended = histories.ended_at(connection, board.id) if is_over else None
