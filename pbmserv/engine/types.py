@@ -178,6 +178,11 @@ class Rng:
     _block: int = 0
     _buffer: bytes = field(default=b"", repr=False)
 
+    @property
+    def is_used(self) -> bool:
+        """Whether any number was drawn."""
+        return self._block > 0
+
     def bytes(self, count: int) -> bytes:
         """Return the next *count* bytes of the stream."""
         while len(self._buffer) < count:

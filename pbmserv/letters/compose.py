@@ -93,6 +93,8 @@ class Composer:
         root = "" if thread == row.message_id else thread
         origin = "answer" if row.in_reply_to else "news"
         game = shown.board.game if shown else "server"
+        is_brief = _is_tiny(row, reader)
+        proofs = [*reader.proofs.values()][:MOST_FIELDS]
         headers = Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
@@ -114,8 +116,8 @@ class Composer:
             # Feedback loops count complaints by these words. They are in Gmail's form, and say
             # nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
-            is_brief=_is_tiny(row, reader),
-            records=tuple(proof.field for proof in [*reader.proofs.values()][:MOST_FIELDS]),
+            is_brief=is_brief,
+            records=tuple([one.short_field if is_brief else one.field for one in proofs]),
         )
         if headers.is_brief:
             return build(headers, composed.text, "")
