@@ -347,10 +347,11 @@ class Composer:
     def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
         """Return one page for all words together (``change password``), else one for each."""
         games = [game.info.key for game in self.registry]
-        together = help_topic(" ".join(subjects), games)
+        about = partial(help_topic, games=games, boxes=self.registry.boxes)
+        together = about(" ".join(subjects))
         if together.known or len(subjects) < 2:
             return [together]
-        topics = [help_topic(subject, games) for subject in subjects]
+        topics = [about(subject) for subject in subjects]
         by_page = {topic.template if topic.known else topic.subject: topic for topic in topics}
         return list(by_page.values())
 
