@@ -360,7 +360,7 @@ def _cipher_key(key: bytes, purpose: Purpose) -> bytes:
 
 def _mac(key: bytes, body: bytes | bytearray) -> bytes:
     """Return the signature of a token: HMAC-SHA-256, truncated."""
-    return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
+    return _hmac(key, b"reply-address\0" + body)[:MAC_BYTES]
 
 
 def _encipher(key: bytes, number: int) -> int:
@@ -376,9 +376,21 @@ def _decipher(key: bytes, number: int) -> int:
 def _feistel(key: bytes, number: int, rounds: Iterable[int]) -> int:
     left, right = number >> _HALF, number & _LOW
     for turn in rounds:
-        mixed = hmac.digest(key, bytes((turn,)) + right.to_bytes(3), "sha256")
+        mixed = _hmac(key, bytes((turn,)) + right.to_bytes(3))
         left, right = right, left ^ (int.from_bytes(mixed[:3]) & _LOW)
     return left << _HALF | right
+
+
+def _hmac(key: bytes, words: bytes) -> bytes:
+    """Return an HMAC-SHA-256. A letter needs twenty, and to begin one takes longest."""
+    begun = _begun(key).copy()
+    begun.update(words)
+    return begun.digest()
+
+
+@lru_cache(maxsize=64)
+def _begun(key: bytes) -> hmac.HMAC:
+    return hmac.new(key, digestmod="sha256")
 
 
 def _swapped(number: int) -> int:

@@ -314,11 +314,13 @@ def _blocked(context: CommandContext, player: Player) -> list[str]:
 def _away(context: CommandContext, player: Player) -> list[str]:
     """Return the present and planned absences: ``until 2026-12-31``, ``from … until …``."""
     spans, tz = [], zone(player.tz)
-    for one in preferences.absences_of(context.connection, player.id):
-        last = localtime.local_date(one.ends - timedelta(microseconds=1), tz).isoformat()
-        if one.begins > context.now:
-            spans.append(f"from {localtime.local_date(one.begins, tz).isoformat()} until {last}")
-        elif one.ends > context.now:
+    for absence in preferences.absences_of(context.connection, player.id):
+        last = localtime.local_date(absence.ends - timedelta(microseconds=1), tz).isoformat()
+        if absence.begins > context.now:
+            spans.append(
+                f"from {localtime.local_date(absence.begins, tz).isoformat()} until {last}"
+            )
+        elif absence.ends > context.now:
             spans.append(f"until {last}")
     return spans
 

@@ -170,7 +170,9 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
 def is_kind(context: CommandContext, words: str) -> bool:
     """Return whether words at the answered letter's board are kind, and a person hears them."""
     board, sitter = context.seat_at(None, None, None)
-    others = [one for one in board.sitters if one is not sitter and not bot_turns.is_bot(one)]
+    others = [
+        other for other in board.sitters if other is not sitter and not bot_turns.is_bot(other)
+    ]
     hears = bool(others) and not board.terms.alone and not context.position(board).is_practice
     return hears and is_praise(words)
 
@@ -214,7 +216,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
-    others = [one for one in board.sitters if one is not sitter]
+    others = [other for other in board.sitters if other is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
     if position.apart and others and is_taken_up:  # the others go on
         return log_ply(

@@ -188,8 +188,8 @@ def log_ply(
     said_to = words if board.seats - len(board.bots) > 1 else ""
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
     banks = {
-        one.seat: {} if outcome else clocks.bank_words(context, board, times.clocks, one.seat)
-        for one in board.sitters
+        seated.seat: {} if outcome else clocks.bank_words(context, board, times.clocks, seated.seat)
+        for seated in board.sitters
     }
     own_words |= banks[sitter.seat]
     own = Part(letter, own_words, board.id, after.number, sitter.seat)
@@ -305,8 +305,10 @@ def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> N
     """Refuse to accept a board if this player and another one block each other."""
     if sitter.accepted_at is not None:
         return
-    ids = [one.player_id for one in board.sitters if one.player_id != sitter.player_id]
-    others = [player for one in ids if (player := players.by_id(context.connection, one))]
+    ids = [other.player_id for other in board.sitters if other.player_id != sitter.player_id]
+    others = [
+        player for player_id in ids if (player := players.by_id(context.connection, player_id))
+    ]
     contact.must_be_free_to_meet(context, sitter.player_id, others, ())
 
 
@@ -486,6 +488,8 @@ def _drop_news(
             if f.what == "all"
         }
         readers.discard(sitter.player_id)
-    if any(letter.begun for letter in letters) or readers - {one.player_id for one in letters}:
+    if any(letter.begun for letter in letters) or readers - {
+        letter.player_id for letter in letters
+    }:
         raise Refused("undo-seen", part="undo", example="show")
     unsent_letters.drop(context.connection, letters)

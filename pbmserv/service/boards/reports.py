@@ -187,5 +187,9 @@ def coach_part(
     if not coached(game) or not is_done(position, seat):
         return CoachPart(hint=hint)
     results = rows.finished_reports(connection, board.id, position.number)
-    reports = [results[one] for one in game.reported_seats(position.state, seat) if one in results]
+    reports = [
+        results[reported]
+        for reported in game.reported_seats(position.state, seat)
+        if reported in results
+    ]
     return CoachPart(tuple(reports), hint=hint)

@@ -109,12 +109,12 @@ def _set_player(connection: Connection, player_id: int, **values: Any) -> None:
     connection.execute(update(players).where(players.c.id == player_id).values(**values))
 
 
-def shared_boards(connection: Connection, one: int, other: int) -> list[int]:
+def shared_boards(connection: Connection, first: int, other: int) -> list[int]:
     """Return the boards at which both players sit."""
     boards_of_other = select(seats.c.board_id).where(seats.c.player_id == other)
     rows = connection.execute(
         select(seats.c.board_id)
-        .where(seats.c.player_id == one, seats.c.board_id.in_(boards_of_other))
+        .where(seats.c.player_id == first, seats.c.board_id.in_(boards_of_other))
         .distinct()
         .order_by(seats.c.board_id)
     )
