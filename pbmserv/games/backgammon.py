@@ -397,8 +397,8 @@ class Backgammon(Game[Board]):
         if any(home):
             parts.append(f"{home[0]} men off for {{0}}, {home[1]} for {{1}}.")
         if state.target > 1:
-            mine, theirs = state.score
-            match = f"Match to {state.target}: {mine} for {{0}}, {theirs} for {{1}}."
+            won, lost = state.score
+            match = f"Match to {state.target}: {won} for {{0}}, {lost} for {{1}}."
             cube = f" The cube is at {state.cube}." if state.has_cube else ""
             no_doubles = state.crawford and state.has_cube
             crawford = " No doubles in this game (Crawford)." if no_doubles else ""
