@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
     EVENT_VERBS,
+    TEAM_VERBS,
     find_command,
     has_credentials,
     holds_a_move,
@@ -32,16 +33,19 @@ LONGEST_ECHO = 200
 EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
-_VERB = re.compile(rf"(?:{'|'.join(sorted(EVENT_VERBS))})\b.*")
+_VERB, _TEAM_VERB = (
+    re.compile(rf"(?:{'|'.join(sorted(verbs))})\b.*") for verbs in (EVENT_VERBS, TEAM_VERBS)
+)
 _EXACT = {
     "check": re.compile(r"\S{1,3}"),
     "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),
     "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),
     "claim": re.compile(r"(draw|abort|)"),
     **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
+    "team": _TEAM_VERB,
 }
 """Arguments that show a command and not a sentence: a port, a kind of board, days, or what to do
-with an event.
+with an event or a team.
 
 "check this" may be a sentence."""
 

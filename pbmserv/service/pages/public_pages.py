@@ -53,6 +53,7 @@ from pbmserv.views.public import (
     Seek,
     Standing,
     StandingsTable,
+    TeamPage,
 )
 from pbmserv.views.reader import page_scene
 
@@ -112,6 +113,14 @@ class PublicPages:
         """Return an event with its groups from *first* on; ``None`` if there is no such event."""
         read = partial(event_pages.page, number=number, first=first)
         return await asyncio.to_thread(self._read, read)
+
+    async def teams(self) -> list[TeamPage]:
+        """Return the teams by name."""
+        return await asyncio.to_thread(self._read, event_pages.teams_listed)
+
+    async def team(self, key: str) -> TeamPage | None:
+        """Return a team; ``None`` if there is none of this name."""
+        return await asyncio.to_thread(self._read, partial(event_pages.team_page, key=key))
 
     async def seeks(self) -> list[Seek]:
         """Return the open seeks."""
