@@ -12,7 +12,7 @@ from sqlalchemy import Connection, update
 
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.store import events
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, player_boards
 from pbmserv.store.events import Drawn, Pairing
 from pbmserv.store.tables import boards as board_rows
 from pbmserv.store.tables.events import EntryStatus, EventStatus
@@ -89,6 +89,7 @@ def _run(connection: Connection) -> None:
         .where(board_rows.c.id == board)
         .values(status="finished", finished_at=NOW, outcome={})
     )
+    player_boards.refresh(connection, board)
     assert set(events.due(connection, NOW, 9)) == {first, second}
     assert events.claim(connection, first, NOW) is not None
     events.change(connection, first, due_at=NOW)
