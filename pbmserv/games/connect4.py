@@ -87,8 +87,8 @@ def bits(state: Columns, disc: str) -> int:
     return sum(
         1 << (7 * column + row)
         for column, discs in enumerate(state)
-        for row, one in enumerate(discs)
-        if one == disc
+        for row, owner in enumerate(discs)
+        if owner == disc
     )
 
 
@@ -244,7 +244,7 @@ def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> int:
                 alpha = max(alpha, worth)
         except Spent:
             break
-        scored.sort(key=lambda one: -one[0])
+        scored.sort(key=lambda pair: -pair[0])
         order = [column for _, column in scored]
         best = order[0]
         if search.is_proved or abs(scored[0][0]) >= WON:

@@ -87,6 +87,10 @@ class Purpose(IntEnum):
     """Opens the page of `player`'s account; `number` as for `BOARD_VISIT`."""
     CALENDAR = 26
     """Reads the calendar of `player`'s deadlines, and nothing else."""
+    TEAM_INVITED = 27
+    """`player` speaks, and may join team `about`."""
+    TEAM = 28
+    """`player` answers words of a member of team `about`, which goes to the whole team."""
 
 
 PAGE_DAYS = 30
@@ -100,6 +104,9 @@ OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT, Pur
 
 OF_BOARDS = frozenset({Purpose.PLAYER, Purpose.BOARD, Purpose.TRAY})
 """Purposes of letters whose replies are about the board that the letter shows, if any."""
+
+OF_TALK = frozenset({Purpose.MESSAGE, Purpose.TEAM})
+"""Purposes of letters that hold words of a player; a reply is an answer in words."""
 
 ENDINGS = frozenset({Purpose.UNSUBSCRIBE, Purpose.UNINVITED})
 """Purposes of addresses that end letters of a kind; the text of the mail does not matter."""
