@@ -144,7 +144,7 @@ def legend(
                 others.append(piece)
     phrases = [
         f"{'you have' if seat == you else names[seat] + ' has'} {_set_of(pieces, glyphs)}"
-        for seat, pieces in sorted(owned.items(), key=lambda one: (one[0] != you, one[0]))
+        for seat, pieces in sorted(owned.items(), key=lambda owner: (owner[0] != you, owner[0]))
         if seat < len(names)
     ]
     phrases += [

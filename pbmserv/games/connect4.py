@@ -92,8 +92,8 @@ def bits(state: Columns, disc: str) -> int:
     return sum(
         1 << (7 * column + row)
         for column, discs in enumerate(state)
-        for row, one in enumerate(discs)
-        if one == disc
+        for row, owner in enumerate(discs)
+        if owner == disc
     )
 
 
@@ -358,7 +358,7 @@ def deep_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> tuple[int, 
                 alpha = max(alpha, worth)
         except Spent:
             break
-        scored.sort(key=lambda one: -one[0])
+        scored.sort(key=lambda pair: -pair[0])
         order = [column for _, column in scored]
         if search.is_proved or abs(scored[0][0]) >= WON:
             return order[0], True

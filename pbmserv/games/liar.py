@@ -150,7 +150,7 @@ class LiarsDice(Game[Round]):
         """Return the next player with dice."""
         seats = len(state.dice)
         after = [(seat + n) % seats for n in range(1, seats + 1)]
-        return next(one for one in after if state.dice[one])
+        return next(other for other in after if state.dice[other])
 
     def over(self, state: Round) -> Result | None:
         alive = [seat for seat, dice in enumerate(state.dice) if dice]

@@ -167,6 +167,11 @@ class RetryKeptMail(Request[str]):
     by: Signature
 
 
+@dataclass(frozen=True, slots=True)
+class LookAgain(Request[None]):
+    """Tells play that a command has changed the database: mails and letters may wait no longer."""
+
+
 # -- of web to the door ------------------------------------------------------------------------
 
 
@@ -199,6 +204,7 @@ _ANSWERS: Mapping[type[Request[Any]], Any] = {
     KeepReport: None,
     CarryOutOrder: str,
     RetryKeptMail: str,
+    LookAgain: None,
     StoreForm: int,
     StorePress: int | Over,
 }
@@ -292,6 +298,9 @@ def _read(kind: Any, text: bytes) -> Any:
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         places = sorted(
-            {".".join(map(str, one["loc"][1:])) + ": " + one["type"] for one in problems}
+            {
+                ".".join(map(str, problem["loc"][1:])) + ": " + problem["type"]
+                for problem in problems
+            }
         )
         raise Misread("; ".join(places)) from None

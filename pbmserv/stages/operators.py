@@ -1,27 +1,32 @@
 """Operators' commands beside a server that may be running.
 
 On SQLite, where a single process may write, a command changes the database itself if no server runs
-play; else it asks that play. On PostgreSQL it always does so itself.
+play; else it asks that play. On PostgreSQL it always does so itself, and then wakes the play that
+runs beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
 
 from pbmserv import files, log
 from pbmserv.config.settings import Loaded, Settings
+from pbmserv.errors import ServerFault, StoreAway
 from pbmserv.file_locks import borrow_stage
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import Order
 from pbmserv.stages.base import Base
-from pbmserv.stages.messages import CarryOutOrder, Request, RetryKeptMail
+from pbmserv.stages.messages import CarryOutOrder, LookAgain, Request, RetryKeptMail
 from pbmserv.stages.places import first_place
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.questions import Asking
 
 STARTING_S = 20.0
 """Seconds for which a command waits for a play that is starting, or starting again."""
+NOTICING_S = 5.0
+"""Seconds for which a command waits until play has noticed that it should look again."""
 
 
 class OperatorOrders:
@@ -54,16 +59,26 @@ class OperatorOrders:
         path = files.file_of(self._settings.database)
         if path is None:
             with _play_parts(self._settings) as play:
-                return carry_out(play)
+                answer = carry_out(play)
+            self._ring_play()
+            return answer
         with borrow_stage(path, "play") as is_ours:
             if is_ours:
                 with _play_parts(self._settings) as play:
                     return carry_out(play)
-        asking = Asking(first_place(self._settings.data_dir) / "play.sock", STARTING_S)
-        try:
+        with closing(Asking(self._play_socket(), STARTING_S)) as asking:
             return asking.ask(request)
-        finally:
-            asking.close()
+
+    def _ring_play(self) -> None:
+        """Have play look at waiting mails now; a play elsewhere does so within half a minute."""
+        with (
+            suppress(StoreAway, ServerFault),
+            closing(Asking(self._play_socket(), 0, NOTICING_S)) as asking,
+        ):
+            asking.ask(LookAgain())
+
+    def _play_socket(self) -> Path:
+        return first_place(self._settings.data_dir) / "play.sock"
 
 
 def orders(loaded: Loaded) -> OperatorOrders:

@@ -45,6 +45,7 @@ from pbmserv.stages.messages import (
     ClaimLetters,
     KeepLetters,
     KeepReport,
+    LookAgain,
     NoteStops,
     ProbeWrite,
     PutOffBot,
@@ -302,9 +303,13 @@ class PlayStage:
             OperatorError: it cannot be done, or no reason is given; nothing has changed.
         """
         deed = self.operators.do(by, order)
+        self.look_again()
+        return deed.summary
+
+    def look_again(self) -> None:
+        """Look at waiting mails and letters now: an operator has changed something."""
         self._ring_post()
         self._putting_off.ask()  # a game may go on
-        return deed.summary
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""
@@ -329,6 +334,9 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
     def retry(request: RetryKeptMail) -> str:
         return stage.kept_mails.retry(request.number, request.by)
 
+    def look_again(_: LookAgain) -> None:
+        stage.look_again()
+
     def probe_write(_: ProbeWrite) -> None:
         stage.writer.submit(partial(health.write_probe, now=stage.clock.now())).result()
 
@@ -344,6 +352,7 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
         **_answers_to_bots(stage.bot_moves),
         CarryOutOrder: carry_out,
         RetryKeptMail: retry,
+        LookAgain: look_again,
         ProbeWrite: probe_write,
         AskState: ask_state,
     }

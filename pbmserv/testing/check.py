@@ -498,7 +498,7 @@ def _with_other_secrets(state: Any, seen: Any, other: Any) -> Any:
     if state == seen or type(state) is not type(other):
         return state
     if is_dataclass(state) and not isinstance(state, type) and type(seen) is type(state):
-        values = {one.name: getattr(state, one.name) for one in fields(state) if one.init}
+        values = {part.name: getattr(state, part.name) for part in fields(state) if part.init}
         parts = {
             name: _with_other_secrets(value, getattr(seen, name), getattr(other, name))
             for name, value in values.items()

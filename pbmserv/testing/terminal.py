@@ -81,6 +81,6 @@ def _tell(
 
 def _result(outcome: Outcome) -> str:
     place = outcome.places[YOU]
-    best = sum(one == 1 for one in outcome.places)
+    best = sum(place == 1 for place in outcome.places)
     end = "You have lost" if place > 1 else "You have won" if best == 1 else "It is a draw"
     return f"{end}: {outcome.reason}."

@@ -12,7 +12,7 @@ from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
-from pbmserv.engine.record import NO_SEED, Ply, Scoresheet, read_record, result_of
+from pbmserv.engine.record import JOIN, NO_SEED, Ply, Scoresheet, read_record, result_of
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError, ServerFault
@@ -216,24 +216,40 @@ class _Check:
             self._note("no-letters")
             return False
         boards = self._check_boards(sheet)
-        self._note("fits", letters=len(self._letters), moves=len(sheet.record.plies))
+        moves = sum(ply.text != JOIN for ply in sheet.record.plies)
+        self._note("fits", letters=len(self._letters), moves=moves)
         if boards:
             self._note("boards", boards=boards)
-        self._note_limits(sheet)
+        self._note_limits(sheet, positions[0])
         return True
 
+    @property
+    def _whole_letters(self) -> list[tuple[Letter, Hashes]]:
+        """The letters that have all hashes, unlike tiny ones."""
+        return [(letter, hashes) for letter, hashes in self._letters if hashes.pledge]
+
+    def _positions_of(self, hashes: Hashes) -> list[Position]:
+        """Return the positions that have the hashes of a letter."""
+        at = self._at[hashes.seat]
+        if hashes.pledge:
+            return [*at.get(RecordHash(hashes.record, hashes.move), ())]
+        same = [at[each] for each in at if each.record.startswith(hashes.record)]
+        return [position for positions in same for position in positions]
+
     def _check_pledges_of_letters(self) -> None:
-        if not self._letters:
+        whole = self._whole_letters
+        if not whole:
             return
-        first, hashes = self._letters[0]
-        for letter, other in self._letters:
+        first, hashes = whole[0]
+        for letter, other in whole:
             if other.pledge != hashes.pledge:
                 raise Wrong("two-pledges", first=first, letter=letter)
 
     def _check_pledge(self, sheet: Scoresheet) -> None:
-        if not self._letters:
+        whole = self._whole_letters
+        if not whole:
             return
-        letter, hashes = self._letters[0]
+        letter, hashes = whole[0]
         if hashes.pledge != pledge_of(sheet.record):
             raise Wrong("wrong-pledge", letter=letter)
 
@@ -295,7 +311,7 @@ class _Check:
                 reading_time.check()
                 at.setdefault(record_hashes.at(position), []).append(position)
         for letter, hashes in self._letters:
-            if RecordHash(hashes.record, hashes.move) not in self._at[hashes.seat]:
+            if not self._positions_of(hashes):
                 plies = (ply for ply in sheet.record.plies if move_hash(seed, ply) == hashes.move)
                 raise Wrong("wrong-record", letter=letter, ply=next(plies, None))
 
@@ -306,9 +322,11 @@ class _Check:
             The number of letters whose board was compared.
         """
         compared = 0
+        accepted = sum(ply.text == JOIN for ply in sheet.record.plies)
         for letter, hashes in self._letters[:_MOST_DRAWN]:
             reading_time.check()
-            positions = [*self._at[hashes.seat][RecordHash(hashes.record, hashes.move)]]
+            # Nobody sees what the game draws before the last player has accepted.
+            positions = [one for one in self._positions_of(hashes) if one.number >= accepted]
             if letter.kind not in _DRAWN or len(letter.hashes) > 1 or len(positions) > _MOST_LIKE:
                 continue
             seat = None if hashes.seat is None else Seat(hashes.seat)
@@ -348,7 +366,7 @@ class _Check:
             if theirs := get_close_matches(event, events, 1, _SAME_EVENT):
                 raise Wrong("wrong-board", letter=letter, ours=event, theirs=theirs[0])
 
-    def _note_limits(self, sheet: Scoresheet) -> None:
+    def _note_limits(self, sheet: Scoresheet, start: Position) -> None:
         """Note what the letters do not prove."""
         first = min(hashes.turns for _, hashes in self._letters)
         if first > 0:
@@ -364,7 +382,21 @@ class _Check:
                     if is_answered
                     else "mixed-unseen"
                 )
-                self._note(code, name=sheet.names[ply.seat], number=ply.number)
+                name = sheet.names[ply.seat]
+                is_start = ply.text == JOIN
+                how = (
+                    f"with which {name} accepted"
+                    if is_start
+                    else f"of {name} with move {ply.number}"
+                )
+                chance = (
+                    "the first draw and all chance after it"
+                    if is_start
+                    else "all chance from there on"
+                )
+                self._note(code, name=name, how=how, chance=chance)
+        if start.draws and not any(ply.text == JOIN and ply.mark for ply in sheet.record.plies):
+            self._note("drawn-alone")
         unsigned = sum(not letter.is_signed for letter, _ in self._letters)
         self._note("signatures", unsigned=unsigned, letters=len(self._letters))
 

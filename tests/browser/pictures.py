@@ -114,6 +114,7 @@ def contests(world: World) -> None:
     for name in ("alice", "bob"):
         world.says(f"{name}@localhost", f"league {name} {PASSWORD} join blackbox")
         world.says(f"{name}@localhost", f"prefs {name} {PASSWORD} digest=off")
+    world.says(ALICE, f"team alice {PASSWORD} create Red Rooks")
     world.server.live(days=1)  # the cup begins
     world.server.live(days=25)
     world.says(ALICE, f"whoami alice {PASSWORD}")
@@ -125,6 +126,8 @@ def contests(world: World) -> None:
     world.shows("event-open", "/events/2")
     world.shows("ladders", "/ladder")
     world.shows("ladder", "/ladder/blackbox")
+    world.shows("teams", "/teams")
+    world.shows("team", "/teams/red-rooks")
 
 
 def running(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Commands of events (leagues, cups, Swiss tournaments), and their rows."""
+"""Commands of events (leagues, cups, Swiss tournaments) and teams, and their rows."""
 
 from __future__ import annotations
 
@@ -38,6 +38,27 @@ class Events(Command):
     subjects: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class OneTeam(Speaking):
+    """``team userid password [create|invite|join|leave|order|captain|remove|letters …]``
+
+    Attributes:
+        words: the words behind the password; none to look at one's own team.
+    """
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TeamChat(Speaking):
+    """``team chat userid password``, with the words for the team below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Teams(Command):
+    """``teams``: list the teams."""
+
+
 def _contest(kind: str, summary: str, *, once: str = "", shares_page: str = "") -> Row:
     """Return the row of a kind of event that players enter by the name of its game."""
     return ABOUT_MYSELF.row(
@@ -72,6 +93,30 @@ CONTESTS = in_section(
         "leagues, cups and tournaments, or the tables of one",
         more=(Parameter("[number]", Kind.SUBJECTS),),
         subjects=("tournament", "tournaments", "leagues", "cups"),
+        traits=Trait.LOOKS,
+    ),
+    ABOUT_MYSELF.row(
+        "team",
+        OneTeam,
+        "play in a team of four: look at yours, or create one",
+        more=(Parameter("[create|invite|join|leave|order ...]", Kind.ANY_WORDS),),
+        example="create Rooks",
+        from_arguments=lambda args: OneTeam(args.who, args.words),
+        traits=Trait.ENGLISH,
+    ),
+    ABOUT_MYSELF.row(
+        "team chat",
+        TeamChat,
+        "write to your team",
+        shares_page="team",
+        traits=Trait.WORDS,
+    ),
+    ON_SERVER.row(
+        "teams",
+        Teams,
+        "the teams of this server",
+        more=(),
+        shares_page="team",
         traits=Trait.LOOKS,
     ),
 )

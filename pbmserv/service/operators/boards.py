@@ -204,7 +204,7 @@ def resume_game(context: CommandContext, _: Signature, game: str) -> Deed:
     letters = outbox.wake_waiting(context.connection, key, context.now)
     context.services.positions.look_again()
     summary = (
-        f"{key} goes on. Waiting mails are carried out within a minute, and {letters} letters are "
+        f"{key} goes on. Waiting mails are carried out now, and {letters} letters are "
         "sent. If it hangs again, it is stopped again; `pbmserv inbox list` shows the mails over "
         "which the server was stopped."
     )
