@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from time import process_time
@@ -77,31 +77,31 @@ def main() -> int:
     arguments = parser.parse_args()
     games = {game.info.key: game for game in Registry.installed() if isinstance(game, AdaptedGame)}
     for key in arguments.keys or games:
-        print(report(games[key], arguments.games, arguments.seconds), flush=True)
+        for line in report(games[key], arguments.games, arguments.seconds):
+            print(line, flush=True)
     return 0
 
 
-def report(game: AdaptedGame, games: int, seconds: float) -> str:
-    """Return the strength of the bots of a game."""
+def report(game: AdaptedGame, games: int, seconds: float) -> Iterator[str]:
+    """Yield lines about the strength of the bots of a game."""
     slowest = dict.fromkeys(game.bots, 0.0)
     levels = [RANDOM, *game.bots]
-    lines, shares = [], {}
+    shares = {}
     for weak, strong in combinations(levels, 2):
         score = match(game, strong, weak, games, seconds, slowest)
         low, high = map(elo, score.bounds())
-        lines.append(
+        yield (
             f"{game.info.key:<12} {strong:<11} {weak:<11} +{score.won} ={score.drawn} -{score.lost}"
             f"  Elo {elo(score.share):+.0f} ({low:+.0f} to {high:+.0f})"
         )
         shares[strong, weak] = score.share
     among_bots = {pair: share for pair, share in shares.items() if RANDOM not in pair}
     mus = anchors(list(game.bots), among_bots, {})
-    lines += [
-        f"{game.info.key:<12} {level:<11} mu {mu:.1f}, rating {anchor(mu).shown}, "
-        f"slowest move {slowest[level]:.2f} s"
-        for level, mu in mus.items()
-    ]
-    return "\n".join(lines)
+    for level, mu in mus.items():
+        yield (
+            f"{game.info.key:<12} {level:<11} mu {mu:.1f}, rating {anchor(mu).shown}, "
+            f"slowest move {slowest[level]:.2f} s"
+        )
 
 
 def match(
