@@ -234,8 +234,13 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
     events.enter(context.connection, event.id, [player.id], context.now)
     if count == rules.most:  # it begins now
-        begins = {"closes_at": context.now, "starts_at": context.now, "due_at": context.now}
-        events.change(context.connection, event.id, **begins)
+        events.change(
+            context.connection,
+            event.id,
+            closes_at=context.now,
+            starts_at=context.now,
+            due_at=context.now,
+        )
     return _entered(context, event)
 
 
@@ -347,16 +352,10 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     options.pop("-invited", None)
     written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     line = f"event create {game.info.key} {kind.word}"
-    event = course.create(
-        context,
-        kind,
-        game.info.key,
-        until,
-        owner_id=player.id,
-        name=name,
-        options=list(kind.board_options(game, written, line)),
-        rules=replace(kind.rules, most=most, invited=invited, boxes=boxes).as_json(),
-    )
+    board_options = kind.board_options(game, written, line)
+    rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
+    held = course.Held(player.id, name, board_options, rules)
+    event = course.create(context, kind, game.info.key, until, held=held)
     events.enter(context.connection, event.id, [player.id], context.now)
     return _entered(context, event)
 
