@@ -49,7 +49,7 @@ class Event:
         number: counts the events of this kind and game from 1; the year of a final.
         options: canonical option words of its boards.
         rules: see `service.events.kinds.kind.Rules`.
-        owner_id: the player who created it; `None` for the server's own.
+        owner_id: the player who created it; `None` for the server's.
         closes_at: entries close then.
         ends_at: end of the present round; games that still run are decided then.
         round: the present round, 0 before the first.
@@ -290,7 +290,7 @@ def lock(connection: Connection, event_id: int) -> Event | None:
 
 
 def open_event(connection: Connection, kind: str, game: str, now: datetime) -> Event | None:
-    """Return and lock the server's own event of a kind and game that takes entries now."""
+    """Return and lock the server's event of a kind and game that takes entries now."""
     row = connection.execute(
         _EVENT.where(
             events.c.kind == kind,

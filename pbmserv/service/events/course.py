@@ -86,7 +86,7 @@ def create(
 
     Args:
         number: `None` for the next number of its kind and game.
-        held: what a player has chosen who holds the event; `None` for the server's own.
+        held: what a player has chosen who holds the event; `None` for the server's.
     """
     event_id = events.create(
         context.connection,
@@ -149,7 +149,7 @@ def _waiting(context: CommandContext, event: Event) -> list[Entry]:
 def _wait_or_cancel(
     context: CommandContext, event: Event, waiting: Sequence[Entry]
 ) -> list[Notification]:
-    """Put off an event that has too few players; a player's own event is cancelled."""
+    """Put off an event that has too few players, or cancel it if nobody waits for more."""
     if event.is_own or not kind_of(event).waits_for_players:
         return cancel(context, event)
     closes, starts = event.closes_at + WAIT, event.starts_at + WAIT
