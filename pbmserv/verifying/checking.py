@@ -245,11 +245,13 @@ class _Check:
             self._note("late", turns=first)
 
     def _note_chance(self, sheet: Scoresheet, start: Position) -> None:
-        """Note the mails that were mixed into chance, and chance that the server drew alone."""
+        """Note the mails that were mixed into chance, and those that could have been."""
         for ply in sheet.record.plies:
-            if not ply.mark:
-                continue
             name = sheet.names[ply.seat]
+            if not ply.mark:
+                if ply.text == JOIN:
+                    self._note("not-mixed", name=name)
+                continue
             if ply.text == JOIN:
                 how = f"with which {name} accepted"
                 chance = "the first draw and all chance after it"
