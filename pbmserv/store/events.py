@@ -634,6 +634,26 @@ def pairing_of_board(connection: Connection, board_id: int) -> Pairing | None:
     return None if row is None else Pairing(*row)
 
 
+_BEGUN = select(func.min(boards.c.created_at)).join(
+    pairings,
+    and_(
+        pairings.c.board_id == boards.c.id,
+        pairings.c.event_id == bindparam("event"),
+        or_(
+            pairings.c.first_id == bindparam("player"), pairings.c.second_id == bindparam("player")
+        ),
+    ),
+)
+
+
+def begun_at(connection: Connection, event_id: int, player_id: int) -> datetime | None:
+    """Return when the first board of a player in an event was made, `None` if there is none."""
+    begun: datetime | None = connection.execute(
+        _BEGUN, {"event": event_id, "player": player_id}
+    ).scalar()
+    return begun
+
+
 def event_of_board(connection: Connection, board_id: int) -> int | None:
     """Return the event of a board, `None` if it belongs to none."""
     event_id: int | None = connection.execute(

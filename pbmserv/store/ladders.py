@@ -115,6 +115,11 @@ def of_game(connection: Connection, game: str) -> Ladder | None:
     return Ladder(*row) if row else None
 
 
+def all_of(connection: Connection) -> list[Ladder]:
+    """Return the ladders of all games, in the order of the games' keys."""
+    return [Ladder(*row) for row in connection.execute(select(*_LADDER).order_by(ladders.c.game))]
+
+
 def lock(connection: Connection, game: str, now: datetime) -> Ladder:
     """Lock the ladder of a game until the end of the transaction, created if there was none."""
     connection.execute(
@@ -384,6 +389,13 @@ def due_challenges(connection: Connection, now: datetime, most: int) -> list[int
 def claim_challenge(connection: Connection, board_id: int, now: datetime) -> Challenge | None:
     """Lock a due challenge; return `None` if another process has it or has carried it out."""
     row = claim_due(connection, select(*_CHALLENGE), ladder_games, board_id, now)
+    return Challenge(*row) if row else None
+
+
+def lock_challenge(connection: Connection, board_id: int) -> Challenge | None:
+    """Lock and return the challenge of a board, `None` if it is none."""
+    statement = select(*_CHALLENGE).where(ladder_games.c.board_id == board_id).with_for_update()
+    row = connection.execute(statement).first()
     return Challenge(*row) if row else None
 
 
