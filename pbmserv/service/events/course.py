@@ -117,7 +117,7 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
     if kind.begins_full_groups:
         size = Rules.of(event).size
         while len(waiting) >= size:
-            notifications += _begin_full_group(context, event, waiting[:size])
+            notifications += _begin_next_group(context, event, waiting[:size])
             waiting = waiting[size:]
     if context.now < event.closes_at:
         _set_due(context, event, event.closes_at)
@@ -234,7 +234,7 @@ def _store_groups(
 # -- events that begin group by group ------------------------------------------------------------
 
 
-def _begin_full_group(
+def _begin_next_group(
     context: CommandContext, event: Event, entries: Sequence[Entry]
 ) -> list[Notification]:
     """Begin the next group, whose players have the order in which they entered."""
@@ -256,7 +256,7 @@ def _begin_last_group(
     notifications: list[Notification] = []
     begun = events.sections_with_games(context.connection, event.id, 1)
     if len(waiting) >= Rules.of(event).least:
-        notifications += _begin_full_group(context, event, waiting)
+        notifications += _begin_next_group(context, event, waiting)
     elif waiting and not begun:
         return _wait_or_cancel(context, event, waiting)
     elif waiting:
