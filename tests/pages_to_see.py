@@ -28,6 +28,8 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/standings": ("standings",),
     "/ladder": ("ladders",),
     "/ladder/{game}": ("ladder",),
+    "/teams": ("teams",),
+    "/teams/{key}": ("team",),
     "/players/{userid}": ("player",),
     "/mine": ("mine-link",),
     "/mine/{token}": ("mine",),

@@ -99,8 +99,8 @@ def sample_moves(key: str) -> Sequence[str]:
 
 
 BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
-    one.__name__: one
-    for one in (
+    filter_.__name__: filter_
+    for filter_ in (
         drawn_aloud,
         drawn_letter,
         drawn_page,

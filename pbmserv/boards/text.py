@@ -161,4 +161,4 @@ def _beside(left: list[str], right: list[str]) -> list[str]:
     width = _wide(left)
     height = max(len(left), len(right))
     padded = [*left, *[""] * (height - len(left))], [*right, *[""] * (height - len(right))]
-    return [f"{one:<{width}}{_GAP}{other}" for one, other in zip(*padded, strict=True)]
+    return [f"{line:<{width}}{_GAP}{other}" for line, other in zip(*padded, strict=True)]

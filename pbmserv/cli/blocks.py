@@ -64,8 +64,12 @@ def blocked(config: ConfigFile = None) -> None:
     table(
         ("sender", "since", "until"),
         [
-            (one.name, f"{one.created_at:%Y-%m-%d}", f"{one.until:%Y-%m-%d}" if one.until else "-")
-            for one in blocks
+            (
+                block.name,
+                f"{block.created_at:%Y-%m-%d}",
+                f"{block.until:%Y-%m-%d}" if block.until else "-",
+            )
+            for block in blocks
         ],
         fixed=3,
     )

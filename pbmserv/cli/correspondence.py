@@ -57,14 +57,14 @@ def mails(
             ("letter", "when (UTC)", "kind", "about", "mail", "where it is"),
             [
                 (
-                    str(one.number),
-                    f"{one.at:%Y-%m-%d %H:%M}",
-                    one.kind,
-                    one.about,
-                    one.mail,
-                    one.place,
+                    str(letter.number),
+                    f"{letter.at:%Y-%m-%d %H:%M}",
+                    letter.kind,
+                    letter.about,
+                    letter.mail,
+                    letter.place,
                 )
-                for one in correspondence.letters
+                for letter in correspondence.letters
             ],
             fixed=1,
         )

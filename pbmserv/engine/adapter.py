@@ -153,8 +153,10 @@ class View:
         """Return a grid with the cells of the last move, if its game does not say what is new."""
         if not isinstance(part, Grid) or part.new or part.still:
             return part
-        last = {name.upper() for name in _CELL.findall(self.table.last)}
-        names = (cell.name for cell in laid_out(part).cells if cell.piece is not None)
+        names = [cell.name for cell in laid_out(part).cells if cell.piece is not None]
+        move = self.table.last
+        is_cell = move.upper() in map(str.upper, names)
+        last = {name.upper() for name in ([move] if is_cell else _CELL.findall(move))}
         return replace(part, new=tuple(name for name in names if name.upper() in last))
 
     @cached_property
@@ -253,11 +255,11 @@ class AdaptedGame:
             key=rules.key,
             title=rules.title,
             summary=self.summary[:1].lower() + self.summary[1:],
-            min_seats=rules.seats[0],
+            min_seats=max(2, rules.seats[0]),
             max_seats=rules.seats[1],
             hidden=rules.hidden,
             rules_version=rules.version,
-            options=tuple((_form(one), _meaning(one)) for one in self._options),
+            options=tuple((_form(option), _meaning(option)) for option in self._options),
             opening=1,
         )
         bots = dict(rules.bots) or {"house": self._random_move}
@@ -312,15 +314,15 @@ class AdaptedGame:
 
     def options(self, words: Sequence[str], seats: int) -> Settings:  # noqa: ARG002 - a contract
         """Read the option words of a challenge."""
-        values = {one.name: one.default for one in self._options}
-        options_by_name = {one.name.casefold(): one for one in self._options}
+        values = {option.name: option.default for option in self._options}
+        options_by_name = {option.name.casefold(): option for option in self._options}
         for word in words:
             name, sign, text = word.removeprefix("-").partition("=")
             option = options_by_name.get(name.casefold())
             if option is None or not word.startswith("-"):
                 raise self._refused_option("no-option", word, options=self._forms())
             values[option.name] = self._value(option, word, text if sign else None)
-        return Settings((one.name, values[one.name]) for one in self._options)
+        return Settings((option.name, values[option.name]) for option in self._options)
 
     def _value(self, option: Option, word: str, text: str | None) -> Any:
         if set(option.values) == {False, True}:
@@ -338,21 +340,23 @@ class AdaptedGame:
         return OptionError(f"{self.info.key}.{code}", part=part, **facts)
 
     def _forms(self) -> str:
-        return ", ".join(_form(one) for one in self._options)
+        return ", ".join(_form(option) for option in self._options)
 
     def describe(self, options: Settings) -> tuple[str, ...]:
         """Return the words of all options that differ from their defaults."""
-        changed = [one for one in self._options if options[one.name] != one.default]
+        changed = [option for option in self._options if options[option.name] != option.default]
         return tuple(
-            f"-{one.name}"
-            if options[one.name] is True
-            else f"-{one.name}={'no' if options[one.name] is False else options[one.name]}"
-            for one in changed
+            f"-{option.name}"
+            if options[option.name] is True
+            else f"-{option.name}={'no' if options[option.name] is False else options[option.name]}"
+            for option in changed
         )
 
     def rated(self, options: Settings) -> bool:
         """Whether a board with these options changes ratings."""
-        return all(one.rated or options[one.name] == one.default for one in self._options)
+        return all(
+            option.rated or options[option.name] == option.default for option in self._options
+        )
 
     # -- play ------------------------------------------------------------------------------
 
@@ -375,7 +379,9 @@ class AdaptedGame:
         seen = replace(
             state,
             state=state.state if state.outcome else self.rules.seen(state.state, side),
-            chosen=tuple((one, move if one == seat else "") for one, move in state.chosen),
+            chosen=tuple(
+                (chooser, move if chooser == seat else "") for chooser, move in state.chosen
+            ),
             before=None,
             mover=None,
             final=False,
@@ -392,7 +398,7 @@ class AdaptedGame:
     def parse(self, view: View, text: str) -> Move:
         """Read a move as people type it."""
         word = " ".join(matching.tokens(text))
-        spoken = next((one for one, forms in _WORDS.items() if word in forms), "")
+        spoken = next((command for command, forms in _WORDS.items() if word in forms), "")
         listed = view.moves
         move = matching.spelt(text, listed)
         if move is not None:

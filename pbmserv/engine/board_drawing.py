@@ -89,7 +89,7 @@ def _man(cell: Cell, x: float, y: float, text: str) -> Iterator[Shape]:
     """Draw a piece: a stone, a stone with a letter, or a letter in its owner's colour."""
     assert cell.piece is not None
     piece = cell.piece
-    colour = next((one for one in ("white", "black") if one in piece.say.split()), "")
+    colour = next((colour for colour in ("white", "black") if colour in piece.say.split()), "")
     owner = {0: "first", 1: "second"}.get(-1 if piece.seat is None else piece.seat, "mark")
     if piece.glyph in _ROUND:
         role = colour or owner

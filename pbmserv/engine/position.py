@@ -10,6 +10,7 @@ import hashlib
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 from pbmserv.engine import record
@@ -19,6 +20,7 @@ from pbmserv.engine.record import (
     CLAIM,
     FORFEIT,
     HINT,
+    JOIN,
     NO_SEED,
     REDO,
     RESTART,
@@ -67,8 +69,14 @@ def work_of(game: AnyGame, state: Any, text: str) -> int:
 
 def start(game: AnyGame, record: GameRecord) -> Any:
     """Return the state before the first ply."""
-    options = game.options(record.options, record.seats)
-    return game.setup(record.seats, options, Rng(record.seed, 0))
+    return _begun(game, record, record.seed)[0]
+
+
+def _begun(game: AnyGame, head: GameRecord, chance: bytes) -> tuple[Any, bool]:
+    """Return the state before the first move, and whether the game has drawn anything for it."""
+    rng = Rng(chance, 0)
+    state = game.setup(head.seats, game.options(head.options, head.seats), rng)
+    return state, rng.is_used
 
 
 def advance(game: AnyGame, chance: bytes, state: Any, ply: Ply) -> Step[Any]:
@@ -126,6 +134,9 @@ class Position:
         restored: after an undo or redo, the position that it restored; see `newest`.
         chance: the seed of draws: that of the board, with marked mails mixed in. An undo leaves it.
         marked: the seats whose mails are mixed in.
+        head: the record of the board without its plies.
+        draws: whether the game has drawn anything before the first move that all wait for. The box
+            of a race is hidden, and begins before all have accepted.
     """
 
     game: AnyGame
@@ -143,6 +154,8 @@ class Position:
     restored: Position | None = field(default=None, repr=False)
     chance: bytes = field(default=b"", repr=False)
     marked: frozenset[Seat] = frozenset()
+    head: GameRecord | None = field(default=None, repr=False, compare=False)
+    draws: bool = field(default=False, compare=False)
 
     def turns_of(self, seat: Seat | None) -> int:
         """Return the number of turns that a reader may know: in a race, only the reader's own."""
@@ -185,9 +198,12 @@ class Position:
         return position.turns if self.outcome is not None else position.turns_of(seat)
 
     def at(self, number: int) -> Position:
-        """Return the position after ply *number*, which is this one or an earlier one."""
+        """Return the position after ply *number*, which is this one or an earlier one.
+
+        No position is before the draw that the last player who accepted has begun.
+        """
         position = self
-        while position.number > number and position.before is not None:
+        while position.number > number and position.before is not None and not position.is_draw:
             position = position.before
         return position
 
@@ -211,6 +227,16 @@ class Position:
         if self.ply is None:
             return None
         return self.restored if self.ply.text in _RESTORING else self
+
+    def moved(self) -> frozenset[Seat]:
+        """Return the seats that have made a ply which counts, besides accepting the board."""
+        counted = [one.ply for one in self.backwards() if not one.is_draw]
+        return frozenset(ply.seat for ply in counted if ply is not None)
+
+    @property
+    def is_draw(self) -> bool:
+        """Whether its ply began the game again with the mark of an accepting mail."""
+        return self.ply is not None and self.ply.text == JOIN
 
     @property
     def restarts(self) -> bool:
@@ -246,6 +272,8 @@ class Position:
                 return self._restore(ply, self.redo[0], "redone", self.redo[1:])
             case record.RESTART:
                 return self._restore(ply, self._first, "restarted", ())
+            case record.JOIN if self.draws:
+                return self._begin_again(ply)
         step = advance(self.game, mixed_chance(self.chance, ply), self.state, ply)
         outcome = self.game.outcome(step.state)
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
@@ -253,6 +281,20 @@ class Position:
         turns = self.turns + (not ply.free)
         work = work_of(self.game, self.state, ply.text)
         return self._after(ply, step, outcome, turns, work)
+
+    def _begin_again(self, ply: Ply) -> Position:
+        """Return the start of the game, drawn again by a player who accepts.
+
+        Raises:
+            Illegal: a move was made before, or the seat has accepted before.
+        """
+        assert self.head is not None
+        earlier = [position.ply for position in self.backwards() if position.ply is not None]
+        if any(one.text != JOIN or one.seat == ply.seat for one in earlier):
+            raise Illegal("undo-nothing", part=ply.text)
+        state, _ = _begun(self.game, self.head, mixed_chance(self.chance, ply))
+        step = Step(state, {None: ""}, reveals=True)
+        return self._after(ply, step, self.game.outcome(state), 0, 1)
 
     def _restore(
         self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]
@@ -301,6 +343,8 @@ class Position:
             restored,
             mixed_chance(self.chance, ply),
             self.marked | {ply.seat} if ply.mark else self.marked,
+            self.head,
+            self.draws,
         )
 
     @property
@@ -441,11 +485,22 @@ def notes_for(game: AnyGame, step: Step[Any], seat: Seat | None) -> Iterator[Not
 
 def opening(game: AnyGame, record: GameRecord) -> Position:
     """Return the position before the first ply of a record."""
-    state = start(game, record)
+    state, has_drawn = _begun(game, record, record.seed)
     outcome, apart = game.outcome(state), races(game) and game.apart(state)
     step = Step(state, {None: ""})
     return Position(
-        game, record.seed, step, None, None, state, 0, outcome, apart, chance=record.seed
+        game,
+        record.seed,
+        step,
+        None,
+        None,
+        state,
+        0,
+        outcome,
+        apart,
+        chance=record.seed,
+        head=replace(record, plies=()),
+        draws=has_drawn and not apart,
     )
 
 
@@ -464,7 +519,7 @@ def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[S
 
 def played_out(position: Position) -> list[Step[Any]]:
     """Return the start and all steps that count, oldest first; see `Position.backwards`."""
-    positions = list(position.backwards())
+    positions = list(takewhile(lambda one: not one.is_draw, position.backwards()))
     first = positions[-1].before if positions else position
     assert first is not None
     return [first.step, *(later.step for later in reversed(positions))]

@@ -14,6 +14,9 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.types import Seat
 
+SHORT_DIGITS = 24
+"""Hexadecimal digits of the record hash in a tiny letter; nobody tries 96 bits against seeds."""
+
 
 def pledge_of(record: GameRecord) -> bytes:
     """Return the hash that fixes the seed and options of a board before its first move."""

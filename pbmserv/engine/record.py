@@ -63,6 +63,12 @@ REDO = "redo"
 RESTART = "restart"
 """The text of a ply that restarts the board; only in practice."""
 
+JOIN = "join"
+"""The text of a ply with which a player accepts a board whose game draws before the first move.
+
+It is free. The game begins again, with the mark of the accepting mail mixed into chance.
+"""
+
 HINT = "hint"
 """The text of a ply that asks for a hint.
 

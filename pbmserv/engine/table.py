@@ -98,10 +98,10 @@ class Table:
         last = max(due.values(), default=self.used)
         if not due or self.chosen:
             return last + 1
-        live = [one for one in range(self.seats) if one not in self.out]
+        live = [seat for seat in range(self.seats) if seat not in self.out]
         first = min(self.movers)
         waits = (seat - first) % self.seats
-        return last + sum(1 for one in live if 0 < (one - first) % self.seats <= waits)
+        return last + sum(1 for other in live if 0 < (other - first) % self.seats <= waits)
 
     def retaken(self, seat: Seat) -> Table | None:
         """Return the table before the last turn of a seat, `None` if that cannot be had back."""
@@ -180,7 +180,7 @@ class Keeper:
     def _chosen(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
         """Keep a move until all have chosen; then carry out all of them."""
         used = dict(table.due)[seat]
-        due = tuple(one for one in table.due if one[0] != seat)
+        due = tuple(turn for turn in table.due if turn[0] != seat)
         chosen = replace(
             table, chosen=(*table.chosen, (seat, move)), due=due, before=table, mover=seat
         )
@@ -191,12 +191,12 @@ class Keeper:
 
     def _all_at_once(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
         """Carry out the moves that all seats have chosen; *seat* was the last to choose."""
-        moves = {table.sides[one]: text for one, text in sorted(table.chosen)}
+        moves = {table.sides[chooser]: text for chooser, text in sorted(table.chosen)}
         after = _after(self.game.play_all(table.state, moves, CountedRng(rng)))
         if not after.told:
             reports = [f"{{{side}}} played {text}." for side, text in moves.items()]
             after = replace(after, told=reports)
-        notes = [_note(table, one, seat) for one in after.told]
+        notes = [_note(table, sentence, seat) for sentence in after.told]
         public: dict[Seat | None, str] = {None: ", ".join(moves.values())}
         order = range(table.seats)
         return self._went_on(replace(table, chosen=()), after, order, notes, public, final=True)
@@ -311,7 +311,7 @@ class Keeper:
         target = table.retaken(by)
         if target is None:
             raise Illegal(f"{self.game.key}.no-take-back", part=TAKE_BACK)
-        due = tuple((one, table.used + 1) for one, _ in target.due)
+        due = tuple((due_seat, table.used + 1) for due_seat, _ in target.due)
         return Step(replace(target, due=due, used=table.used, offer=None), public, notes)
 
     def claimed(self, table: Table, seat: Seat) -> Step[Table]:
@@ -334,8 +334,8 @@ class Keeper:
             return Step(after, public, (note,), reveals=True)
         side = table.sides[seat]
         left = _after(self.game.leave(table.state, side, CountedRng(rng)))
-        all_notes = [note, *(_note(table, one, seat) for one in left.told)]
-        others_due = tuple(one for one in table.due if one[0] != seat)
+        all_notes = [note, *(_note(table, sentence, seat) for sentence in left.told)]
+        others_due = tuple(turn for turn in table.due if turn[0] != seat)
         begun = replace(gone, before=table, mover=seat)
         if left.next is None and (seat not in table.movers or others_due):
             after = replace(begun, state=left.state, due=others_due, final=True)
@@ -392,7 +392,7 @@ def _told(
     if after.secret is not None:
         public = {seat: move, None: after.secret}
     if after.told:
-        return [_note(table, one, seat) for one in after.told], public
+        return [_note(table, sentence, seat) for sentence in after.told], public
     own = _note(table, Told(f"{{{side}}} played {move}."), seat)
     if after.secret is None:
         return [own], public

@@ -101,7 +101,8 @@ def laid_out(grid: Grid, moves: Iterable[str] = (), *, turned: bool = False) -> 
                 cells.append(Cell(""))
                 continue
             own = grid.names.get((row, column))
-            name = own if own is not None else f"{columns[column]}{lines[row]}"
+            usual = f"{columns[column]}{lines[row]}" or f"{row + 1}.{column + 1}"
+            name = usual if own is None else own
             piece = None if key == EMPTY else piece_of(grid.pieces, key)
             dark = grid.shape == "chequered" and (row + column) % 2 == 1
             reply = tap(name) or (taps[column] if piece is None else "")
@@ -144,7 +145,7 @@ def legend(
                 others.append(piece)
     phrases = [
         f"{'you have' if seat == you else names[seat] + ' has'} {_set_of(pieces, glyphs)}"
-        for seat, pieces in sorted(owned.items(), key=lambda one: (one[0] != you, one[0]))
+        for seat, pieces in sorted(owned.items(), key=lambda owner: (owner[0] != you, owner[0]))
         if seat < len(names)
     ]
     phrases += [

@@ -210,9 +210,9 @@ def monte_carlo(
             worths = _played_out(game, moves_of, node, draws, longest)
         else:
             worths = playout(node.state, node.seat, draws)
-        for one in path:
-            one.visits += 1
-            one.won += worths[one.mover]
+        for node in path:
+            node.visits += 1
+            node.won += worths[node.mover]
     return max(root.children.items(), key=lambda item: item[1].visits)[0]
 
 
@@ -253,7 +253,7 @@ def _played_out(
         else:
             seat = 1 - seat
     if result is not None:
-        return [_worth(result, one) for one in range(2)]
+        return [_worth(result, side) for side in range(2)]
     return [0.0, 0.0]
 
 

@@ -208,7 +208,9 @@ class Battleships(Game[State]):
         theirs = state[1 - seat]
         reports = []
         for cell in cells:
-            ship = next((n for n, one in enumerate(theirs.ships) if cell in one), None)
+            ship = next(
+                (n for n, cells_of_ship in enumerate(theirs.ships) if cell in cells_of_ship), None
+            )
             if ship is None:
                 theirs = replace(theirs, misses=theirs.misses | {cell})
                 reports.append(f"{{{seat}}} fired at {CELLS[cell]}: a miss.")
@@ -223,7 +225,7 @@ class Battleships(Game[State]):
 
     def with_waters(self, state: State, seat: Seat, waters: Waters) -> State:
         """Return the state with other waters of a player."""
-        return tuple(waters if n == seat else one for n, one in enumerate(state))
+        return tuple(waters if n == seat else own for n, own in enumerate(state))
 
     def over(self, state: State) -> Result | None:
         for seat in (0, 1):
@@ -235,7 +237,7 @@ class Battleships(Game[State]):
         if self.over(state):
             return state
         return tuple(
-            one if n == seat else replace(one, ships=self.known(one)) for n, one in enumerate(state)
+            own if n == seat else replace(own, ships=self.known(own)) for n, own in enumerate(state)
         )
 
     def known(self, waters: Waters) -> tuple[Ship, ...]:
@@ -294,7 +296,7 @@ def chances(waters: Waters) -> list[float]:
     open_hits = waters.hits - sunk
     closed = waters.misses | sunk
     if not waters.touching:
-        closed |= {cell for one in sunk for cell in around(one)}
+        closed |= {cell for sunk_cell in sunk for cell in around(sunk_cell)}
     for n, (_, length) in enumerate(FLEET):
         if n in waters.sunk:
             continue
@@ -303,7 +305,7 @@ def chances(waters: Waters) -> list[float]:
                 hits = sum(cell in open_hits for cell in ship)
                 for cell in ship:
                     weight[cell] += 50.0**hits
-    return [0.0 if n in waters.shots else one for n, one in enumerate(weight)]
+    return [0.0 if n in waters.shots else likelihood for n, likelihood in enumerate(weight)]
 
 
 def hunter(level: int) -> Any:
@@ -319,7 +321,7 @@ def hunter(level: int) -> Any:
             free = [n for n in range(SIZE * SIZE) if n not in theirs.shots and n not in shots]
             best = max(weight[n] for n in free)
             sunk = {cell for n in theirs.sunk for cell in theirs.ships[n]}
-            floor = 0.98 if level == 2 else 0.75 if level == 1 else 0.0
+            floor = 0.98 if level == 2 else 0.4 if level == 1 else 0.0
             if level == 0 and theirs.hits - sunk:
                 floor = 0.5
             good = [n for n in free if weight[n] >= floor * best and (level or n % 2 or floor)]

@@ -303,7 +303,7 @@ def of_fen(fen: str) -> Position:
         board = board.replace(digit, "." * int(digit))
     board = board.replace("/", "")
     corners = {"K": 63, "Q": 56, "k": 7, "q": 0}
-    rooks = frozenset(corners[one] for one in castling if one in corners)
+    rooks = frozenset(corners[right] for right in castling if right in corners)
     return Position(board, mover == "w", rooks, PLACE.get(passed, -1), first=board)
 
 
@@ -328,8 +328,8 @@ def notation(position: Position, step: Step, others: Iterable[Step]) -> str:
         start = SQUARES[square][0] if captures else ""
         return f"{start}{target}" + (f"={promoted}" if promoted else "")
     same = [
-        one[0] for one in others
-        if one[1] == to and one[0] != square and board[one[0]] == board[square]
+        other[0] for other in others
+        if other[1] == to and other[0] != square and board[other[0]] == board[square]
     ]  # fmt: skip
     start = ""
     if same:
@@ -444,7 +444,7 @@ class Chess(Game[Position]):
         return f"{plain or 'That'} is not a legal move here."
 
     def play(self, state: Position, seat: Seat, move: str, rng: Rng) -> Position | After[Position]:
-        step = next(one for one in legal(state) if text_of(state, one) == move)
+        step = next(step for step in legal(state) if text_of(state, step) == move)
         text = full_notation(state, step)
         following = replace(after(state, step), played=(*state.played, text))
         return After(following, [f"{{{seat}}} played {text}."])
@@ -589,7 +589,7 @@ class Search:
                     alpha = max(alpha, score)
             except Spent:
                 break
-            scored.sort(key=lambda one: -one[0])
+            scored.sort(key=lambda pair: -pair[0])
             listed = [step for _, step in scored]
             best = listed[0]
             if abs(scored[0][0]) > MATE / 2 or len(listed) == 1:
@@ -614,8 +614,8 @@ class Search:
             if best >= beta or depth < -6:
                 return best
             listed = [
-                one for one in steps(position)
-                if (board[one[1]] != "." and not is_castling(board, one)) or one[2] == "Q"
+                step for step in steps(position)
+                if (board[step[1]] != "." and not is_castling(board, step)) or step[2] == "Q"
             ]  # fmt: skip
         else:
             listed = list(steps(position))

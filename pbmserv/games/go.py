@@ -378,8 +378,8 @@ def put(
     for other in around[cell]:
         if board[other] not in {".", stone} and (dead := stifled(board, other, around)):
             captured += dead
-            for one in dead:
-                board[one] = "."
+            for dead_cell in dead:
+                board[dead_cell] = "."
     if not captured and stifled(board, cell, around):
         board[cell] = "."
         return None

@@ -180,7 +180,7 @@ class Gomoku(Game[Stones]):
         stones = STONES
         if state.black is not None:
             owners = {"X": state.black, "O": 1 - state.black}
-            stones = {key: replace(one, seat=owners[key]) for key, one in STONES.items()}
+            stones = {key: replace(stone, seat=owners[key]) for key, stone in STONES.items()}
         won = [CELLS[cell] for cell in state.won]
         return [Grid(rows, stones, lines=lines, shape="lines", strong=won)]
 

@@ -224,6 +224,7 @@ def _brief_lines(headers: Headers) -> str:
             *threading,
             f"Auto-Submitted: {headers.auto_submitted}",
             f"X-Loop: {headers.x_loop}",
+            *(f"Pbmserv-Record: {record}" for record in headers.records),
             "MIME-Version: 1.0\r\n",
         ]
     )

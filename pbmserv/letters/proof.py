@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from pbmserv.engine.proof import Growth, RecordHash, RecordHashes, pledge_of, short
+from pbmserv.engine.proof import (
+    SHORT_DIGITS,
+    Growth,
+    RecordHash,
+    RecordHashes,
+    pledge_of,
+    short,
+)
 from pbmserv.engine.record import GameRecord, Ply, Scoresheet, result_of, write_record
 from pbmserv.engine.types import Seat
 from pbmserv.letters.mime import Attachment
@@ -54,6 +61,13 @@ class BoardProof:
         if self.hashes.move:
             words.append(f"move={self.hashes.move.hex()}")
         return ";\r\n ".join(words)
+
+    @property
+    def short_field(self) -> str:
+        """The value of the field in a tiny letter: the record hash alone, and only its start."""
+        who = "" if self.seat is None else f"; seat={self.seat}"
+        start = self.hashes.record.hex()[:SHORT_DIGITS]
+        return f"board={self.board}{who}; turns={self.turns}; record={start}"
 
     @property
     def brief(self) -> str:

@@ -36,8 +36,8 @@ class LetterKind:
         can_wait: it can go into the digest; results and all answers are sent at once.
         subscription: the subscription that its reader would end: ``digest``, ``broadcasts``,
             ``announcements``, ``challenges``, ``invitations``, ``reminders``, ``follow``,
-            ``daily``, ``event``, ``ladder``, or ``single`` (news of one's own boards, which can
-            come once a day instead); ``""`` for an answer.
+            ``daily``, ``event``, ``ladder``, ``team``, or ``single`` (news of one's own boards,
+            which can come once a day instead); ``""`` for an answer.
         question: the question that a reply answers; `None` if a reply is about the letter's board.
         asks_stranger: its address is not confirmed, and a reply only confirms it.
         asks_of_itself: the question is about this very letter.
@@ -157,6 +157,13 @@ KINDS: Mapping[str, LetterKind] = {
         only_words=True,
     ),
     "message-sent": LetterKind(own_words=True),
+    "team-chat": LetterKind(
+        subscription="team",
+        question=Question(Purpose.TEAM, "team"),
+        reaches_others=True,
+        only_words=True,
+        lists_people=True,
+    ),
     "service-notice": LetterKind(for_many=True),
     # Boards.
     "begin-asked": LetterKind(question=Question(Purpose.BEGIN, "number")),
@@ -218,6 +225,15 @@ KINDS: Mapping[str, LetterKind] = {
     "event-entry": LetterKind(lists_people=True),
     "event-news": LetterKind(subscription="event", lists_people=True),
     "events": LetterKind(lists_people=True),
+    "team": LetterKind(lists_people=True),
+    "team-invited": LetterKind(
+        subscription="challenges",
+        question=Question(Purpose.TEAM_INVITED, "team"),
+        reaches_others=True,
+        lists_people=True,
+    ),
+    "team-news": LetterKind(subscription="team", lists_people=True),
+    "teams": LetterKind(lists_people=True),
     # Answers to mails with no effect, or with many; the digest and its parts.
     "astray": _PLAIN,
     "game-stopped": _PLAIN,

@@ -87,6 +87,10 @@ class Purpose(IntEnum):
     """Opens the page of `player`'s account; `number` as for `BOARD_VISIT`."""
     CALENDAR = 26
     """Reads the calendar of `player`'s deadlines, and nothing else."""
+    TEAM_INVITED = 27
+    """`player` speaks, and may join team `about`."""
+    TEAM = 28
+    """`player` answers words of a member of team `about`, which goes to the whole team."""
 
 
 PAGE_DAYS = 30
@@ -100,6 +104,9 @@ OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT, Pur
 
 OF_BOARDS = frozenset({Purpose.PLAYER, Purpose.BOARD, Purpose.TRAY})
 """Purposes of letters whose replies are about the board that the letter shows, if any."""
+
+OF_TALK = frozenset({Purpose.MESSAGE, Purpose.TEAM})
+"""Purposes of letters that hold words of a player; a reply is an answer in words."""
 
 ENDINGS = frozenset({Purpose.UNSUBSCRIBE, Purpose.UNINVITED})
 """Purposes of addresses that end letters of a kind; the text of the mail does not matter."""
@@ -360,7 +367,7 @@ def _cipher_key(key: bytes, purpose: Purpose) -> bytes:
 
 def _mac(key: bytes, body: bytes | bytearray) -> bytes:
     """Return the signature of a token: HMAC-SHA-256, truncated."""
-    return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
+    return _hmac(key, b"reply-address\0" + body)[:MAC_BYTES]
 
 
 def _encipher(key: bytes, number: int) -> int:
@@ -376,9 +383,21 @@ def _decipher(key: bytes, number: int) -> int:
 def _feistel(key: bytes, number: int, rounds: Iterable[int]) -> int:
     left, right = number >> _HALF, number & _LOW
     for turn in rounds:
-        mixed = hmac.digest(key, bytes((turn,)) + right.to_bytes(3), "sha256")
+        mixed = _hmac(key, bytes((turn,)) + right.to_bytes(3))
         left, right = right, left ^ (int.from_bytes(mixed[:3]) & _LOW)
     return left << _HALF | right
+
+
+def _hmac(key: bytes, words: bytes) -> bytes:
+    """Return an HMAC-SHA-256. A letter needs twenty, and to begin one takes longest."""
+    begun = _begun(key).copy()
+    begun.update(words)
+    return begun.digest()
+
+
+@lru_cache(maxsize=64)
+def _begun(key: bytes) -> hmac.HMAC:
+    return hmac.new(key, digestmod="sha256")
 
 
 def _swapped(number: int) -> int:

@@ -84,11 +84,12 @@ class Outbox:
             StoreAway: the database cannot be reached.
         """
         raws: dict[int, bytes] = {}
+        kills = self._watch.killed_over()
         try:
             with self._database.snapshot() as connection:
                 looking = BoardReader(connection, self._composer.positions)
                 for row in rows:
-                    raws[row.id] = row.raw or self._rendered(looking, row)
+                    raws[row.id] = row.raw or self._rendered(looking, row, kills.get(row.id, 0))
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
                 self._rows.keep(packed)
@@ -96,8 +97,7 @@ class Outbox:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]
 
-    def _rendered(self, looking: BoardReader, row: QueuedLetter) -> bytes:
-        kills = self._watch.killed_over().get(row.id, 0)
+    def _rendered(self, looking: BoardReader, row: QueuedLetter, kills: int) -> bytes:
         if kills:
             _refuse_deadly(row, kills)
         self._watch.at(row.id)

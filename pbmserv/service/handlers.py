@@ -15,7 +15,14 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
-from pbmserv.commands.table.contests import Contest, Events, OneEvent
+from pbmserv.commands.table.events import (
+    EventByGame,
+    EventByNumber,
+    Events,
+    OneTeam,
+    TeamChat,
+    Teams,
+)
 from pbmserv.commands.table.ladder import (
     ChallengeOnLadder,
     JoinLadder,
@@ -76,7 +83,7 @@ from pbmserv.service.boards import (
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.events import event_commands
+from pbmserv.service.events import event_commands, team_commands
 from pbmserv.service.ladder import ladder
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races, saved_games, scores
@@ -138,9 +145,12 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
-    Contest: event_commands.contest,
-    OneEvent: event_commands.one_event,
+    EventByGame: event_commands.event_by_game,
+    EventByNumber: event_commands.event_by_number,
     Events: event_commands.show_events,
+    OneTeam: team_commands.one_team,
+    TeamChat: team_commands.chat,
+    Teams: team_commands.show_teams,
 }
 """The handler of each command.
 

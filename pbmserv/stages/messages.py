@@ -298,6 +298,9 @@ def _read(kind: Any, text: bytes) -> Any:
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         places = sorted(
-            {".".join(map(str, one["loc"][1:])) + ": " + one["type"] for one in problems}
+            {
+                ".".join(map(str, problem["loc"][1:])) + ": " + problem["type"]
+                for problem in problems
+            }
         )
         raise Misread("; ".join(places)) from None

@@ -91,7 +91,9 @@ def reports_line(connection: Connection) -> str:
         f"Reports (DMARC) of {reported_sources.KEPT.days} days: {passed:,} messages passed and "
         f"{failed:,} failed, from {count} addresses"
     )
-    worst = [f"{one.source} ({one.failed:,})" for one in reported_sources.worst(connection, 3)]
+    worst = [
+        f"{source.source} ({source.failed:,})" for source in reported_sources.worst(connection, 3)
+    ]
     return f"{line}; most failed: {', '.join(worst)}." if worst else f"{line}."
 
 

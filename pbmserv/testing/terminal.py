@@ -37,7 +37,7 @@ def play_in_terminal(
     level = bot or bots_of(game)[-1]
     if level not in game.bots:
         raise OperatorError(f"{rules.key} has no bot {level}; it has {', '.join(game.bots)}")
-    names = ("you", *(level for _ in range(1, rules.seats[0])))
+    names = ("you", *(level for _ in range(1, max(2, rules.seats[0]))))
     record = GameRecord(rules.key, rules.version, len(names), options, seed)
     position = opening(game, record)
     show(f"{rules.title}. Write a move, or quit.")
@@ -81,6 +81,6 @@ def _tell(
 
 def _result(outcome: Outcome) -> str:
     place = outcome.places[YOU]
-    best = sum(one == 1 for one in outcome.places)
+    best = sum(place == 1 for place in outcome.places)
     end = "You have lost" if place > 1 else "You have won" if best == 1 else "It is a draw"
     return f"{end}: {outcome.reason}."

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
 
 from pbmserv.engine.chance import mail_mark
+from pbmserv.engine.proof import SHORT_DIGITS
 from pbmserv.engine.record import FIRST_LINE
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
@@ -27,11 +28,16 @@ MOST_RECORDS = 1_000
 MOST_FIELDS = 20
 _MOST_MARKS = 1_000_000
 _SUBJECT = 60
+_SENDER = 200
 
 _HASH = "([0-9a-f]{64})"
 _FIELD = re.compile(
     r"board=([0-9]{1,9})(?:; seat=([0-9]))?; turns=([0-9]{1,6}); "
     rf"pledge={_HASH}; record={_HASH}(?:; move={_HASH})?"
+)
+_SHORT_FIELD = re.compile(
+    r"board=([0-9]{1,9})(?:; seat=([0-9]))?; turns=([0-9]{1,6}); "
+    rf"record=([0-9a-f]{{{SHORT_DIGITS}}})"
 )
 _SIGNER = re.compile(r"(?:^|;)\s*d\s*=\s*([A-Za-z0-9.-]{1,253})\s*(?:;|$)")
 _IDENTITY = re.compile(r"<[!-;=?-~]{3,900}>")
@@ -39,7 +45,10 @@ _IDENTITY = re.compile(r"<[!-;=?-~]{3,900}>")
 
 @dataclass(frozen=True, slots=True)
 class Hashes:
-    """The hashes of one board in one letter; see `letters.proof.BoardProof`."""
+    """The hashes of one board in one letter; see `letters.proof.BoardProof`.
+
+    A tiny letter has only the start of the record hash: `pledge` and `move` are ``b""``.
+    """
 
     board: int
     seat: int | None
@@ -54,7 +63,7 @@ class Letter:
     """A letter about boards.
 
     Attributes:
-        sender: the From field.
+        sender: the address of the From field. The names of senders differ, in tiny letters too.
         subject: the subject in one line.
         date: the Date field; `None` if it cannot be read.
         kind: the kind of letter, by its Feedback-ID.
@@ -118,7 +127,7 @@ class Mailbox:
         with suppress(MailError):
             text = read_body(headers, body).text
         letter = Letter(
-            one_line(first(headers, "from"))[:200],
+            parseaddr(one_line(first(headers, "from"))[:_SENDER])[1].lower(),
             one_line(first(headers, "subject"))[:_SUBJECT],
             _date(first(headers, "date")),
             first(headers, "feedback-id").partition(":")[0],
@@ -141,12 +150,19 @@ class Mailbox:
 def _hashes(headers: Headers) -> list[Hashes]:
     read = []
     for value in headers.get("pbmserv-record", ())[:MOST_FIELDS]:
-        match = _FIELD.fullmatch(" ".join(value.split()))
+        text = " ".join(value.split())
+        match = _FIELD.fullmatch(text)
+        short = _SHORT_FIELD.fullmatch(text)
         if match is not None:
             board, seat, turns, *digits = match.groups()
-            pledge, record, move = (bytes.fromhex(one or "") for one in digits)
-            seat_number = None if seat is None else int(seat)
-            read.append(Hashes(int(board), seat_number, int(turns), pledge, record, move))
+        elif short is not None:
+            board, seat, turns, start = short.groups()
+            digits = ["", start, ""]
+        else:
+            continue
+        pledge, record, move = (bytes.fromhex(one or "") for one in digits)
+        seat_number = None if seat is None else int(seat)
+        read.append(Hashes(int(board), seat_number, int(turns), pledge, record, move))
     return read
 
 

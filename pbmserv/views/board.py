@@ -30,6 +30,13 @@ _TEMPLATES: Mapping[Form, tuple[str, ...]] = {
 }
 """Templates that draw a board in a form; the first that exists is used."""
 
+_UNDRAWN: Mapping[Form, str] = {
+    "text": "letters/pieces/undrawn.txt.j2",
+    "speech": "letters/pieces/undrawn.txt.j2",
+    "own-page": "letters/pieces/nothing.j2",
+}
+"""Templates for a board whose game has not drawn yet, where they differ from that of letters."""
+
 
 @dataclass(frozen=True)
 class BoardScene:
@@ -58,6 +65,8 @@ class BoardScene:
         daily: number of this box of the day; 0 for other boards.
         shut: whether the board is over but its hidden facts stay hidden for a while.
         chooser: userid of the player who chose the box of a race and may know it; "" for none.
+        undrawn: whether dice and the like are drawn later, when all have accepted. What the view
+            shows then will change, so that nothing shows it.
     """
 
     number: int
@@ -83,6 +92,7 @@ class BoardScene:
     daily: int
     shut: bool
     chooser: str
+    undrawn: bool = False
 
     @property
     def has_coach(self) -> bool:
@@ -96,6 +106,8 @@ class BoardScene:
 
     def templates(self, form: Form) -> list[str]:
         """Return the names of the templates that draw the board in a form, the best one first."""
+        if self.undrawn:
+            return [_UNDRAWN.get(form, "letters/pieces/undrawn.html.j2")]
         return [name.format(key=self.key) for name in _TEMPLATES[form]]
 
 

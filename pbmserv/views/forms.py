@@ -25,7 +25,12 @@ def board_text(scene: BoardScene) -> str:
 
 
 def board_facts(scene: BoardScene) -> Any:
-    """Return the board as a JSON-ready dataclass; ``None`` if its game has no such facts."""
+    """Return the board as a JSON-ready dataclass.
+
+    Return `None` if its game has no such facts, or has still to draw them.
+    """
+    if scene.undrawn:
+        return None
     return scene.game.facts(scene.view) if isinstance(scene.game, Readable) else None
 
 

@@ -88,17 +88,17 @@ class Ink:
         return self._drawn(drawings, label, self._palette.__getitem__).encode()
 
     def _drawn(self, drawings: Sequence[Drawing], label: str, colour: Any) -> Markup:
-        width = sum(one.width for one in drawings) + MARGIN * (len(drawings) - 1)
+        width = sum(drawing.width for drawing in drawings) + MARGIN * (len(drawings) - 1)
         parts = [
             {
-                "left": sum(one.width + MARGIN for one in drawings[:n]),
+                "left": sum(drawing.width + MARGIN for drawing in drawings[:n]),
                 "shapes": [(shape, _colours(shape)) for shape in drawing.shapes],
             }
             for n, drawing in enumerate(drawings)
         ]
         values = {
             "width": width,
-            "height": max(one.height for one in drawings),
+            "height": max(drawing.height for drawing in drawings),
             "parts": parts,
             "label": label,
             "colour": colour,

@@ -188,6 +188,26 @@ class EventPage(EventLine):
 
 
 @dataclass(frozen=True, slots=True)
+class TeamPage:
+    """A team.
+
+    Attributes:
+        key: its name in addresses of pages.
+        members: in the order of the boards; those behind the first ones are reserves.
+        boards: members who play a match.
+        created: a day in ISO 8601.
+    """
+
+    team: int
+    key: str
+    name: str
+    captain: PublicName
+    members: Sequence[PublicName]
+    boards: int
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlayerRating:
     """A player's rating in a game; `standing` is ``None`` before the first rated game."""
 

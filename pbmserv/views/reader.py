@@ -131,6 +131,8 @@ class ShownBoard:
             after=words.get("after"),
             chooser=self.board.chooser,
         )
+        if self.position.draws and self.board.undecided:
+            return replace(scene, undrawn=True, your_turn=False, waiting=())
         if not (words.get("read_as") or words.get("held")):
             return scene
         template = template_of("letters/pieces/reading.j2")

@@ -33,7 +33,7 @@ from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.views.board import BoardScene
-from pbmserv.views.public import EventLine, EventPage, Finished
+from pbmserv.views.public import EventLine, EventPage, Finished, TeamPage
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
@@ -196,6 +196,8 @@ class _Api:
             ),
             Endpoint("/events", self.events, Listing[EventLine]),
             Endpoint("/events/{event}", self.event, EventPage, (400, 404), _GROUP),
+            Endpoint("/teams", self.teams, Listing[TeamPage]),
+            Endpoint("/teams/{team}", self.team, TeamPage, (404,)),
             Endpoint("/seeks", self.seeks, Listing[Seek]),
             Endpoint("/today", self.today, Today, (404,), _TAP),
             Endpoint("/seat", self.seat, Seat, (401,)),
@@ -317,7 +319,7 @@ class _Api:
         return _json(request, Listing(seeks), Listing[Seek], _PUBLIC)
 
     async def events(self, request: Request) -> Response:
-        """Leagues, cups and tournaments: those that take entries first."""
+        """Leagues, cups and other events: those that take entries first."""
         events = await self._allowance.spend(request, self._web_requests.public.events)
         return _json(request, Listing(list(events)), Listing[EventLine], _PUBLIC)
 
@@ -331,6 +333,19 @@ class _Api:
         if event is None:
             raise ApiProblem(404, "no-event", number=text[:40])
         return _json(request, event, EventPage, _PUBLIC)
+
+    async def teams(self, request: Request) -> Response:
+        """The teams, by name."""
+        teams = await self._allowance.spend(request, self._web_requests.public.teams)
+        return _json(request, Listing(list(teams)), Listing[TeamPage], _PUBLIC)
+
+    async def team(self, request: Request) -> Response:
+        """A team with its members."""
+        key = request.path_params["team"]
+        team = await self._allowance.spend(request, lambda: self._web_requests.public.team(key))
+        if team is None:
+            raise ApiProblem(404, "no-team", name=key[:40])
+        return _json(request, team, TeamPage, _PUBLIC)
 
     async def today(self, request: Request) -> Response:
         """The guest box of today, after the taps in "state" and one more."""

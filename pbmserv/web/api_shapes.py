@@ -390,7 +390,7 @@ class Move:
 
 def like(shape: type[T], source: object, **others: Any) -> T:
     """Return a shape whose fields come from *others*, or from *source* under the same names."""
-    names: list[str] = [one.name for one in fields(cast("Any", shape)) if one.name not in others]
+    names: list[str] = [part.name for part in fields(cast("Any", shape)) if part.name not in others]
     if isinstance(source, Mapping):
         return shape(**{name: source[name] for name in names}, **others)
     return shape(**{name: getattr(source, name) for name in names}, **others)
@@ -479,7 +479,7 @@ def seat_of(page: BoardPage) -> Seat:
     """Return a board as its player sees it."""
     scene, runs = page.scene, page.is_running
     assert scene.you is not None
-    legal = scene.game.legal(scene.view) if runs else ()
+    legal = scene.game.legal(scene.view) if runs and not scene.undrawn else ()
     ended = "declined" if page.declined else "finished"
     return like(
         Seat,

@@ -30,6 +30,7 @@ _IN_PATHS: Mapping[str, Mapping[str, Any]] = {
     "board": {"type": "integer", "minimum": 1, "maximum": LAST_NUMBER},
     "event": {"type": "integer", "minimum": 1, "maximum": LAST_NUMBER},
     "game": {"type": "string", "examples": ["blackbox"]},
+    "team": {"type": "string", "examples": ["red-rooks"]},
     "userid": {"type": "string", "pattern": f"^{USERID.pattern}$"},
 }
 _ATTRIBUTES = "Attributes:"

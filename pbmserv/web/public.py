@@ -27,6 +27,7 @@ from pbmserv.views.public import (
     PublicPlayer,
     Seek,
     StandingsTable,
+    TeamPage,
 )
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
@@ -90,6 +91,14 @@ class PublicRequests(Protocol):
         """Return an event with its groups from *first* on; ``None`` if there is no such event."""
         ...
 
+    async def teams(self) -> Sequence[TeamPage]:
+        """Return the teams by name."""
+        ...
+
+    async def team(self, key: str) -> TeamPage | None:
+        """Return a team; ``None`` if there is none of this name."""
+        ...
+
     async def seeks(self) -> Sequence[Seek]:
         """Return the open seeks."""
         ...
@@ -133,6 +142,8 @@ def public_routes(printer: Printer, service: PublicRequests, allowance: Allowanc
         Route("/events.atom", metered(site.events_feed)),
         Route("/events/{number:int}", metered(site.event)),
         Route("/events/{number:int}.atom", metered(site.event_feed)),
+        Route("/teams", metered(site.teams)),
+        Route("/teams/{key}", metered(site.team)),
         Route("/seeks", metered(site.seeks)),
         Route("/game/{number:int}.svg", site.picture),
         Route("/game/{number:int}.png", site.picture),
@@ -194,6 +205,8 @@ class _Public:
 
     async def dailies(self, request: Request) -> Response:
         """Show the archive of the boxes of the day."""
+        if not self._printer.pages.boxes:
+            return self._printer.failure(404, "missing")
         games = await self._service.dailies()
         return tagged(request, self._printer.again("dailies", games=games), headers=BRIEFLY)
 
@@ -237,6 +250,17 @@ class _Public:
         if event is None:
             return self._printer.failure(404, "missing")
         return tagged(request, self._printer.raw("event.atom", words=event), ATOM, BRIEFLY)
+
+    async def teams(self, request: Request) -> Response:
+        text = self._printer.again("teams", teams=await self._service.teams())
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
+
+    async def team(self, request: Request) -> Response:
+        page = await self._service.team(request.path_params["key"])
+        if page is None:
+            return self._printer.failure(404, "missing")
+        text = self._printer.text("team", page=page)
+        return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def seeks(self, request: Request) -> Response:
         seeks = await self._service.seeks()

@@ -76,6 +76,7 @@ PROVES_NOTHING = frozenset(
         "help",
         "list",
         "events",
+        "teams",
         "games",
         "standings",
         "ratings",

@@ -540,6 +540,32 @@ def holding_events(folder: Path) -> Iterator[Posted]:
             yield from server.live(days=days)
 
 
+def gathering_a_team(folder: Path) -> Iterator[Posted]:
+    """A team: invitations, words, an order, and its captains."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob", "carol", "dave")
+        yield from server.send(ALICE, "teams")
+        yield from server.send(ALICE, f"blackbox solo alice {PASSWORD} {SMALL}")
+        yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
+        yield from server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        yield from server.send(ALICE, f"team alice {PASSWORD} create Red Rooks")
+        invited = server.send(ALICE, f"team alice {PASSWORD} invite bob carol dave")
+        yield from invited
+        yield from server.send(BOB, f"team bob {PASSWORD}")
+        yield from server.reply(_to(invited, BOB), "yes")
+        yield from server.reply(_to(invited, CAROL), "yes")
+        yield from server.reply(_to(invited, DAVE), "no")
+        yield from server.send(ALICE, f"team alice {PASSWORD} order bob carol alice")
+        yield from server.send(BOB, f"team chat bob {PASSWORD}", "I begin!")
+        yield from server.send(BOB, f"team bob {PASSWORD} letters off")
+        yield from server.send(BOB, f"team bob {PASSWORD} letters on")
+        yield from server.send(ALICE, f"team alice {PASSWORD} captain bob")
+        yield from server.send(BOB, f"team bob {PASSWORD} remove carol")
+        yield from server.send(CAROL, f"team carol {PASSWORD} show Red Rooks")
+        yield from server.send(CAROL, "teams")
+        yield from server.send(BOB, f"team bob {PASSWORD} leave")
+
+
 STORIES: tuple[Story, ...] = (
     shut,
     signing_up,
@@ -559,4 +585,5 @@ STORIES: tuple[Story, ...] = (
     unsubscribing,
     climbing,
     holding_events,
+    gathering_a_team,
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asking_pages import asked, site_of
+from asking_pages import asked, followed, site_of
 from indoors import PASSWORD, address_of, indoors
 from mailboxes_of_games import Played, a_game, checked, sentences
 from sqlalchemy import select, update
@@ -105,7 +105,7 @@ def test_a_copy_of_the_first_mail_and_a_second_reply_change_nothing(tmp_path: Pa
         game.take(game.world.send_raw(address, first, reply_to[1].decode()))
         game.reply("anna", "1 five")
         assert marks(game) == before
-        assert sum(mark is not None for mark in before) == 1
+        assert sum(mark is not None for mark in before) == 2, "bela has accepted by mail, too"
         game.play()
         proven(game, *TWO)
 
@@ -184,6 +184,23 @@ def test_a_player_with_tiny_letters_asks_for_the_record(tmp_path: Path) -> None:
         proven(game, *TWO)
 
 
+def test_tiny_letters_alone_prove_the_record(tmp_path: Path) -> None:
+    """Their hash is short, but there are too many of its kind to find another game with it."""
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        game.send("anna", f"prefs anna {PASSWORD} format=tiny")
+        game.play(HIDDEN)
+        short_hash = re.compile(rb" record=[0-9a-f]{24}\r")
+        short = [mail for mail in game.mails["anna"] if short_hash.search(mail)]
+        assert len(short) > 3
+        game.send("anna", f"blackbox record 1 anna {PASSWORD}")
+        record = game.letters["anna"][-1].text.encode()
+        verdict = checked([*short, record])
+        assert verdict.is_proven, sentences(verdict)
+        verdict = checked([*short, re.sub(rb"mixed: 1=\w{4}", b"mixed: 1=0000", record)])
+        assert verdict.is_wrong
+        assert "does not fit" in sentences(verdict)[-1]
+
+
 def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:
     with a_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", "liar challenge anna bela")
@@ -228,10 +245,98 @@ def test_a_plan_that_another_player_s_mail_lets_go_on_has_no_mark(tmp_path: Path
     with a_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
         game.send("bela", f"liar queue 1 bela {PASSWORD} 3 twos")
         game.reply("anna", "1 two")
-        assert game.position().number == 2
-        assert [mark is None for mark in marks(game)] == [False, True]
+        assert game.position().number == 3
+        assert [mark is None for mark in marks(game)] == [False, False, True]
         game.play()
-        assert sum(mark is not None for mark in marks(game)) == 2, "the next mail counts"
+        assert sum(mark is not None for mark in marks(game)) == 2, "bela's counted already"
+        proven(game, *TWO)
+
+
+def test_dice_are_not_rolled_before_all_have_accepted(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO, "carl")
+        game = Played(world, (*TWO, "carl"))
+        game.send("anna", "liar challenge anna bela carl -dice=2")
+        for name in ("anna", "bela"):
+            game.reply(name, "show")
+            assert "The board is set up when all have accepted" in game.letters[name][-1].text
+            assert "Your dice" not in game.letters[name][-1].text
+            game.reply(name, "1 two")
+            assert "There is nothing to move on yet" in game.letters[name][-1].text
+        site, run = site_of(world.server), world.loop.run_until_complete
+        link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["anna"][0].text)
+        assert link is not None
+        page = run(followed(site, link[1])).body.decode()
+        assert "The board is set up when all have accepted" in page
+        assert "Your dice" not in page
+        facts = run(asked(site, "/api/boards/1")).body.decode().replace(" ", "")
+        assert '"facts":null' in facts
+        assert "2two" not in facts
+        game.reply("bela", "accept")
+        assert "Your dice" not in game.letters["bela"][-1].text
+        game.reply("carl", "accept")
+        assert "Your dice" in game.letters["carl"][-1].text
+        assert "Your dice" in game.letters["anna"][-1].text
+        assert all(marks(game))
+        assert len(marks(game)) == 2
+        game.play()
+        said = proven(game, *TWO, "carl")
+        assert "with which bela accepted" in said
+        assert "the server drew alone" not in said
+
+
+def test_dice_of_a_board_that_begins_at_once_are_the_server_s(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        game = Played(world, TWO)
+        game.send("bela", f"prefs bela {PASSWORD} accept=auto")
+        game.send("anna", f"liar challenge anna {PASSWORD} bela -dice=1")
+        game.play()
+        assert "such as dice, the server drew alone" in proven(game, *TWO)
+
+
+def test_a_player_who_accepts_on_a_page_is_named(tmp_path: Path) -> None:
+    """Else a server could leave a mail out of the first draw, and choose between two deals."""
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        game = Played(world, TWO)
+        game.send("anna", "liar challenge anna bela -dice=1")
+        link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["bela"][-1].text)
+        assert link is not None
+        site, run = site_of(world.server), world.loop.run_until_complete
+        body = urlencode({"turn": "1", "key": "k", "move": "accept", "words": ""})
+        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        world.server.settle()
+        game.take(world.letters())
+        assert marks(game) == [None]
+        game.play()
+        assert "By the record bela accepted without a mail" in proven(game, *TWO)
+
+
+def test_who_has_accepted_has_not_moved(tmp_path: Path) -> None:
+    """To resign before the first move declines the game, and a silent player loses nothing."""
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        for number, end in enumerate(("declined", "unanswered")):
+            game = Played(world, TWO, number=100 * number)
+            game.send("anna", "liar challenge anna bela -dice=2 --forfeittime=4")
+            game.reply("bela", "accept")
+            game.reply("anna", "1 two")
+            if end == "declined":
+                game.reply("bela", "resign")
+            else:
+                for _ in range(8):
+                    game.take(world.live(days=1))
+            assert game.letters["anna"][-1].kind == end
+
+
+def test_an_accepting_player_can_take_nothing_back(tmp_path: Path) -> None:
+    with a_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
+        before = game.position().state
+        game.reply("bela", "undo")
+        assert game.position().state == before
+        assert game.letters["bela"][-1].kind == "refusal"
+        game.play()
         proven(game, *TWO)
 
 
@@ -305,7 +410,9 @@ def test_sides_that_were_drawn_by_lot_are_those_of_the_seed(tmp_path: Path) -> N
         assert board is not None
         game.names = board.names
         game.play(("b2", "c3"))
-        assert "The seed draws the sides as they were." in proven(game, *TWO)
+        assert "The seed draws the sides as they were; the server drew it alone." in proven(
+            game, *TWO
+        )
         mails = changed(
             game.mails["anna"],
             lambda text: text.replace(", ".join(board.names), ", ".join(board.names[::-1]), 1),

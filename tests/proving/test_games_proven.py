@@ -148,10 +148,10 @@ def test_a_moved_atom_of_a_box_of_the_house_does_not_fit_the_pledge() -> None:
 
 def test_another_move_is_named() -> None:
     def other_bid(text: str) -> str:
-        return re.sub(r"(?m)^1\. anna: .*$", "1. anna: 1 one", text)
+        return re.sub(r"(?m)^2\. anna: .*$", "2. anna: 1 one", text)
 
     sentence = refusal(changed(played("liar")["anna"], other_bid))
-    assert 'Move 1 by anna in the record, "1 one", is not the move' in sentence
+    assert 'Move 2 by anna in the record, "1 one", is not the move' in sentence
 
 
 def test_a_move_that_was_left_out_is_noticed() -> None:
@@ -167,9 +167,29 @@ def test_a_move_that_was_left_out_is_noticed() -> None:
 
 def test_another_mail_in_the_dice_is_noticed() -> None:
     def other_mark(text: str) -> str:
+        return re.sub(r" 2=(.)", lambda m: f" 2={'1' if m[1] == '0' else '0'}", text)
+
+    assert refusal(changed(played("liar")["anna"], other_mark)).startswith("Move 2 by")
+
+
+def test_another_accepting_mail_in_the_first_dice_is_noticed() -> None:
+    def other_mark(text: str) -> str:
         return re.sub(r"mixed: 1=(.)", lambda m: f"mixed: 1={'1' if m[1] == '0' else '0'}", text)
 
-    assert refusal(changed(played("backgammon")["anna"], other_mark)).startswith("Move 1 by")
+    for name in ("backgammon", "liar"):
+        refusal(changed(played(name)["anna"], other_mark))
+
+
+def test_a_player_who_accepts_in_the_middle_of_a_game_is_noticed() -> None:
+    """Else a server could deal other dice after the first bids."""
+
+    record = record_in(played("liar")["anna"])
+    number = len(re.findall(r"(?m)^\d+\. ", record))
+    ending = re.compile(rf"(?m)^{number}\. .*$")
+    joined = ending.sub(f"{number}. anna (free): join", record)
+    verdict = checked([joined.replace("\n", "\r\n").encode()])
+    assert verdict.is_wrong
+    assert f'Move {number} by anna, "join", cannot be played' in sentences(verdict)[-1]
 
 
 def test_another_result_is_noticed() -> None:
@@ -253,8 +273,14 @@ def test_a_record_without_letters_proves_nothing() -> None:
 
 def test_a_mail_of_mine_in_the_dice_is_found_among_my_sent_mails() -> None:
     said = sentences(checked(played("liar")["anna"]))
-    assert "The mail of anna with move 1, which is among these, was mixed into all chance" in (
+    assert "The mail of anna with move 2, which is among these, was mixed into all chance" in (
         " ".join(said)
+    )
+    assert "with which bela accepted was mixed into the first draw and all chance after it" in (
+        " ".join(said)
+    )
+    assert "which is among these, was mixed into the first draw" in " ".join(
+        sentences(checked(played("liar")["bela"]))
     )
     house = [mail for mail in played("liar")["anna"] if b"Pbmserv-Record" in mail]
     said = sentences(checked(house))

@@ -25,6 +25,7 @@ from pbmserv.web.openapi import EXAMPLES
 PARAMETERS = {
     "board": 1,
     "event": 1,
+    "team": "rooks",
     "game": "blackbox",
     "group": 1,
     "userid": "alice",
@@ -47,6 +48,8 @@ ANSWERS = {
     "get_players_userid_boards": "/players/alice/boards",
     "get_events": "/events",
     "get_events_event": "/events/1",
+    "get_teams": "/teams",
+    "get_teams_team": "/teams/rooks",
     "get_seeks": "/seeks",
     "get_today": "/today?tap=A",
     "get_seat": "/seat",
@@ -58,6 +61,7 @@ NOT_FOUND = {
     "get_ratings_game": "/ratings/chess",
     "get_ladders_game": "/ladders/chess",
     "get_events_event": "/events/999",
+    "get_teams_team": "/teams/pawns",
     "get_players_userid": "/players/nobody",
     "get_players_userid_boards": "/players/nobody/boards",
 }
@@ -121,6 +125,7 @@ def play(world: Indoors) -> str:
     world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
     for name in ("alice", "bob"):
         world.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
+    world.send(address_of("bob"), f"team bob {PASSWORD} create Rooks")
     world.send(address_of("bob"), f"league bob {PASSWORD} join blackbox")
     world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
     tokens = {letter.recipient: page_of(letter).removeprefix("/b/") for letter in letters}

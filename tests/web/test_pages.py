@@ -120,6 +120,9 @@ class CommandContext:
     async def seeks(self) -> list[dict[str, object]]:
         return []
 
+    async def teams(self) -> list[object]:
+        return []
+
     async def ladders(self) -> list[object]:
         return []
 

@@ -148,6 +148,7 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
         (challenge,) = server.send(ALICE, f"broadcast alice {PASSWORD}", next(again))
         server.reply(challenge, "yes")
         server.send(ALICE, f"message alice {PASSWORD} bob", next(again))
+        _in_a_team(server, next(again))
         server.reply(letters[-1], f"chat\n\n{next(again)}")
         server.reply(letters[-1], f"a\n\n{next(again)}")
         server.reply(letters[-1], f"give 2d\n\n{next(again)}")
@@ -166,6 +167,17 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
         for tray in _trays(server):
             reached.update(one["letter"] for one in (*tray["waiting"], *tray["news"]))
     assert reached - {"tray"} == _with_a_place() - _TO_THE_WRITER
+
+
+def _in_a_team(server: Indoors, text: str) -> None:
+    """Send words to a team of two."""
+    (solo,) = server.send(ALICE, f"blackbox solo alice {PASSWORD} -size=2x2 -atoms=1")
+    server.send(ALICE, f"blackbox move {solo.board} alice {PASSWORD} a")
+    server.send(ALICE, f"blackbox resign {solo.board} alice {PASSWORD}")
+    server.send(ALICE, f"team alice {PASSWORD} create Rooks")
+    server.send(ALICE, f"team alice {PASSWORD} invite bob")
+    server.send(BOB, f"team bob {PASSWORD} join Rooks")
+    server.send(ALICE, f"team chat alice {PASSWORD}", text)
 
 
 def _later(server: Indoors) -> None:

@@ -521,6 +521,11 @@ def _read_words(cursor: Cursor) -> None:
     """Read words as they are written; quotes make one word of several."""
     if not cursor.has_more:
         raise cursor.refusal("missing-words")
+    _read_any_words(cursor)
+
+
+def _read_any_words(cursor: Cursor) -> None:
+    """Read words as they are written, perhaps none."""
     words = [word.text for word in cursor.words[cursor.index :]]
     if len(words) > MOST_WORDS:
         raise cursor.refusal("too-many-event-words", most=MOST_WORDS)
@@ -562,6 +567,7 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.GAMES: _read_games,
     Kind.SUBJECTS: _read_subjects,
     Kind.WORDS: _read_words,
+    Kind.ANY_WORDS: _read_any_words,
 }
 
 

@@ -240,6 +240,9 @@ EVENT_VERBS = frozenset(
 )
 """First words behind the name of a command about events."""
 
+TEAM_VERBS = EVENT_VERBS | {"order", "captain", "remove"}
+"""First words behind ``team``."""
+
 _ENGLISH = frozenset(
     {"to", "at", "in", "on", "from", "for", "with", "and", "the", "this", "that", "it", "my"}
     | {"all", "home", "again", "now", "here", "please"}
@@ -280,8 +283,8 @@ def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
             return first not in UNTIL | {"from"} and first_and_last_day(days) is None
         case Kind.SUBJECTS:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
-        case Kind.WORDS:
-            return first not in EVENT_VERBS
+        case Kind.WORDS | Kind.ANY_WORDS:
+            return first not in (EVENT_VERBS if kind is Kind.WORDS else TEAM_VERBS)
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
     EVENT_VERBS,
+    TEAM_VERBS,
     find_command,
     has_credentials,
     holds_a_move,
@@ -17,7 +18,7 @@ from pbmserv.commands.grammar.command_names import (
 )
 from pbmserv.commands.grammar.line import REST, read_arguments, read_line, without_filler, words_of
 from pbmserv.commands.grammar.readings import Line, NotTried, Reading
-from pbmserv.commands.grammar.words import Word
+from pbmserv.commands.grammar.words import SHORTEST_PASSWORD, Word
 from pbmserv.commands.reading.bodies import LinesBelow, is_signature, read_body
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
 from pbmserv.commands.table.looking import Games, ShowAs
@@ -32,16 +33,19 @@ LONGEST_ECHO = 200
 EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
-_VERB = re.compile(rf"(?:{'|'.join(sorted(EVENT_VERBS))})\b.*")
+_VERB, _TEAM_VERB = (
+    re.compile(rf"(?:{'|'.join(sorted(verbs))})\b.*") for verbs in (EVENT_VERBS, TEAM_VERBS)
+)
 _EXACT = {
     "check": re.compile(r"\S{1,3}"),
     "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),
     "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),
     "claim": re.compile(r"(draw|abort|)"),
     **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
+    "team": _TEAM_VERB,
 }
 """Arguments that show a command and not a sentence: a port, a kind of board, days, or what to do
-with an event.
+with an event or a team.
 
 "check this" may be a sentence."""
 
@@ -319,11 +323,20 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     """Return whether a line is a command in full, as in a subject, with userid and password."""
     head = find_command(words, games)
     if head is None or head.row is None:
-        return words[0].plain in games
+        # "liar 3 twos" is a move, as "3 twos" is.
+        return words[0].plain in games and not is_number(words[min(1, len(words) - 1)].plain)
     reply = _reply_head(words, games)
     if reply.row is None and not head.row.in_reply:
         return True
-    return has_credentials(head.row, words[head.rest :], named=bool(head.front))
+    rest = words[head.rest :]
+    if head.row.secrets and head.row.parameters[-1].rest and not _may_have_password(rest):
+        return False  # "queue 3 twos" is about the board of the letter
+    return has_credentials(head.row, rest, named=bool(head.front))
+
+
+def _may_have_password(rest: Sequence[Word]) -> bool:
+    """Return whether the third word behind a command with a board may be a password."""
+    return len(rest) > 2 and len(rest[2].text) >= SHORTEST_PASSWORD
 
 
 def is_command_name(word: str) -> bool:

@@ -37,6 +37,7 @@ class Kind(Enum):
     GAMES = auto()
     SUBJECTS = auto()  # subjects of help
     WORDS = auto()  # any words, as written
+    ANY_WORDS = auto()  # any words or none, as written
 
     @property
     def min_words(self) -> int:
@@ -80,6 +81,7 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.GAMES: (0, NO_LIMIT, ""),
     Kind.SUBJECTS: (0, NO_LIMIT, ""),
     Kind.WORDS: (1, NO_LIMIT, "join GAME"),
+    Kind.ANY_WORDS: (0, NO_LIMIT, ""),
 }
 """Fewest words, most words and sample of each kind."""
 
@@ -115,6 +117,7 @@ class Trait(Flag):
     TALK = auto()  # people also answer each other's messages with this word
     ANY_BOARD = auto()  # harmless at any board, so a reply may name another one by its number
     WORDS = auto()  # words for other players follow on the next lines
+    BOXES = auto()  # only for games that one player may play alone
     LOOKS = auto()  # only the sender gets an answer, so no words are passed on
 
 

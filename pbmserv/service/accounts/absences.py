@@ -204,7 +204,7 @@ def _budget(context: CommandContext, player: Player, tz: tzinfo, day: date) -> d
     """Return the days of absence that are left in the year of *day*."""
     used = _days_used(preferences.absences_of(context.connection, player.id), tz)
     most = context.services.away_days
-    left = most - sum(one.year == day.year for one in used)
+    left = most - sum(used_day.year == day.year for used_day in used)
     return {"left": max(left, 0), "most": most, "year": day.year}
 
 

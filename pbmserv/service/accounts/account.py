@@ -57,7 +57,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
         address: signups.add(
             context.connection, command.userid, hashed, address.lower(), batch, context.now
         )
-        for address in (first, *(one for one in addresses if one != first))
+        for address in (first, *(other for other in addresses if other != first))
     }
     notifications = (_question(first, command.userid, numbers[first]),)
     if addresses == (sender,):
@@ -170,7 +170,9 @@ def _other_questions(
         if not services.traffic.count_letters_to_strangers(address, source):
             asked_requests.append(request)
     signups.note_questions(connection, [request.id for request in asked_requests], now)
-    return tuple(_question(one.address, one.userid, one.id) for one in asked_requests)
+    return tuple(
+        _question(request.address, request.userid, request.id) for request in asked_requests
+    )
 
 
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:

@@ -25,7 +25,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.service.time import localtime
-from pbmserv.store import clocks, events, ladders
+from pbmserv.store import clocks, events, ladders, teams
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
@@ -314,11 +314,13 @@ def _blocked(context: CommandContext, player: Player) -> list[str]:
 def _away(context: CommandContext, player: Player) -> list[str]:
     """Return the present and planned absences: ``until 2026-12-31``, ``from … until …``."""
     spans, tz = [], zone(player.tz)
-    for one in preferences.absences_of(context.connection, player.id):
-        last = localtime.local_date(one.ends - timedelta(microseconds=1), tz).isoformat()
-        if one.begins > context.now:
-            spans.append(f"from {localtime.local_date(one.begins, tz).isoformat()} until {last}")
-        elif one.ends > context.now:
+    for absence in preferences.absences_of(context.connection, player.id):
+        last = localtime.local_date(absence.ends - timedelta(microseconds=1), tz).isoformat()
+        if absence.begins > context.now:
+            spans.append(
+                f"from {localtime.local_date(absence.begins, tz).isoformat()} until {last}"
+            )
+        elif absence.ends > context.now:
             spans.append(f"until {last}")
     return spans
 
@@ -345,6 +347,7 @@ class Subscription:
         board: the followed board, 0 for none.
         game: key of the game whose daily box or ladder it was, ``""`` for none.
         event: the event that it was about, 0 for none.
+        team: the team that it was about, 0 for none.
     """
 
     what: str
@@ -352,6 +355,7 @@ class Subscription:
     board: int = 0
     game: str = ""
     event: int = 0
+    team: int = 0
 
 
 def subscription_of(context: CommandContext, reply_address: ReplyAddress) -> Subscription:
@@ -401,6 +405,8 @@ def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscr
         return subscription, _tried(daily_box.daily, context, Daily(subscription.game, None, "off"))
     if subscription.what == "ladder":
         return subscription, _end_ladder_news(context, player, subscription.game)
+    if subscription.what == "team":
+        return subscription, teams.mute(context.connection, subscription.team, player.id)
     if subscription.what == "event":
         return subscription, events.mute(context.connection, subscription.event, player.id)
     if subscription.what == "single" and player.digest_minute is not None:
@@ -413,6 +419,8 @@ def _subscription(context: CommandContext, player: Player, letter: QueuedLetter)
     what = kind_of(letter.letter).subscription
     if what == "ladder":
         return Subscription(what, player.userid, game=letter.words["game"])
+    if what == "team":
+        return Subscription(what, player.userid, team=letter.words["team"])
     if what == "event":
         return Subscription(what, player.userid, event=letter.words["event"])
     if what not in {"follow", "daily"}:

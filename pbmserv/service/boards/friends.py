@@ -310,7 +310,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     return Answer((), tuple(letters))
 
 
-def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
+def _owner(context: CommandContext, invitation: Invitation, name: str) -> Player:
     """Return the player with the invited address, which is this mail's; create one if needed."""
     sender = context.actor.address.lower()
     owners = players.by_address(context.connection, sender)
@@ -323,7 +323,7 @@ def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
     if name and not is_free(context, name):
         free = free_userid(context, name, sender)
         raise Refused("invite-name-taken", part=name, example=f"yes as {free}")
-    userid = name or free_userid(context, one.name, sender)
+    userid = name or free_userid(context, invitation.name, sender)
     player = players.create(context.connection, userid, "", sender, context.now)
     if player is None:  # another player got it first
         free = free_userid(context, "", sender)
@@ -353,12 +353,12 @@ def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 
 
 def _closed(
-    context: CommandContext, number: int, one: Invitation | None
+    context: CommandContext, number: int, invitation: Invitation | None
 ) -> tuple[Notification, ...]:
-    if one is None or one.state is not InvitationState.OPEN:
+    if invitation is None or invitation.state is not InvitationState.OPEN:
         return ()
     invitations.settle(context.connection, number, InvitationState.DECLINED)
-    return _notify_inviter(context, one, "declined", "")
+    return _notify_inviter(context, invitation, "declined", "")
 
 
 def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | None:
@@ -383,18 +383,18 @@ def returned(context: CommandContext, letter: Posted) -> tuple[Notification, ...
 
 
 def _notify_inviter(
-    context: CommandContext, one: Invitation, event: str, address: str
+    context: CommandContext, invitation: Invitation, event: str, address: str
 ) -> tuple[Notification, ...]:
-    player = players.by_id(context.connection, one.player_id)
+    player = players.by_id(context.connection, invitation.player_id)
     if player is None or not player.active:
         return ()
     words = {
         "event": event,
-        "title": known_game(context, one.game).info.title,
-        "since": one.created_at.isoformat(),
+        "title": known_game(context, invitation.game).info.title,
+        "since": invitation.created_at.isoformat(),
         "tz": player.tz,
         "address": address,
-        "game": one.game,
+        "game": invitation.game,
         "userid": player.userid,
     }
     return (Notification(player.address, player.id, Part("invitation-answered", words)),)

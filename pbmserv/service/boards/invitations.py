@@ -13,7 +13,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, friends, opponents
-from pbmserv.service.boards.plies import decline, join, must_meet_all, must_run
+from pbmserv.service.boards.plies import decline, draw_again, join, must_meet_all, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
@@ -39,6 +39,9 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     added = len(command.userids) - len(written.userids)
     terms = clocks.read_times(command.times)
     game = known_game(context, command.game)
+    if command.alone and not races(game):
+        options = tuple(option for option in command.options if option != "-race")
+        command = replace(command, options=options)  # refused, since it needs another player
     _must_not_be_options(context, game, command)
     if command.alone and len(command.userids) > 1:
         context.echo_hidden = True  # people write a password here, as in other commands
@@ -98,8 +101,8 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])
-    seated = [one.player_id for one in order]
-    for asker in sorted(seated, key=lambda one: one != sitter.player_id):
+    seated = [player.player_id for player in order]
+    for asker in sorted(seated, key=lambda player_id: player_id != sitter.player_id):
         waiting_number = challenges.waiting_for(
             context.connection, asker, board.game, board.options, seated
         )
@@ -116,7 +119,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )
-    userids = tuple(one.userid for one in order)
+    userids = tuple(player.userid for player in order)
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
     context.focus = None
@@ -133,6 +136,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter)
+    board = draw_again(context, board, sitter)
     times = clocks.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
@@ -278,10 +282,10 @@ def seek(context: CommandContext, command: Seek) -> Answer:
     challenges.lock_seeks(context.connection)
     own = challenges.seeks_of(context.connection, player.id)
     if command.off:
-        over = [one for one in own if one.game == key]
+        over = [seek for seek in own if seek.game == key]
         if not over:
             raise Refused("no-seek", part=key, example=f"{key} seek")
-        challenges.remove_seeks(context.connection, [one.id for one in over])
+        challenges.remove_seeks(context.connection, [seek.id for seek in over])
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
     must_be_open(context, game)
     seats = command.seats or max(2, game.info.min_seats)
@@ -299,7 +303,7 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         return Answer((Part("seek", _words(game.info.title, mine, "still")),))
     partners = _partners(context, player, seeks, seats - 1)
     if partners is not None:
-        challenges.remove_seeks(context.connection, [one.id for one in partners])
+        challenges.remove_seeks(context.connection, [partner.id for partner in partners])
         return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
     if len(own) >= MOST_SEEKS:
         raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
@@ -358,12 +362,12 @@ def _start(
     return Answer(tuple(own), tuple(notifications))
 
 
-def _words(title: str, one: challenges.Seek, event: str) -> dict[str, object]:
+def _words(title: str, seek: challenges.Seek, event: str) -> dict[str, object]:
     return {
         "event": event,
-        "game": one.game,
+        "game": seek.game,
         "title": title,
-        "seats": one.seats,
-        "options": list(one.options),
-        "since": f"{one.created_at:%Y-%m-%d}",
+        "seats": seek.seats,
+        "options": list(seek.options),
+        "since": f"{seek.created_at:%Y-%m-%d}",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.consent import Consent, consent_in
@@ -18,8 +19,9 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import bot_turns, far_labels, invitations
-from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
+from pbmserv.service.boards.plies import decline, log_ply, must_be_drawn, must_run, over, play_move
 from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -39,6 +41,7 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
+    must_be_drawn(board, sitter, position)
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
     question = far_labels.question(
@@ -72,9 +75,9 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     if is_asked and not context.submission.may_be_answered:  # a machine may have written it
         written = lines[0]
     consent = consent_in(written) if is_asked else None
-    if consent is not None and consent.leads and not consent.is_yes:
-        context.line_words = talk(consent.others)
-        return reject(context, Reject(None, None, None))
+    if consent is not None and ((consent.leads and not consent.is_yes) or position.draws):
+        return _answer_challenge(context, consent)
+    must_be_drawn(board, sitter, position)
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
@@ -133,10 +136,7 @@ def _in_sentences(
         )
         return question or play_move(context, board, sitter, position, move, passed_on, typed)
     if consent is not None:
-        context.line_words = talk(consent.others)
-        if consent.is_yes:
-            return invitations.accept(context, Accept(None, None, None))
-        return reject(context, Reject(None, None, None))
+        return _answer_challenge(context, consent)
     if sitter.accepted_at is None:
         raise Refused("accept-how", part=written.partition("\n")[0]) from error
     if has_password:
@@ -145,6 +145,14 @@ def _in_sentences(
     if is_read and is_kind(context, written) and not error.refusal.example:
         return say(board, sitter, pass_on(context, written))
     raise error
+
+
+def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
+    """Accept or reject the challenge of the answered letter; other words go to the opponents."""
+    context.line_words = talk(consent.others)
+    if consent.is_yes:
+        return invitations.accept(context, Accept(None, None, None))
+    return reject(context, Reject(None, None, None))
 
 
 def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
@@ -162,7 +170,9 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
 def is_kind(context: CommandContext, words: str) -> bool:
     """Return whether words at the answered letter's board are kind, and a person hears them."""
     board, sitter = context.seat_at(None, None, None)
-    others = [one for one in board.sitters if one is not sitter and not bot_turns.is_bot(one)]
+    others = [
+        other for other in board.sitters if other is not sitter and not bot_turns.is_bot(other)
+    ]
     hears = bool(others) and not board.terms.alone and not context.position(board).is_practice
     return hears and is_praise(words)
 
@@ -206,13 +216,13 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
-    others = [one for one in board.sitters if one is not sitter]
+    others = [other for other in board.sitters if other is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
     if position.apart and others and is_taken_up:  # the others go on
         return log_ply(
             context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
         )
-    unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
+    unplayed = sitter.seat not in position.moved()
     # Nobody loses a board to which not all have agreed; players of an event have entered it.
     is_agreed = board.of_event or not unplayed
     if not is_agreed or board.status == BoardStatus.PROPOSED:
@@ -379,6 +389,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
 
     It needs no password: a stranger sees what any spectator would see.
     """
+    command = _at_its_board(context, command)
     board, seat = _watched(context, command)
     must_run(context, board)
     position = context.position(board)
@@ -397,6 +408,20 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
     words = {"move": previewed.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))
+
+
+def _at_its_board(context: CommandContext, command: Preview) -> Preview:
+    """Return a preview whose number begins the move, "preview 3 twos", for the answered board.
+
+    It does so if the player has no seat at a board of that number.
+    """
+    address = context.reply_address
+    if command.board is None or address is None or address.purpose is not Purpose.BOARD:
+        return command
+    named = boards.load(context.connection, command.board)
+    if named is not None and named.sitter_of(address.player) is not None:
+        return command
+    return replace(command, board=None, text=f"{command.board} {command.text}")
 
 
 def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:

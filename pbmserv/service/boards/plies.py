@@ -11,7 +11,7 @@ from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import CLAIM, FORFEIT, WITHDRAW
+from pbmserv.engine.record import CLAIM, FORFEIT, JOIN, WITHDRAW, Ply
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
@@ -61,13 +61,14 @@ def play_move(
     Raises:
         Refused: it is another player's turn, and all of the move uses a turn.
     """
+    must_be_drawn(board, sitter, position)
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
         answer = _meanwhile(context, board, sitter, position, move, words)
     else:
         timed = position.apart and not move.free
         recorded_move = recorded(context, sitter, position, move) if timed else move
-        mark = "" if move.free else _mark(context, board, sitter, position)
+        mark = "" if move.free else mark_of_mail(context, board, sitter, position)
         after = position.move(sitter.seat, recorded_move, mark)
         answer = log_ply(context, board, sitter, after, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
@@ -76,7 +77,19 @@ def play_move(
     return answer
 
 
-def _mark(context: CommandContext, board: BoardRow, sitter: Sitter, position: Position) -> str:
+def must_be_drawn(board: BoardRow, sitter: Sitter, position: Position) -> None:
+    """Refuse a move before the dice are rolled, or the like: when all have accepted.
+
+    The mails that accept are mixed into that draw.
+    """
+    if position.draws and board.undecided:
+        example = "accept" if sitter.accepted_at is None else ""
+        raise Refused("not-drawn", waiting=" and ".join(board.undecided), example=example)
+
+
+def mark_of_mail(
+    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
+) -> str:
     """Return the mark of the first mail with a turn of this seat, ``""`` for other moves.
 
     A plan of another player that this mail lets go on has no mark: that player did not write it.
@@ -175,8 +188,8 @@ def log_ply(
     said_to = words if board.seats - len(board.bots) > 1 else ""
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
     banks = {
-        one.seat: {} if outcome else clocks.bank_words(context, board, times.clocks, one.seat)
-        for one in board.sitters
+        seated.seat: {} if outcome else clocks.bank_words(context, board, times.clocks, seated.seat)
+        for seated in board.sitters
     }
     own_words |= banks[sitter.seat]
     own = Part(letter, own_words, board.id, after.number, sitter.seat)
@@ -269,12 +282,33 @@ def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str,
     return undecided
 
 
+def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> BoardRow:
+    """Mix the mail of a player who accepts into what the game draws before the first move.
+
+    Returns:
+        The board, with a ply more if its game draws anything then.
+    """
+    position = context.position(board)
+    if not (position.draws and board.pledged):
+        return board
+    mark = mark_of_mail(context, board, sitter, position)
+    ply = Ply(position.number + 1, sitter.seat, JOIN, free=True, mark=mark)
+    after = position.play(ply)
+    undecided = tuple(name for name in board.undecided if name != sitter.userid)
+    times = clocks.times_at(context, board, after, undecided, ())
+    moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
+    context.played[board.id] = after
+    return replace(board, plies=after.number)
+
+
 def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
     """Refuse to accept a board if this player and another one block each other."""
     if sitter.accepted_at is not None:
         return
-    ids = [one.player_id for one in board.sitters if one.player_id != sitter.player_id]
-    others = [player for one in ids if (player := players.by_id(context.connection, one))]
+    ids = [other.player_id for other in board.sitters if other.player_id != sitter.player_id]
+    others = [
+        player for player_id in ids if (player := players.by_id(context.connection, player_id))
+    ]
     contact.must_be_free_to_meet(context, sitter.player_id, others, ())
 
 
@@ -299,6 +333,7 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
     forger must not be able to give away ratings of others. In an event, players may give a game up
     before their first move."""
     none = {FORFEIT, WITHDRAW} if board.of_event else {FORFEIT}
+    none |= {JOIN}
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
     return len(present) == board.seats
 
@@ -453,6 +488,8 @@ def _drop_news(
             if f.what == "all"
         }
         readers.discard(sitter.player_id)
-    if any(letter.begun for letter in letters) or readers - {one.player_id for one in letters}:
+    if any(letter.begun for letter in letters) or readers - {
+        letter.player_id for letter in letters
+    }:
         raise Refused("undo-seen", part="undo", example="show")
     unsent_letters.drop(context.connection, letters)

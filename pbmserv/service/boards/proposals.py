@@ -106,7 +106,7 @@ def make_board(
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
-    bots = {seat for seat, one in enumerate(proposal.sitting) if bot_turns.is_bot(one)}
+    bots = {seat for seat, player in enumerate(proposal.sitting) if bot_turns.is_bot(player)}
     ids = [player.id for player in proposal.sitting]
     repeated = seats > 1 and persons.persons_of(context.connection, ids).repeated(ids)
     board_id = boards.create(

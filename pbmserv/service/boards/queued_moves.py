@@ -24,7 +24,7 @@ from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.moves import not_late, read_move
-from pbmserv.service.boards.plies import log_ply, must_run, play_move
+from pbmserv.service.boards.plies import log_ply, must_be_drawn, must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -55,6 +55,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     if text.lower() == WITHDRAW:
         raise Refused("queue-resign", part=text, example=WITHDRAW)
     position = context.position(board)
+    must_be_drawn(board, sitter, position)
     view = position.game.view(position.state, sitter.seat)
     try:
         written = read_plan(text)
@@ -297,6 +298,7 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     must_run(context, board)
     position = context.position(board)
     seat = sitter.seat
+    must_be_drawn(board, sitter, position)
     not_late(context, board, seat, command.number, [command.text])
     try:
         move = read_move(position, seat, command.text)

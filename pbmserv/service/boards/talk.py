@@ -82,7 +82,7 @@ def known_to(newest: Position, seat: Seat) -> list[Position]:
     Plies that were taken back are left out, and those before a restart. Plies of others from which
     the seat learns nothing are left out, too: their number is private.
     """
-    return [newest.at(0), *(one for one in newest.after(0) if one.is_news_for(seat))]
+    return [newest.at(0), *(step for step in newest.after(0) if step.is_news_for(seat))]
 
 
 def moves_so_far(

@@ -173,21 +173,31 @@ def _words(
     for letter in news:
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
-    waiting = [one for one in waits if not only_news or one.board.id in by_board]
+    waiting = [
+        waiting_board
+        for waiting_board in waits
+        if not only_news or waiting_board.board.id in by_board
+    ]
     # Boards that are nearly due, then those with the newest news, then the others, newest first.
     waiting.sort(
-        key=lambda one: (one.board.id in due, max(_ids(by_board, one.board.id)), one.since),
+        key=lambda waiting_board: (
+            waiting_board.board.id in due,
+            max(_ids(by_board, waiting_board.board.id)),
+            waiting_board.since,
+        ),
         reverse=True,
     )
     shown = {entry.board.id for entry in waiting}
-    drawn, more = entries(context, waiting, lambda one: by_board.get(one.board.id, ()), due)
+    drawn, more = entries(
+        context, waiting, lambda waiting_board: by_board.get(waiting_board.board.id, ()), due
+    )
     others = list(_others(context, player_id, by_board, shown))
     others += [
         (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
         for letter in news
         if letter.letter == "message"
     ]
-    others.sort(key=lambda one: one[0], reverse=True)
+    others.sort(key=lambda dated: dated[0], reverse=True)
     return {
         "waiting": drawn,
         "more": more,
@@ -206,12 +216,12 @@ def answerable(letter: OldLetter) -> dict[str, Any]:
     if letter.letter not in SEVERAL or not words:
         return {}
     kept = {
-        "waiting": [{"board": one["board"], "turn": one["turn"]} for one in words["waiting"]],
+        "waiting": [{"board": entry["board"], "turn": entry["turn"]} for entry in words["waiting"]],
         "more": words["more"],
         "news": [
-            {"board": one["board"], "seat": one["seat"]}
-            for one in words["news"]
-            if one["seat"] is not None
+            {"board": news["board"], "seat": news["seat"]}
+            for news in words["news"]
+            if news["seat"] is not None
         ],
     }
     return kept | {key: words[key] for key in ("gathered",) if key in words}
@@ -411,5 +421,5 @@ def _mailed(context: CommandContext) -> dict[int, int | None]:
     if letter is None or reply_address is None or letter.player_id != reply_address.player:
         raise Refused("tray-only", example="help replies")
     turns: dict[int, int | None] = dict.fromkeys(letter.words["more"])
-    turns |= {one["board"]: None for one in letter.words["news"] if one["seat"] is not None}
-    return turns | {one["board"]: one["turn"] for one in letter.words["waiting"]}
+    turns |= {news["board"]: None for news in letter.words["news"] if news["seat"] is not None}
+    return turns | {entry["board"]: entry["turn"] for entry in letter.words["waiting"]}

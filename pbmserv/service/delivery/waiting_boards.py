@@ -140,16 +140,21 @@ def entries(
     """
     first = waiting[:1]
     unbounded, room = Budget(math.inf), Budget()
-    drawn = [entry(context, one, news(one), due.get(one.board.id), unbounded) for one in first]
+    drawn = [
+        entry(
+            context, waiting_board, news(waiting_board), due.get(waiting_board.board.id), unbounded
+        )
+        for waiting_board in first
+    ]
     room.charge(Work.GAME, unbounded.spent)
     more = []
-    for one in waiting[1:]:
-        number = one.board.id
+    for waiting_board in waiting[1:]:
+        number = waiting_board.board.id
         if len(drawn) == MOST_DRAWN:
             more.append(number)
             continue
         try:
-            drawn.append(entry(context, one, news(one), due.get(number), room))
+            drawn.append(entry(context, waiting_board, news(waiting_board), due.get(number), room))
         except TooMuch:
             more.append(number)
     return drawn, more
@@ -158,9 +163,11 @@ def entries(
 def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
     """Return one letter that reminds of several boards, the one that is lost first at the top."""
     never = datetime.max.replace(tzinfo=UTC)
-    ordered = sorted(due, key=lambda one: (one.lost_at or never, one.since))
-    waiting = [Waiting(one.board, one.sitter, one.since) for one in ordered]
-    drawn, more = entries(context, waiting, lambda _: (), {one.board.id: one for one in ordered})
+    ordered = sorted(due, key=lambda due_board: (due_board.lost_at or never, due_board.since))
+    waiting = [Waiting(due_board.board, due_board.sitter, due_board.since) for due_board in ordered]
+    drawn, more = entries(
+        context, waiting, lambda _: (), {due_board.board.id: due_board for due_board in ordered}
+    )
     return Part("reminders", {"waiting": drawn, "more": more, "news": []})
 
 

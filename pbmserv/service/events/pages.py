@@ -9,9 +9,11 @@ from typing import Any
 
 from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course, duplicates, letters
-from pbmserv.service.events.groups import group_sizes, movement
-from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
+from pbmserv.service.events import letters, paired_games, shared_boxes
+from pbmserv.service.events.games import games_of
+from pbmserv.service.events.groups import group_sizes
+from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
@@ -67,13 +69,14 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     Args:
         first: the first of the groups whose tables are returned, at most `GROUPS`.
     """
+    kind = kind_of(event)
     groups = (first, first + GROUPS - 1)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
-    tables = course.tables_of(context, event, groups)
-    boxes = duplicates.boxes_of(context, event) if event.kind == "duplicate" else []
+    tables = games_of(event).tables(context, event, groups)
+    boxes = shared_boxes.boxes_of(context, event) if kind.shares_boxes else []
     games = []
-    if event.kind != "duplicate":
+    if not kind.shares_boxes:
         games = events.pairings_of(context.connection, event.id, groups=groups)
     counts = group_sizes(entries.values())
     sections = [
@@ -92,10 +95,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                    "boxes": duplicates.marks_of(boxes, entries[line.player_id].seed or 0),
-                    "moves": movement(section, line.place, counts[section])
-                    if event.kind == "league"
-                    else 0,
+                    "boxes": shared_boxes.marks_of(boxes, entries[line.player_id].seed or 0),
+                    "moves": kind.movement(section, line.place, counts[section]),
                 }
                 for line in lines
             ],
@@ -108,19 +109,19 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         }
         for section, lines in sorted(tables.items())
     ]
-    rules, terms = Rules.of(event), terms_of(event)
+    rules, terms = Rules.of(event), kind.terms
     return {
         **letters.facts(context, event),
         "status": str(event.status),
         "round": event.round,
-        "rounds": SWISS_ROUNDS if event.kind == "swiss" else 0,
+        "rounds": kind.rounds,
         "options": list(event.options),
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
         "boxes": [board.id for board in boxes],
         "invited": rules.invited,
-        "own": event.owner_id is not None,
+        "own": event.is_own,
         "move_days": terms.forfeit,
         "total_days": terms.total or 0,
         "waiting": [
@@ -139,21 +140,20 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
 def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any]]:
     """Return the tables for a player's digest: on a Monday, those of groups that play.
 
-    A table without a result, or without a game that runs, is no news. In a Swiss each round brings
-    a letter instead.
+    A table without a result, or without a game that runs, is no news.
     """
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []
     tables = []
     for event in events.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
         entry = events.entry_of(context.connection, event.id, player.id)
-        if event.kind == "swiss" or entry is None or entry.section is None or entry.muted:
+        if event.game not in context.services.registry or not kind_of(event).has_weekly_table:
             continue
-        if event.game not in context.services.registry:
+        if entry is None or entry.section is None or entry.muted:
             continue
-        lines = course.table_of_group(context, event, entry.section)
+        lines = paired_games.table_of_group(context, event, entry.section)
         if any(line.open for line, _ in lines) and any(line.points for line, _ in lines):
-            rows = [{**course.row_of(line, one.userid), "open": line.open} for line, one in lines]
+            rows = [{**letters.row_of(line, one.userid), "open": line.open} for line, one in lines]
             facts = letters.facts(context, event)
             tables.append({**facts, "section": entry.section, "rows": rows})
     return tables[:TABLES]

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from pbmserv.engine.clocks import counted_time, merge_spans
 from pbmserv.engine.record import FORFEIT
+from pbmserv.engine.types import Seat
+from pbmserv.service.boards.lateness import late_seats
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.ladder.ranks import SILENT, Result, result_of, shift_of
-from pbmserv.store import clocks, ladders
+from pbmserv.service.time.silence import last_sign, silent_time
+from pbmserv.store import ladders
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
@@ -56,16 +58,10 @@ def _result(context: CommandContext, board: BoardRow, lower: Place, upper: Place
     if None in seats:  # an operator gave the seat to another player
         return Result.NONE
     is_late = outcome["reason"] == FORFEIT
-    if is_late and _were_both_awaited(context, board):
+    if is_late and len(late_seats(context, board, Seat(outcome["seat"]))) == 2:
         return Result.NONE
     places = [outcome["places"][sitter.seat] for sitter in seats if sitter is not None]
     return result_of((places[0], places[1]), late=is_late)
-
-
-def _were_both_awaited(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether both players were to move when one lost on time, so that both were late."""
-    before = context.position(board).before
-    return before is not None and len(before.game.to_act(before.state)) == board.seats
 
 
 def _shift(
@@ -138,11 +134,7 @@ def check_ladder(context: CommandContext, ladder_id: int) -> Sequence[Notificati
 
 def _has_been_silent(context: CommandContext, ladder: Ladder, place: Place) -> bool:
     """Return whether a player has been silent for too long; absences and outages do not count."""
-    connection, since = context.connection, place.active_at
-    last = ladders.last_ply(connection, place.player_id, since)
-    if last is not None:
-        ladders.note_active(connection, ladder.id, place.player_id, last)
-        since = last
-    away = clocks.away(connection, place.player_id, since)
-    outages = clocks.outages_since(connection, since)
-    return counted_time(since, context.now, merge_spans((*away, *outages))) >= SILENT
+    last = last_sign(context, place.player_id, place.active_at)
+    if last > place.active_at:
+        ladders.note_active(context.connection, ladder.id, place.player_id, last)
+    return silent_time(context, place.player_id, last) >= SILENT

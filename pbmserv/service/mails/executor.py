@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.table.accounts import Forgot, Signup
+from pbmserv.commands.table.events import TeamChat
 from pbmserv.commands.table.playing import Chat, Message
 from pbmserv.errors import GameAway, PlayerError
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import ENDINGS, Purpose
+from pbmserv.mail.reply_address import ENDINGS, OF_TALK
 from pbmserv.service.auth import lockout
 from pbmserv.service.boards import queued_moves
 from pbmserv.service.core import contact
@@ -110,11 +111,11 @@ class Executor:
         results: list[CommandResult] = []
         withheld: set[Line] = set()
         reply_address = context.reply_address
-        is_message = reply_address is not None and reply_address.purpose is Purpose.MESSAGE
+        is_message = reply_address is not None and reply_address.purpose in OF_TALK
         for line in lines:
             if results:
                 context.next_command()
-            talks = is_message or isinstance(line.meaning, Chat | Message)
+            talks = is_message or isinstance(line.meaning, Chat | Message | TeamChat)
             context.talks |= talks
             stopped = line.meaning if isinstance(line.meaning, NotTried) else None
             if stopped is None and context.budget.is_over:

@@ -26,7 +26,7 @@ from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Source, Verdict
 from pbmserv.mail.networks import Network
 from pbmserv.mail.reading_time import ReadingTooLong
-from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import ENDINGS, OF_TALK, MailDomain, Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.submission import Request, Submission
 from pbmserv.service.limits.rates import Over
@@ -271,7 +271,7 @@ def reading_of(
         purpose: of the reply address that it came to, if any.
         by_hand: a person wrote it, and not a program such as one that answers during holidays.
     """
-    if purpose is Purpose.MESSAGE:
+    if purpose in OF_TALK:
         return read_message(text, games)
     tray = purpose is Purpose.TRAY
     plainly = by_hand and purpose in _FOR_COMMANDS

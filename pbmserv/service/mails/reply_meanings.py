@@ -21,6 +21,7 @@ from pbmserv.service.boards import followers, friends, moves, proposals, queued_
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest
+from pbmserv.service.events import team_commands
 from pbmserv.service.mails import line_readings
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -29,6 +30,7 @@ Meaning: TypeAlias = Answer | Command
 
 _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
     Purpose.MESSAGE: messages.message_by_reply,
+    Purpose.TEAM: team_commands.chat_by_reply,
     Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
     Purpose.UNINVITED: friends.never,
 }
@@ -50,6 +52,8 @@ _ANSWERS: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress],
     (Purpose.BEGIN, Yes): proposals.begin_confirmed,
     (Purpose.BEGIN, ReplyMove): proposals.begin_confirmed,  # unclear words were refused before
     (Purpose.BROADCAST, Yes): messages.broadcast_confirmed,
+    (Purpose.TEAM_INVITED, Yes): team_commands.join_by_reply,
+    (Purpose.TEAM_INVITED, ReplyMove): team_commands.join_by_reply,  # as for `BEGIN`
 }
 """Answers to questions, by the purpose of the letter and the type of the line."""
 
@@ -65,6 +69,8 @@ _UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
 _FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
 """Questions whose yes cannot be taken back. It must be the whole first paragraph, and an empty
 reply is none."""
+
+_MAY_SAY_NO = frozenset({Purpose.BEGIN, Purpose.TEAM_INVITED})
 
 _LEAVING = frozenset({Purpose.SIGNOFF, Purpose.DELETE})
 
@@ -114,8 +120,8 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
             return _WHOLE_MAIL[purpose](context, reply_address)
         case Purpose.CONFIRM if isinstance(command, Reject):
             return account.refuse_signup(context, reply_address)
-        case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _is_unclear(
-            context, reply_address, command
+        case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN | Purpose.TEAM_INVITED if (
+            _is_unclear(context, reply_address, command)
         ):
             part = command.lines[0] if isinstance(command, ReplyMove) else ""
             raise Refused("confirm-how", part=part)
@@ -149,7 +155,7 @@ def _is_unclear(context: CommandContext, reply_address: ReplyAddress, command: o
     """
     if isinstance(command, Yes):
         return command.is_empty and context.submission.left_out
-    if reply_address.purpose is Purpose.BEGIN and _says_no(command):
+    if reply_address.purpose in _MAY_SAY_NO and _says_no(command):
         return False
     return isinstance(command, ReplyMove) and not says_yes(command.lines[0])
 
@@ -199,6 +205,8 @@ def _answer_to_question(
     """
     if reply_address.purpose in _LEAVING and _says_no(command):
         return leaving.stay(context, reply_address)
+    if reply_address.purpose is Purpose.TEAM_INVITED and _says_no(command):
+        return team_commands.decline_by_reply(context, reply_address)
     if reply_address.purpose is Purpose.BEGIN and _says_no(command):
         return proposals.drop_unconfirmed(context, reply_address)
     kind = type(command)

@@ -1,4 +1,4 @@
-"""Answers for the public pages of events, with public names."""
+"""Answers for the public pages of events and teams, with public names."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import pages
-from pbmserv.store import events
-from pbmserv.views.names import PublicName, PublicNames, public_names
-from pbmserv.views.public import EventGame, EventGroup, EventLine, EventPage, EventRow
+from pbmserv.service.events import teams as team_facts
+from pbmserv.store import events, teams
+from pbmserv.views.names import NAMELESS, PublicName, PublicNames, public_names
+from pbmserv.views.public import EventGame, EventGroup, EventLine, EventPage, EventRow, TeamPage
 
 
 def lines(context: CommandContext) -> list[EventLine]:
@@ -33,6 +34,31 @@ def page(context: CommandContext, number: int, first: int) -> EventPage | None:
     waiting = [names.of(userid) for userid in facts["waiting"]]
     values = _named(EventPage, facts) | {"sections": groups, "waiting": waiting}
     return EventPage(**values)
+
+
+def teams_listed(context: CommandContext) -> list[TeamPage]:
+    """Return the teams by name."""
+    rows = team_facts.listed(context)
+    names = public_names(context.connection, {name for row in rows for name in row["members"]})
+    return [_team(row, names) for row in rows]
+
+
+def team_page(context: CommandContext, key: str) -> TeamPage | None:
+    """Return a team; `None` if there is none of this name."""
+    team = teams.of_key(context.connection, team_facts.key_of(key))
+    if team is None:
+        return None
+    row = team_facts.facts(context, team)
+    return _team(row, public_names(context.connection, {*row["members"]}))
+
+
+def _team(row: Mapping[str, Any], names: PublicNames) -> TeamPage:
+    members = names.at_board(row["members"])
+    values = {
+        "captain": members.get(row["captain"]) or NAMELESS,
+        "members": [members[name] for name in row["members"]],
+    }
+    return TeamPage(**_named(TeamPage, row) | values)
 
 
 def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:

@@ -53,6 +53,7 @@ from pbmserv.views.public import (
     Seek,
     Standing,
     StandingsTable,
+    TeamPage,
 )
 from pbmserv.views.reader import page_scene
 
@@ -112,6 +113,14 @@ class PublicPages:
         """Return an event with its groups from *first* on; ``None`` if there is no such event."""
         read = partial(event_pages.page, number=number, first=first)
         return await asyncio.to_thread(self._read, read)
+
+    async def teams(self) -> list[TeamPage]:
+        """Return the teams by name."""
+        return await asyncio.to_thread(self._read, event_pages.teams_listed)
+
+    async def team(self, key: str) -> TeamPage | None:
+        """Return a team; ``None`` if there is none of this name."""
+        return await asyncio.to_thread(self._read, partial(event_pages.team_page, key=key))
 
     async def seeks(self) -> list[Seek]:
         """Return the open seeks."""
@@ -177,7 +186,7 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
     if is_over:  # while a race runs, spectators count no turns
         scene = replace(scene, moves=position.turns)
     turns = newest.turns_of(None)
-    if kept or is_declined:
+    if kept or is_declined or scene.undrawn:
         return GamePage(scene, kept, is_declined, 0 if kept else turns)
     pictures = drawings(position, newest if is_over else None, board.seats)
     ended = histories.ended_at(connection, board.id) if is_over else None
@@ -356,10 +365,13 @@ def _player(context: CommandContext, userid: str) -> PublicPlayer | None:
         accept="" if player.userid in BOT_USERIDS else player.accept,
         seeks=_seeks(context, challenges.seeks_of(connection, player.id)),
         met=_records(
-            [(opponents.opponent(one.userid), one, one.places[one.other_seat]) for one in met],
+            [
+                (opponents.opponent(board.userid), board, board.places[board.other_seat])
+                for board in met
+            ],
             OPPONENTS,
         ),
-        kinds=_records([(_kind(games, one), one, _best_other(one)) for one in met], KINDS),
+        kinds=_records([(_kind(games, board), board, _best_other(board)) for board in met], KINDS),
         scores=[(games[row[0]].info.title, *row[1:]) for row in best if row[0] in games],
         streaks=_streaks(context, player),
     )
@@ -373,7 +385,7 @@ def _ratings(context: CommandContext, player: Player, name: PublicName) -> list[
         standing = None if row is None else _standing(row, name)
         bots = rating_tables.shown_bots(game)
         ratings.append(PlayerRating(game.info.key, game.info.title, standing, bots))
-    return [one for one in ratings if one.standing is not None] or ratings[:1]
+    return [rating for rating in ratings if rating.standing is not None] or ratings[:1]
 
 
 def _running(context: CommandContext, player: Player) -> list[RunningBoard]:
@@ -418,10 +430,10 @@ def _records(met: Sequence[tuple[str, Met, int]], most: int) -> list[Record]:
         most: the most records to return.
     """
     best_last = sorted(met, key=lambda row: -row[2])
-    boards = {(name, one.board): (one, place) for name, one, place in best_last}
+    boards = {(name, board.board): (board, place) for name, board, place in best_last}
     results: dict[str, list[int]] = {}
-    for (name, _), (one, place) in boards.items():
-        results.setdefault(name, []).append(place - one.places[one.seat])
+    for (name, _), (board, place) in boards.items():
+        results.setdefault(name, []).append(place - board.places[board.seat])
     records = [
         Record(
             name=name,

@@ -21,13 +21,13 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
-from pbmserv.service.events import course, pages
+from pbmserv.service.events import course, pages, team_captains
 from pbmserv.service.ladder import settling
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.store import clocks, events, ladders, solo
+from pbmserv.store import clocks, events, ladders, solo, teams
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
 
@@ -105,6 +105,7 @@ class Scheduler(Rounds):
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
         self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
         self._drain(ladders.due, settling.check_ladder, ladders.put_off)
+        self._drain(teams.due, team_captains.check_team, teams.put_off)
         # Each step of an event may make the next one due.
         while self._drain(events.due, course.handle_due_event, events.put_off):
             self.note_up()

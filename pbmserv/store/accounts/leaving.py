@@ -40,6 +40,7 @@ from pbmserv.store.tables.boards import (
 )
 from pbmserv.store.tables.events import events, regulars
 from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
+from pbmserv.store.tables.teams import team_members, teams
 
 _OPEN = (
     LetterState.QUEUED,
@@ -81,6 +82,7 @@ def leave(connection: Connection, player: Player) -> None:
             unreachable_since=None,
         )
     )
+    _leave_team(connection, player.id)
     for table in (seeks, followers, daily_readers, unconfirmed_boards, regulars):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     address_change_rows.stop(connection, player.id)
@@ -91,6 +93,17 @@ def leave(connection: Connection, player: Player) -> None:
         .where(outbox.c.player_id == player.id, outbox.c.state.in_(_OPEN))
         .values(state=LetterState.FAILED, due_at=None, error="the player has left")
     )
+
+
+def _leave_team(connection: Connection, player_id: int) -> None:
+    """Remove a player from a team, which is checked at once: it may need another captain."""
+    own = select(team_members.c.team_id).where(team_members.c.player_id == player_id)
+    connection.execute(
+        update(teams)
+        .where(teams.c.id.in_(own), teams.c.due_at.is_not(None))
+        .values(due_at=teams.c.created_at)
+    )
+    connection.execute(delete(team_members).where(team_members.c.player_id == player_id))
 
 
 def come_back(connection: Connection, player: Player, address: str) -> None:

@@ -28,6 +28,7 @@ from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
 from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
+from pbmserv.store.tables.teams import team_members, teams
 
 
 def data_of(connection: Connection, player: Player) -> dict[str, Any]:
@@ -126,6 +127,20 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
         "events": _rows(
             connection,
             select(entries).where(entries.c.player_id == player.id).order_by(entries.c.event_id),
+        ),
+        "teams": _rows(
+            connection,
+            select(
+                teams.c.name,
+                team_members.c.status,
+                team_members.c.place,
+                team_members.c.muted,
+                team_members.c.since,
+                team_members.c.active_at,
+            )
+            .join(team_members, team_members.c.team_id == teams.c.id)
+            .where(team_members.c.player_id == player.id)
+            .order_by(teams.c.id),
         ),
         "leagues_entered_each_season": _rows(
             connection, select(regulars).where(regulars.c.player_id == player.id)

@@ -104,8 +104,8 @@ def _root(owner: dict[int, int], player_id: int) -> int:
     return player_id
 
 
-def _join(owner: dict[int, int], one: int, other: int) -> None:
-    low, high = sorted((_root(owner, one), _root(owner, other)))
+def _join(owner: dict[int, int], first: int, other: int) -> None:
+    low, high = sorted((_root(owner, first), _root(owner, other)))
     owner[high] = low
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from pbmserv.store import events
 from pbmserv.store.accounts import blocks
+from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.tables.accounts import (
@@ -109,12 +110,12 @@ def _set_player(connection: Connection, player_id: int, **values: Any) -> None:
     connection.execute(update(players).where(players.c.id == player_id).values(**values))
 
 
-def shared_boards(connection: Connection, one: int, other: int) -> list[int]:
+def shared_boards(connection: Connection, first: int, other: int) -> list[int]:
     """Return the boards at which both players sit."""
     boards_of_other = select(seats.c.board_id).where(seats.c.player_id == other)
     rows = connection.execute(
         select(seats.c.board_id)
-        .where(seats.c.player_id == one, seats.c.board_id.in_(boards_of_other))
+        .where(seats.c.player_id == first, seats.c.board_id.in_(boards_of_other))
         .distinct()
         .order_by(seats.c.board_id)
     )
@@ -145,6 +146,10 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     seat_count = connection.execute(
         update(seats).where(seats.c.player_id == old).values(player_id=new)
     ).rowcount
+    board_ids = player_boards.of_player(connection, old)
+    player_boards.remove(connection, old)
+    for board_id in board_ids:
+        player_boards.refresh(connection, board_id)
     addresses_of_new = select(addresses.c.address).where(addresses.c.player_id == new)
     connection.execute(
         update(addresses)

@@ -46,6 +46,7 @@ from pbmserv.store.tables.boards import (
     hot_seats,
     house_turns,
     outages,
+    player_boards,
     plies,
     rating_changes,
     ratings,
@@ -85,6 +86,11 @@ from pbmserv.store.tables.mail import (
     settled,
     stores,
 )
+from pbmserv.store.tables.teams import (
+    MemberStatus,
+    team_members,
+    teams,
+)
 
 __all__ = [
     "RUNNING",
@@ -94,6 +100,7 @@ __all__ = [
     "EventStatus",
     "LetterState",
     "MailState",
+    "MemberStatus",
     "PauseKind",
     "PlayerState",
     "absences",
@@ -138,6 +145,7 @@ __all__ = [
     "outbox",
     "pairings",
     "password_sources",
+    "player_boards",
     "players",
     "plies",
     "rating_changes",
@@ -151,6 +159,8 @@ __all__ = [
     "signups",
     "stores",
     "submitted_moves",
+    "team_members",
+    "teams",
     "unconfirmed_boards",
     "uninvited",
     "wrong_passwords",

@@ -1,0 +1,406 @@
+"""Commands of teams: ``team``, ``team chat`` and ``teams``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from pbmserv.commands.table.events import OneTeam, TeamChat, Teams
+from pbmserv.errors import Refused
+from pbmserv.mail.reply_address import ReplyAddress
+from pbmserv.service.core import contact
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import unknown_player
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import pass_on, words_for_others
+from pbmserv.service.events.team_captains import appoint
+from pbmserv.service.events.teams import (
+    BOARDS,
+    LONGEST_NAME,
+    MOST_MEMBERS,
+    facts,
+    key_of,
+    listed,
+    news,
+    own_facts,
+)
+from pbmserv.store import teams
+from pbmserv.store.accounts import persons, players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import histories
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.teams import MemberStatus
+from pbmserv.store.teams import Team
+
+MOST_INVITED = 12
+"""Most invitations of a team that wait for an answer."""
+
+_NAME = re.compile(r"[\w .'!?&+-]+")
+_ON_OFF = frozenset({"on", "off"})
+
+
+def one_team(context: CommandContext, command: OneTeam) -> Answer:
+    """``team [create|invite|join|leave|order|captain|remove|letters …]``
+
+    Raises:
+        Refused: the words are not understood, or the player may not do that.
+    """
+    player = context.speaker(command.who)
+    if not command.words:
+        return _show_own(context, player)
+    verb, *words = command.words
+    handle = _VERBS.get(verb.lower())
+    if handle is not None:
+        return handle(context, player, words)
+    if teams.of_key(context.connection, key_of(" ".join(command.words))) is None:
+        raise Refused("team-verb", part=verb[:20], example="teams")
+    return _show(context, player, command.words)
+
+
+def show_teams(context: CommandContext, command: Teams) -> Answer:  # noqa: ARG001
+    """``teams``: list the teams."""
+    return Answer((Part("teams", {"rows": listed(context)}),))
+
+
+# -- the team of a player ------------------------------------------------------------------------
+
+
+def _show_own(context: CommandContext, player: Player) -> Answer:
+    team = teams.of_players(context.connection, [player.id])
+    inviting = teams.inviting(context.connection, player.id)
+    if team is not None:
+        teams.change_member(context.connection, team.id, player.id, active_at=context.now)
+        return _answer(context, team, "own")
+    if not inviting:
+        raise Refused("team-none", example="teams")
+    words = {"what": "invitations", "names": [one.name for one in inviting], "invited": []}
+    return Answer((Part("team", words),))
+
+
+def _show(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:  # noqa: ARG001
+    team = _called(context, words)
+    return Answer((Part("team", {**facts(context, team), "what": "shown"}),))
+
+
+def _called(context: CommandContext, words: Sequence[str]) -> Team:
+    """Return the team of a name.
+
+    Raises:
+        Refused: there is none.
+    """
+    name = " ".join(words)
+    team = teams.of_key(context.connection, key_of(name)) if name else None
+    if team is None:
+        raise Refused("no-such-team", part=name[:LONGEST_NAME], example="teams")
+    return team
+
+
+def _answer(context: CommandContext, team: Team, what: str, **words: object) -> Answer:
+    """Return the answer to a member, with the team as it is now."""
+    return Answer((Part("team", {**own_facts(context, team), "what": what, **words}),))
+
+
+def _own(context: CommandContext, player: Player) -> Team:
+    """Return the team of a player, locked, and note that the player is active.
+
+    Raises:
+        Refused: the player has none.
+    """
+    team = teams.of_players(context.connection, [player.id])
+    team = teams.lock(context.connection, team.id) if team is not None else None
+    if team is None:
+        raise Refused("team-none", example="teams")
+    teams.change_member(context.connection, team.id, player.id, active_at=context.now)
+    return team
+
+
+def _led_by(context: CommandContext, player: Player) -> Team:
+    """Return the team of a captain, locked.
+
+    Raises:
+        Refused: the player has none, or is not its captain.
+    """
+    team = _own(context, player)
+    if team.captain_id != player.id:
+        captain = facts(context, team)["captain"]
+        raise Refused("team-captain-only", part=captain, example="team")
+    return team
+
+
+def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    name = _checked_name(context, " ".join(words))
+    _must_have_no_team(context, player)
+    if not histories.of_player(context.connection, player.id, None, 1):
+        raise Refused("team-newcomer", example="blackbox seek")
+    team_id = teams.create(context.connection, name, key_of(name), player.id, context.now)
+    if not team_id:
+        raise Refused("team-taken", part=name, example="teams")
+    team = teams.load(context.connection, team_id)
+    assert team is not None
+    return _answer(context, team, "created")
+
+
+def _checked_name(context: CommandContext, written: str) -> str:
+    """Return the name of a team, which everybody may read."""
+    name = " ".join(written.split())
+    is_good = len(name) <= LONGEST_NAME and _NAME.fullmatch(name) and key_of(name)
+    if is_good and str(pass_on(context, name)) != name:
+        context.echo_hidden = True
+        is_good = False
+    if not is_good:
+        raise Refused("team-name", most=LONGEST_NAME, example="team create NAME")
+    return name
+
+
+def _must_have_no_team(context: CommandContext, player: Player) -> None:
+    """Refuse a player who is in a team, under any name."""
+    names = persons.names_of(context.connection, player.id)
+    team = teams.of_players(context.connection, names)
+    if team is None:
+        return
+    members = {one.player_id: one for one in teams.members(context.connection, team.id)}
+    if player.id in members:
+        raise Refused("team-already", part=team.name, example="team")
+    other = next(members[name].userid for name in sorted(names) if name in members)
+    raise Refused("team-same-person", part=other, team=team.name, example="teams")
+
+
+# -- invitations ---------------------------------------------------------------------------------
+
+
+def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    team = _led_by(context, player)
+    names = _names(words)
+    if not names:
+        raise Refused("team-whom", part="invite", example="team invite FRIEND")
+    invited = teams.members(context.connection, team.id, MemberStatus.INVITED)
+    if len(invited) + len(names) > MOST_INVITED:
+        raise Refused("team-many-invited", most=MOST_INVITED, example="team")
+    others: list[Player] = []
+    for name in names:
+        other = _named(context, name)
+        before = teams.member_of(context.connection, team.id, other.id)
+        if before is not None and before.status == MemberStatus.DECLINED:
+            raise Refused("team-declined", part=other.userid, team=team.name, example="team")
+        if other.accept == "none":
+            raise Refused("unavailable", part=other.userid)
+        if before is None:
+            others.append(other)
+    contact.must_be_free_to_meet(context, player.id, others, others)
+    for other in others:
+        teams.set_member(context.connection, team.id, other.id, MemberStatus.INVITED, context.now)
+    part = Part("team-invited", {**facts(context, team), "inviter": player.userid})
+    answer = _answer(context, team, "invited", names=[other.userid for other in others])
+    letters = tuple(Notification(other.address, other.id, part) for other in others)
+    return replace(answer, notifications=letters)
+
+
+def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    return _joined(context, player, _called(context, words).id)
+
+
+def join_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """``yes`` to an invitation."""
+    return _joined(context, context.speaker(None), reply_address.about)
+
+
+def _joined(context: CommandContext, player: Player, team_id: int) -> Answer:
+    """Add an invited player to a team.
+
+    Raises:
+        Refused: the player was not invited or is in a team, or the team is full or gone.
+    """
+    team = teams.lock(context.connection, team_id)
+    if team is None or team.key is None:
+        raise Refused("team-gone", example="teams")
+    _must_have_no_team(context, player)
+    if teams.member_of(context.connection, team.id, player.id) is None:
+        raise Refused("team-not-invited", part=team.name, example="teams")
+    if len(teams.members(context.connection, team.id)) >= MOST_MEMBERS:
+        raise Refused("team-full", part=team.name, most=MOST_MEMBERS, example="teams")
+    teams.set_member(context.connection, team.id, player.id, MemberStatus.MEMBER, context.now)
+    letters = news(context, team, "joined", without=player.id, player=player.userid)
+    return replace(_answer(context, team, "joined"), notifications=tuple(letters))
+
+
+def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """``no`` to an invitation: the captain is told, and cannot ask again.
+
+    Raises:
+        Refused: the invitation was answered before, or the team is gone.
+    """
+    player = context.speaker(None)
+    team = teams.lock(context.connection, reply_address.about)
+    if team is None or team.key is None:
+        raise Refused("team-gone", example="teams")
+    before = teams.member_of(context.connection, team.id, player.id)
+    if before is not None and before.status == MemberStatus.MEMBER:
+        raise Refused("team-already", part=team.name, example="team leave")
+    declined = before is not None and before.status == MemberStatus.INVITED
+    letters: list[Notification] = []
+    if declined:
+        teams.set_member(context.connection, team.id, player.id, MemberStatus.DECLINED, context.now)
+        letters = [
+            one
+            for one in news(context, team, "declined", player=player.userid)
+            if one.player_id == team.captain_id
+        ]
+    part = Part("team", {**facts(context, team), "what": "declined"})
+    return Answer((part,), tuple(letters))
+
+
+# -- members -------------------------------------------------------------------------------------
+
+
+def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:  # noqa: ARG001
+    team = _own(context, player)
+    teams.remove(context.connection, team.id, player.id)
+    part = Part("team", {**facts(context, team), "what": "left"})
+    letters = news(context, team, "left", player=player.userid)
+    if team.captain_id == player.id:
+        letters = appoint(context, team, "left")
+    if not teams.members(context.connection, team.id):
+        teams.disband(context.connection, team.id)
+    return Answer((part,), tuple(letters))
+
+
+def _order(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    """Set the order of the boards; members who are not named come behind the others."""
+    team = _led_by(context, player)
+    members = {one.userid: one for one in teams.members(context.connection, team.id)}
+    names = _names(words)
+    strangers = [name for name in names if name not in members]
+    if strangers:
+        raise Refused("team-not-member", part=strangers[0], team=team.name, example="team")
+    if len(names) < min(BOARDS, len(members)):
+        example = " ".join(("team order", *members))
+        raise Refused("team-order", boards=min(BOARDS, len(members)), example=example)
+    order = [*names, *(name for name in members if name not in names)]
+    teams.set_order(context.connection, team.id, [members[name].player_id for name in order])
+    return _answer(context, team, "ordered")
+
+
+def _captain(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    """Hand the team over to another member."""
+    team = _led_by(context, player)
+    other = _named_member(context, team, words, "captain")
+    if other.id == player.id:
+        raise Refused("team-yourself", part="captain", example="team")
+    teams.change(context.connection, team.id, captain_id=other.id)
+    team = replace(team, captain_id=other.id)
+    letters = news(context, team, "captain", without=player.id, why="handed", former=player.userid)
+    return replace(_answer(context, team, "handed"), notifications=tuple(letters))
+
+
+def _remove(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    team = _led_by(context, player)
+    other = _named_member(context, team, words, "remove")
+    if other.id == player.id:
+        raise Refused("team-yourself", part="remove", example="team leave")
+    teams.remove(context.connection, team.id, other.id)
+    answer = _answer(context, team, "removed", player=other.userid)
+    words_to_other = {**facts(context, team), "what": "removed"}
+    letter = Notification(other.address, other.id, Part("team-news", words_to_other))
+    return replace(answer, notifications=(letter,))
+
+
+def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    team = _own(context, player)
+    wanted = words[0].lower() if words else ""
+    if wanted not in _ON_OFF:
+        raise Refused("team-letters", part=wanted[:20], example="team letters off")
+    if wanted == "off":
+        teams.mute(context.connection, team.id, player.id)
+    else:
+        teams.change_member(context.connection, team.id, player.id, muted=False)
+    return _answer(context, team, "letters", on=wanted == "on")
+
+
+def _names(words: Sequence[str]) -> list[str]:
+    """Return the userids in words, each once."""
+    return list(dict.fromkeys(filter(None, (word.lower().strip(",;") for word in words))))
+
+
+def _named(context: CommandContext, name: str) -> Player:
+    player = players.by_userid(context.connection, name)
+    if player is None:
+        raise unknown_player(context, name)
+    return player
+
+
+def _named_member(context: CommandContext, team: Team, words: Sequence[str], verb: str) -> Player:
+    """Return the member whom the only word names.
+
+    Raises:
+        Refused: the words do not name exactly one member.
+    """
+    names = _names(words)
+    if len(names) != 1:
+        raise Refused("team-whom", part=verb, example="team")
+    member = next(
+        (one for one in teams.members(context.connection, team.id) if one.userid == names[0]),
+        None,
+    )
+    player = players.by_id(context.connection, member.player_id) if member is not None else None
+    if player is None:
+        raise Refused("team-not-member", part=names[0], team=team.name, example="team")
+    return player
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+def chat(context: CommandContext, command: TeamChat) -> Answer:
+    """``team chat``: send the words below it to the other members.
+
+    Raises:
+        Refused: there are no words, or nobody to read them.
+    """
+    player = context.speaker(command.who)
+    return _said_to_team(context, player, _own(context, player))
+
+
+def chat_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+    """Send a reply to words of a member to the whole team."""
+    player = context.speaker(None)
+    team = _own(context, player)
+    if team.id != reply_address.about:
+        raise Refused("team-not-yours", part="team chat", example="team")
+    return _said_to_team(context, player, team)
+
+
+def _said_to_team(context: CommandContext, player: Player, team: Team) -> Answer:
+    said = words_for_others(context)
+    if not said:
+        raise Refused("no-words", part="team chat")
+    readers = [
+        member
+        for member in teams.members(context.connection, team.id)
+        if member.player_id != player.id and member.state == PlayerState.ACTIVE
+    ]
+    if not readers:
+        raise Refused("team-alone", part=team.name, example="team invite FRIEND")
+    part = Part(
+        "team-chat", {"by": player.userid, "said": said, "team": team.id, "name": team.name}
+    )
+    letters = tuple(
+        Notification(member.address, member.player_id, part)
+        for member in readers
+        if not member.muted
+    )
+    sent = {"to": [member.userid for member in readers], "unreachable": [], "said": said}
+    return Answer((Part("message-sent", sent),), letters)
+
+
+_VERBS: Mapping[str, Callable[[CommandContext, Player, Sequence[str]], Answer]] = {
+    "create": _create,
+    "invite": _invite,
+    "join": _join,
+    "leave": _leave,
+    "order": _order,
+    "captain": _captain,
+    "remove": _remove,
+    "letters": _letters,
+    "show": _show,
+}

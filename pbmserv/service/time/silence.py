@@ -1,0 +1,21 @@
+"""Time since a player's last sign of life, without absences and outages."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pbmserv.engine.clocks import counted_time, merge_spans
+from pbmserv.service.core.context import CommandContext
+from pbmserv.store import clocks, ladders
+
+
+def last_sign(context: CommandContext, player_id: int, since: datetime) -> datetime:
+    """Return the time of a player's last move after *since*; *since* if there is none."""
+    return ladders.last_ply(context.connection, player_id, since) or since
+
+
+def silent_time(context: CommandContext, player_id: int, since: datetime) -> timedelta:
+    """Return the time since a moment, without the player's absences and outages of the server."""
+    away = clocks.away(context.connection, player_id, since)
+    outages = clocks.outages_since(context.connection, since)
+    return counted_time(since, context.now, merge_spans((*away, *outages)))

@@ -1,0 +1,240 @@
+"""Rows of teams and their members."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from pbmserv.store.core.statements import claim_due, columns_of, insert_into
+from pbmserv.store.tables.accounts import PlayerState, players
+from pbmserv.store.tables.teams import MemberStatus, team_members, teams
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A team.
+
+    Attributes:
+        key: the name as it is compared and as its page is called; `None` if all have left.
+    """
+
+    id: int
+    name: str
+    key: str | None
+    captain_id: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a team, or an invited player.
+
+    Attributes:
+        place: place in the order of the boards, from 1; `None` if the captain has not named it.
+        muted: the player wants no words and news of the team.
+        active_at: a time at which the player was active.
+        state, address: those of the player's account.
+    """
+
+    player_id: int
+    userid: str
+    status: MemberStatus
+    place: int | None
+    muted: bool
+    since: datetime
+    active_at: datetime
+    state: PlayerState
+    address: str
+
+
+_TEAM = select(*columns_of(Team, teams))
+_MEMBER = select(*columns_of(Member, team_members, players)).join(
+    players, players.c.id == team_members.c.player_id
+)
+_IN_ORDER = (
+    team_members.c.place.is_(None),
+    team_members.c.place,
+    team_members.c.since,
+    team_members.c.player_id,
+)
+
+
+# -- teams -------------------------------------------------------------------------------------
+
+
+def create(connection: Connection, name: str, key: str, captain_id: int, now: datetime) -> int:
+    """Add a team with its captain as the only member; return its id, 0 if the name is taken."""
+    team_id: int | None = connection.execute(
+        insert_into(connection, teams)
+        .values(name=name, key=key, captain_id=captain_id, created_at=now, due_at=now)
+        .on_conflict_do_nothing(index_elements=["key"])
+        .returning(teams.c.id)
+    ).scalar()
+    if team_id is None:
+        return 0
+    connection.execute(
+        insert(team_members).values(
+            team_id=team_id,
+            player_id=captain_id,
+            status=MemberStatus.MEMBER,
+            place=1,
+            since=now,
+            active_at=now,
+        )
+    )
+    return team_id
+
+
+def change(connection: Connection, team_id: int, **values: Any) -> None:
+    """Set columns of a team."""
+    connection.execute(update(teams).where(teams.c.id == team_id).values(**values))
+
+
+def load(connection: Connection, team_id: int) -> Team | None:
+    """Return a team, `None` if there is none."""
+    row = connection.execute(_TEAM.where(teams.c.id == team_id)).first()
+    return None if row is None else Team(*row)
+
+
+def lock(connection: Connection, team_id: int) -> Team | None:
+    """Return a team and lock it until the end of the transaction."""
+    row = connection.execute(_TEAM.where(teams.c.id == team_id).with_for_update()).first()
+    return None if row is None else Team(*row)
+
+
+def of_key(connection: Connection, key: str) -> Team | None:
+    """Return the team of a name, `None` if there is none."""
+    row = connection.execute(_TEAM.where(teams.c.key == key)).first()
+    return None if row is None else Team(*row)
+
+
+def listed(connection: Connection, most: int) -> list[Team]:
+    """Return the teams that have members, by name."""
+    statement = _TEAM.where(teams.c.key.is_not(None)).order_by(teams.c.key).limit(most)
+    return [Team(*row) for row in connection.execute(statement)]
+
+
+def of_players(connection: Connection, player_ids: Collection[int]) -> Team | None:
+    """Return the team of which one of these players is a member, `None` if there is none."""
+    row = connection.execute(
+        _TEAM.join(team_members, team_members.c.team_id == teams.c.id)
+        .where(
+            team_members.c.player_id.in_(player_ids),
+            team_members.c.status == MemberStatus.MEMBER,
+        )
+        .order_by(teams.c.id)
+        .limit(1)
+    ).first()
+    return None if row is None else Team(*row)
+
+
+def inviting(connection: Connection, player_id: int) -> list[Team]:
+    """Return the teams that wait for a player's answer."""
+    rows = connection.execute(
+        _TEAM.join(team_members, team_members.c.team_id == teams.c.id)
+        .where(
+            team_members.c.player_id == player_id,
+            team_members.c.status == MemberStatus.INVITED,
+            teams.c.key.is_not(None),
+        )
+        .order_by(teams.c.id)
+    )
+    return [Team(*row) for row in rows]
+
+
+# -- members -----------------------------------------------------------------------------------
+
+
+def members(
+    connection: Connection, team_id: int, status: MemberStatus = MemberStatus.MEMBER
+) -> list[Member]:
+    """Return the players of a team with a status, in the order of the boards."""
+    statement = _MEMBER.where(team_members.c.team_id == team_id, team_members.c.status == status)
+    return [Member(*row) for row in connection.execute(statement.order_by(*_IN_ORDER))]
+
+
+def member_of(connection: Connection, team_id: int, player_id: int) -> Member | None:
+    """Return a member or an invited player of a team, `None` if the player is neither."""
+    row = connection.execute(
+        _MEMBER.where(team_members.c.team_id == team_id, team_members.c.player_id == player_id)
+    ).first()
+    return None if row is None else Member(*row)
+
+
+def set_member(
+    connection: Connection, team_id: int, player_id: int, status: MemberStatus, now: datetime
+) -> None:
+    """Set the status of a player in a team, from now on, without a place."""
+    values = {"status": status, "place": None, "since": now, "active_at": now}
+    connection.execute(
+        insert_into(connection, team_members)
+        .values(team_id=team_id, player_id=player_id, **values)
+        .on_conflict_do_update(index_elements=["team_id", "player_id"], set_=values)
+    )
+
+
+def remove(connection: Connection, team_id: int, player_id: int) -> None:
+    """Remove a player from a team."""
+    connection.execute(
+        delete(team_members).where(
+            team_members.c.team_id == team_id, team_members.c.player_id == player_id
+        )
+    )
+
+
+def set_order(connection: Connection, team_id: int, player_ids: Sequence[int]) -> None:
+    """Store the order of the boards; all members are in it."""
+    for place, player_id in enumerate(player_ids, 1):
+        change_member(connection, team_id, player_id, place=place)
+
+
+def change_member(connection: Connection, team_id: int, player_id: int, **values: Any) -> bool:
+    """Set columns of a member; return whether there is one."""
+    result = connection.execute(
+        update(team_members)
+        .where(
+            team_members.c.team_id == team_id,
+            team_members.c.player_id == player_id,
+            team_members.c.status == MemberStatus.MEMBER,
+        )
+        .values(**values)
+    )
+    return result.rowcount > 0
+
+
+def mute(connection: Connection, team_id: int, player_id: int) -> bool:
+    """Send a member no more words and news of a team; return whether that changed anything."""
+    member = member_of(connection, team_id, player_id)
+    if member is None or member.muted:
+        return False
+    return change_member(connection, team_id, player_id, muted=True)
+
+
+# -- the daily check ---------------------------------------------------------------------------
+
+
+def due(connection: Connection, now: datetime, most: int) -> list[int]:
+    """Return teams whose check is due."""
+    statement = select(teams.c.id).where(teams.c.due_at <= now).order_by(teams.c.due_at)
+    return list(connection.execute(statement.limit(most)).scalars())
+
+
+def claim(connection: Connection, team_id: int, now: datetime) -> Team | None:
+    """Lock a due team; return `None` if another process has it or has checked it."""
+    row = claim_due(connection, _TEAM, teams, team_id, now)
+    return None if row is None else Team(*row)
+
+
+def put_off(connection: Connection, team_id: int, until: datetime) -> None:
+    """Check a team no earlier than *until*."""
+    change(connection, team_id, due_at=until)
+
+
+def disband(connection: Connection, team_id: int) -> None:
+    """End a team without members: its name is free, and all invitations are dropped."""
+    change(connection, team_id, name=f"Team {team_id}", key=None, due_at=None)
+    connection.execute(delete(team_members).where(team_members.c.team_id == team_id))
