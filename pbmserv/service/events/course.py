@@ -15,7 +15,7 @@ from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
-from pbmserv.service.events import duplicates, letters, pairing, results
+from pbmserv.service.events import duplicates, letters, pairing, results, team_events
 from pbmserv.service.events.groups import Entrant, group_sizes, in_order, movement, sizes
 from pbmserv.service.events.kinds import (
     CLOSING,
@@ -24,6 +24,7 @@ from pbmserv.service.events.kinds import (
     RULES,
     SEASON,
     SWISS_ROUNDS,
+    TEAM,
     WAIT,
     Rules,
     final_starts,
@@ -34,6 +35,7 @@ from pbmserv.service.events.kinds import (
     year_of,
 )
 from pbmserv.service.events.tables import WIN, Contestant, Line, standings
+from pbmserv.service.events.teams import BOARDS
 from pbmserv.store import events
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import closed_games
@@ -126,6 +128,8 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
     if context.now < event.closes_at:
         _set_due(context, event, event.closes_at)
         return []
+    if event.kind == TEAM:
+        return _close_teams(context, event)
     if len(waiting) < Rules.of(event).least:
         return _wait_or_cancel(context, event, waiting)
     if event.kind == "league":
@@ -133,6 +137,15 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
         create(context, "league", event.game, closes_at=following - CLOSING, starts_at=following)
     events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
     return []
+
+
+def _close_teams(context: CommandContext, event: Event) -> Sequence[Notification]:
+    """Fix the line-ups when entries close, and begin if there are enough teams."""
+    entries, notifications = team_events.complete_lineups(context, event)
+    if len(entries) < Rules.of(event).least * BOARDS:
+        return [*notifications, *_wait_or_cancel(context, event, entries)]
+    events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
+    return notifications
 
 
 def _waiting(context: CommandContext, event: Event) -> list[Entry]:
@@ -160,7 +173,8 @@ def _wait_or_cancel(
     events.change(context.connection, event.id, due_at=closes, closes_at=closes, starts_at=starts)
     event = replace(event, closes_at=closes, starts_at=starts)
     least = Rules.of(event).least
-    return letters.news(context, event, waiting, "waits", least=least, entered=len(waiting))
+    entered = len(waiting) // (BOARDS if event.kind == TEAM else 1)
+    return letters.news(context, event, waiting, "waits", least=least, entered=entered)
 
 
 def cancel(context: CommandContext, event: Event) -> list[Notification]:
@@ -188,27 +202,7 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
     if context.now - begins_at > LATE:  # the server was down: nobody loses days of play
         begins_at = context.now
         _move_next_season(context, event)
-    ratings = events.ordinals(context.connection, event.game, event.id)
-    last_places = {}
-    if event.kind == "league":
-        last_places = events.last_places(context.connection, "league", event.game, event.number)
-    entrants = []
-    for entry in waiting:
-        rating, games = ratings[entry.player_id]
-        place = None if is_provisional(games) else last_places.get(entry.player_id)
-        entrants.append(Entrant(entry.player_id, rating, place))
-    ordered = in_order(entrants, event.number)
-    counts = sizes(len(ordered), Rules.of(event).size)
-    rows, start = [], 0
-    for section, size in enumerate(counts, 1):
-        group = ordered[start : start + size]
-        if event.kind == "cup":  # groups of equal strength
-            group = ordered[section - 1 :: len(counts)]
-        start += size
-        rows += [
-            _draw_row(entrant.player_id, section, seed, entrant.rating)
-            for seed, entrant in enumerate(group)
-        ]
+    rows = _drawn(context, event, waiting)
     events.draw(context.connection, event.id, rows)
     events.change(
         context.connection,
@@ -220,6 +214,38 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
         due_at=context.now,
     )
     return []
+
+
+def _drawn(
+    context: CommandContext, event: Event, waiting: Sequence[Entry]
+) -> list[Mapping[str, object]]:
+    """Return the groups of the first round as rows of `events.draw`."""
+    if event.kind == TEAM:
+        entries = events.entries_of(context.connection, event.id)
+        return [*team_events.draw(context, event, entries)]
+    ratings = events.ordinals(context.connection, event.game, event.id)
+    last_places = {}
+    if event.kind == "league":
+        last_places = events.last_places(context.connection, "league", event.game, event.number)
+    entrants = []
+    for entry in waiting:
+        rating, games = ratings[entry.player_id]
+        place = None if is_provisional(games) else last_places.get(entry.player_id)
+        entrants.append(Entrant(entry.player_id, rating, place))
+    ordered = in_order(entrants, event.number)
+    counts = sizes(len(ordered), Rules.of(event).size)
+    rows: list[Mapping[str, object]] = []
+    start = 0
+    for section, size in enumerate(counts, 1):
+        group = ordered[start : start + size]
+        if event.kind == "cup":  # groups of equal strength
+            group = ordered[section - 1 :: len(counts)]
+        start += size
+        rows += [
+            _draw_row(entrant.player_id, section, seed, entrant.rating)
+            for seed, entrant in enumerate(group)
+        ]
+    return rows
 
 
 def _move_next_season(context: CommandContext, event: Event) -> None:
@@ -337,15 +363,20 @@ def _begin_section(
         assert player is not None
         people[player_id] = player
     earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
-    pairs: Sequence[tuple[int, int | None]] = (
-        pairing.dutch(group, earlier, event.round, SWISS_ROUNDS)
-        if event.kind == "swiss"
-        else pairing.berger(group)
-    )
+    games: Sequence[tuple[int, int, int | None]]
+    if event.kind == TEAM:
+        games = team_events.pairs(context, event, section)
+    else:
+        pairs: Sequence[tuple[int, int | None]] = (
+            pairing.dutch(group, earlier, event.round, SWISS_ROUNDS)
+            if event.kind == "swiss"
+            else pairing.berger(group)
+        )
+        games = [(number, *pair) for number, pair in enumerate(pairs, 1)]
     rows, boards, bye = [], [], None
-    for number, (first, second) in enumerate(pairs, 1):
+    for number, first, second in games:
         if second is None:
-            bye = first
+            bye = first if event.kind != TEAM else None
             rows.append(Pairing(event.round, section, number, first, None, None, WIN, None, "bye"))
             continue
         proposal = Proposal(
@@ -361,7 +392,8 @@ def _begin_section(
         rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
     events.add_pairings(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
-    return letters.start_letters(context, event, section, names, boards, bye)
+    of_teams = team_events.team_names(context, event, section)
+    return letters.start_letters(context, event, section, names, boards, bye, of_teams)
 
 
 def _remove_gone_players(context: CommandContext, event: Event) -> list[Notification]:
@@ -477,6 +509,8 @@ def _finish(
     """Store the places, end the event, and tell each player the result."""
     _store_places(context, event, tables)
     _end(context, event, EventStatus.FINISHED)
+    if event.kind == TEAM:
+        return team_events.finish(context, event)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     counts = group_sizes(entries.values())
     ratings = events.ordinals(context.connection, event.game, event.id)

@@ -18,8 +18,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
-from pbmserv.service.events import course, duplicates, letters, pages, results
-from pbmserv.service.events.kinds import OWN_KINDS, RULES, Rules, is_monthly
+from pbmserv.service.events import course, duplicates, letters, pages, results, team_commands
+from pbmserv.service.events.kinds import OWN_KINDS, RULES, TEAM, Rules, is_monthly
 from pbmserv.service.events.pairing import why_no_swiss
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
 from pbmserv.store import events
@@ -212,6 +212,8 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "join")
+    if event.kind == TEAM:
+        return team_commands.enter(context, player, [event.game])
     is_own = event.owner_id is not None or event.kind == "duplicate"
     if not is_own and not Rules.of(event).invited:
         game = known_game(context, event.game)
@@ -243,6 +245,8 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
+    if entry.section is None and event.kind == TEAM:
+        raise Refused("team-entered", part=event.game, example=f"team withdraw {event.game}")
     if entry.section is None:
         events.drop_entry(context.connection, event.id, player.id)
         notifications: tuple[Notification, ...] = ()

@@ -17,7 +17,7 @@ DUPLICATE_CLOCK = Terms(nag=5, forfeit=14, away=14)
 """Times of a box of a duplicate event, which may all be used for one turn."""
 
 ROUND = {
-    **dict.fromkeys(("league", "cup", "final"), timedelta(days=90)),
+    **dict.fromkeys(("league", "cup", "final", "team"), timedelta(days=90)),
     "swiss": timedelta(days=26),
     "duplicate": timedelta(days=14),
 }
@@ -42,7 +42,10 @@ BAR, LONG_BAR = timedelta(days=30), timedelta(days=90)
 ENDING_LOSSES = 2
 """Losses on time in a season that end the recurring entry."""
 
-KINDS = ("league", "cup", "swiss", "duplicate")
+TEAM = "team"
+"""The kind of events of teams; `Rules` count teams there."""
+
+KINDS = ("league", "cup", "swiss", "duplicate", TEAM)
 OWN_KINDS = ("cup", "swiss", "duplicate")
 """Kinds of events that a player can hold."""
 
@@ -78,6 +81,7 @@ RULES: Mapping[str, Rules] = {
     "cup": Rules(size=5, least=3),
     "swiss": Rules(size=48, least=25),
     "duplicate": Rules(size=8, least=2, most=8, boxes=3),
+    TEAM: Rules(size=8, least=2),
     "final": Rules(size=12, least=2, invited=True),
 }
 """The rules of the server's events. A final is for the winners of a year's monthly cups."""
@@ -136,6 +140,8 @@ def name_of(event: Event, title: str) -> str:
         return f"Monthly cup {event.number} of {title}"
     if event.kind == "final":
         return f"Final of the {title} cups of {event.number}"
+    if event.kind == TEAM:
+        return f"Match of teams {event.number} of {title}"
     if event.kind == "duplicate":
         return f"Duplicate event {event.number} of {title}"
     return f"Open Swiss {event.number} of {title}"

@@ -9,9 +9,10 @@ from typing import Any
 
 from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course, duplicates, letters
+from pbmserv.service.events import course, duplicates, letters, team_events
 from pbmserv.service.events.groups import group_sizes, movement
-from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
+from pbmserv.service.events.kinds import SWISS_ROUNDS, TEAM, Rules, terms_of
+from pbmserv.service.events.teams import BOARDS
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
@@ -52,7 +53,7 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
             **letters.facts(context, event),
             "status": str(event.status),
             "round": event.round,
-            "entered": counts.get(event.id, 0),
+            "entered": counts.get(event.id, 0) // _players(event),
             "most": Rules.of(event).most,
             "invited": Rules.of(event).invited,
             "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
@@ -76,6 +77,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     if event.kind != "duplicate":
         games = events.pairings_of(context.connection, event.id, groups=groups)
     counts = group_sizes(entries.values())
+    of_teams = team_events.groups_of(context, event, groups) if event.kind == TEAM else {}
     sections = [
         {
             "section": section,
@@ -100,6 +102,12 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                 for line in lines
             ],
             "games": [_game(game, names) for game in games if game.section == section],
+            "teams": [
+                team_events.row_of(line, of_teams[section]) for line in of_teams[section].lines
+            ]
+            if of_teams
+            else [],
+            "matches": team_events.matches_of(of_teams[section]) if of_teams else [],
             "removed": [
                 entry.userid
                 for entry in entries.values()
@@ -128,7 +136,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
             for entry in entries.values()
             if entry.section is None and entry.status == EntryStatus.ENTERED
         ][:NAMED],
-        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values()),
+        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values())
+        // _players(event),
         "first": first,
         "groups": max(counts, default=0),
         "sections": sections,
@@ -140,14 +149,14 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
     """Return the tables for a player's digest: on a Monday, those of groups that play.
 
     A table without a result, or without a game that runs, is no news. In a Swiss each round brings
-    a letter instead.
+    a letter instead; the table of an event of teams is on its page.
     """
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []
     tables = []
     for event in events.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
         entry = events.entry_of(context.connection, event.id, player.id)
-        if event.kind == "swiss" or entry is None or entry.section is None or entry.muted:
+        if event.kind in {"swiss", TEAM} or entry is None or entry.section is None or entry.muted:
             continue
         if event.game not in context.services.registry:
             continue
@@ -157,6 +166,11 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
             facts = letters.facts(context, event)
             tables.append({**facts, "section": entry.section, "rows": rows})
     return tables[:TABLES]
+
+
+def _players(event: Event) -> int:
+    """Return the number of players who enter together."""
+    return BOARDS if event.kind == TEAM else 1
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:

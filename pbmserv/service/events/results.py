@@ -12,7 +12,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.events import duplicates, letters
-from pbmserv.service.events.kinds import BAR, ENDING_LOSSES, LONG_BAR
+from pbmserv.service.events.kinds import BAR, ENDING_LOSSES, LONG_BAR, TEAM
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
 from pbmserv.store import events
 from pbmserv.store.boards import boards
@@ -189,9 +189,10 @@ def _is_settled(context: CommandContext, game: Pairing) -> bool:
 def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
     """Return whether fewer than half of a player's games are over, so that none of them counts.
 
-    In a Swiss all games count: the player's opponents have earned their points.
+    In a Swiss all games count: the player's opponents have earned their points. A player of a team
+    loses the own board only.
     """
-    if event.kind == "swiss":
+    if event.kind in {"swiss", TEAM}:
         return False
     games = [game for game in _games_of(context, event, player_id) if game.reason != "removed"]
     return 2 * sum(game.counts for game in games) < len(games)
