@@ -58,6 +58,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             settings = _with_ports(loaded.settings, bound)
             base, secret = _open(settings)
             gc.freeze()  # keeps the pages that the stages share from being copied
+            gc.enable()
             own = _only(settings, stages)
             mailbox = f"{public_url(own.mailbox)}/{secret}/" if own.mailbox else ""
 

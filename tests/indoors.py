@@ -19,7 +19,7 @@ from headers import written
 from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import Row, bindparam, select, text, update
 from zone import Zone
 
 from pbmserv.config.settings import Settings, load
@@ -30,6 +30,7 @@ from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
+from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
@@ -313,10 +314,26 @@ def indoors(
     server.web_stage.play.door = SettlingDoor(server)
     try:
         yield Indoors(server, loop)
+        assert_boards_of_players_fit(server.database)
     finally:
         server.close()
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
+
+
+BOARDS_OF_PLAYERS = """
+SELECT player_id, boards.id, game, boards.seats, status, proven, count(accepted_at) > 0 AS accepted
+FROM boards JOIN seats ON seats.board_id = boards.id
+GROUP BY player_id, boards.id, game, boards.seats, status, proven ORDER BY 1, 2
+"""
+
+
+def assert_boards_of_players_fit(database: Database) -> None:
+    """Fail if the copies in `player_boards` differ from the boards."""
+    with database.reading.connect() as connection:
+        boards = connection.execute(text(BOARDS_OF_PLAYERS)).all()
+        copies = connection.execute(text("SELECT * FROM player_boards ORDER BY 1, 2")).all()
+    assert [tuple(row) for row in copies] == [tuple(row) for row in boards]
 
 
 def _settings(folder: Path, database_url: str, chosen: Mapping[str, str]) -> Settings:

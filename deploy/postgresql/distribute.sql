@@ -8,7 +8,9 @@
 ALTER TABLE daily_boards DROP CONSTRAINT IF EXISTS fk_daily_boards_board_id;
 ALTER TABLE ladder_games DROP CONSTRAINT IF EXISTS fk_ladder_games_board_id;
 ALTER TABLE rating_changes DROP CONSTRAINT IF EXISTS fk_rating_changes_board_id;
-ALTER TABLE ladder_games DROP CONSTRAINT IF EXISTS fk_ladder_games_board_id;
+ALTER TABLE player_boards DROP CONSTRAINT IF EXISTS fk_player_boards_board_id;
+ALTER TABLE house_turns DROP CONSTRAINT IF EXISTS fk_house_turns_board_id;
+ALTER TABLE analyses DROP CONSTRAINT IF EXISTS fk_analyses_board_id;
 ALTER TABLE letter_bytes DROP CONSTRAINT IF EXISTS fk_letter_bytes_letter_id;
 
 ALTER TABLE arrivals DROP CONSTRAINT pk_arrivals, ADD CONSTRAINT pk_arrivals PRIMARY KEY (id, share);
@@ -16,6 +18,11 @@ ALTER TABLE inbox DROP CONSTRAINT pk_inbox, ADD CONSTRAINT pk_inbox PRIMARY KEY 
 ALTER TABLE outbox DROP CONSTRAINT pk_outbox, ADD CONSTRAINT pk_outbox PRIMARY KEY (id, share);
 ALTER TABLE letter_bytes
     DROP CONSTRAINT pk_letter_bytes, ADD CONSTRAINT pk_letter_bytes PRIMARY KEY (letter_id, share);
+ALTER TABLE house_turns
+    DROP CONSTRAINT pk_house_turns, ADD CONSTRAINT pk_house_turns PRIMARY KEY (board_id, share);
+ALTER TABLE analyses
+    DROP CONSTRAINT pk_analyses,
+    ADD CONSTRAINT pk_analyses PRIMARY KEY (board_id, ply, seat, share);
 DROP INDEX IF EXISTS uq_inbox_digest_recipient;
 CREATE UNIQUE INDEX uq_inbox_digest_recipient ON inbox (digest, recipient, share);
 
@@ -34,13 +41,15 @@ SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
 SELECT create_distributed_table('boards', 'id');
 SELECT create_distributed_table(name::regclass, 'board_id', colocate_with => 'boards')
 FROM unnest(ARRAY[
-    'seats', 'plies', 'submitted_moves', 'followers', 'scores', 'house_turns', 'analyses',
-    'awaited_analyses'
+    'seats', 'plies', 'submitted_moves', 'followers', 'scores', 'awaited_analyses'
 ]) AS name;
+
+-- The boards of a player are on one node.
+SELECT create_distributed_table('player_boards', 'player_id', colocate_with => 'none');
 
 -- The queues: each share is on one node.
 SELECT create_distributed_table('outbox', 'share');
 SELECT create_distributed_table(name::regclass, 'share', colocate_with => 'outbox')
-FROM unnest(ARRAY['arrivals', 'inbox', 'letter_bytes']) AS name;
+FROM unnest(ARRAY['arrivals', 'inbox', 'letter_bytes', 'house_turns', 'analyses']) AS name;
 ALTER TABLE letter_bytes ADD CONSTRAINT fk_letter_bytes_letter_id
     FOREIGN KEY (letter_id, share) REFERENCES outbox (id, share) ON DELETE CASCADE;

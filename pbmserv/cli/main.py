@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Sequence
 from typing import Annotated
@@ -66,6 +67,7 @@ def serve(
     stages = preflight.stages_of(only)
     if "door" in stages and not without_mail:
         preflight.must_take_mail(loaded.settings)
+    gc.disable()  # until the stages fork: modules stay, and to search them takes long
     from pbmserv.serve import serve as run_stages
 
     raise typer.Exit(run_stages(loaded, stages))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.catalogue import BY_NAME, ROWS, command_meant
-from pbmserv.commands.table.row_types import Row
+from pbmserv.commands.table.row_types import Row, Trait
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.types import BOT_USERIDS
 
@@ -43,6 +44,9 @@ _PAGES: Mapping[str, str] = {
 }
 """General pages by subject."""
 
+_USUAL = "blackbox"
+"""The game of examples in the table of commands."""
+
 _ROWS: Mapping[str, Row] = {
     **{name: row for row in ROWS for name in row.names},
     **BY_NAME,
@@ -68,12 +72,13 @@ class HelpTopic:
     known: bool = True
 
 
-def topic(subject: str, games: Collection[str]) -> HelpTopic:
+def topic(subject: str, games: Collection[str], *, boxes: bool = True) -> HelpTopic:
     """Return the page about a command, a game or a general subject such as ``moves``.
 
     Args:
         subject: in any spelling; ``""`` for the index.
         games: keys of the games of this server.
+        boxes: whether one of them has boxes for one player; see `GameInfo.boxes`.
     """
     names = tuple(sorted(games))
     key = " ".join(fold(subject).lower().split())
@@ -83,43 +88,61 @@ def topic(subject: str, games: Collection[str]) -> HelpTopic:
         return HelpTopic(key, f"games/{key}/rules.txt.j2", {"game": key})
     if key.startswith("sign "):
         first, _, rest = key.removeprefix("sign ").partition(" ")
-        values = dict(_values(names))
+        values = dict(_values(names, boxes=boxes))
         values |= {"game": first, "sign": rest} if first in games else {"sign": first}
         return HelpTopic("signs", "help/signs.txt.j2", values)
     page = _PAGES.get(key)
     if page is not None:
-        return HelpTopic(page, f"help/{page}.txt.j2", _values(names))
+        return HelpTopic(page, f"help/{page}.txt.j2", _values(names, boxes=boxes))
     row = _ROWS.get(key) or command_meant(key)
     if row is not None:
-        return _command_page(row, names)
+        return _command_page(row, names, boxes=boxes)
     among = tuple(sorted({*_ROWS, *_PAGES, *names} - {""}))
     suggestion = nearest_name(key, among) or ""
     return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, known=False)
 
 
-def help_pages(games: Collection[str]) -> tuple[HelpTopic, ...]:
-    """Return all pages: the index, general pages, commands and games."""
+def help_pages(games: Collection[str], *, boxes: bool = True) -> tuple[HelpTopic, ...]:
+    """Return all pages: the index, general pages, commands and games; see `topic`."""
     names = tuple(sorted(games))
-    general = [topic(page, games) for page in dict.fromkeys(_PAGES.values())]
-    commands = [topic(name, games) for name in dict.fromkeys(row.name for row in ROWS)]
-    return (*general, *commands, *[topic(name, games) for name in names])
+    about = partial(topic, games=games, boxes=boxes)
+    general = [about(page) for page in dict.fromkeys(_PAGES.values())]
+    commands = [about(name) for name in dict.fromkeys(row.name for row in rows_for(boxes=boxes))]
+    return (*general, *commands, *[about(name) for name in names])
 
 
-def _values(games: tuple[str, ...]) -> Mapping[str, object]:
+def rows_for(*, boxes: bool) -> tuple[Row, ...]:
+    """Return the commands that the games of a server have."""
+    return tuple(row for row in ROWS if boxes or Trait.BOXES not in row.traits)
+
+
+def _values(games: tuple[str, ...], *, boxes: bool) -> Mapping[str, object]:
     return {
-        "rows": ROWS,
+        "rows": rows_for(boxes=boxes),
+        "boxes": boxes,
         "sign": "",
         "games": games,
         "game": games[0] if len(games) == 1 else "game",
     }
 
 
-def _command_page(row: Row, games: tuple[str, ...]) -> HelpTopic:
+def _command_page(row: Row, games: tuple[str, ...], *, boxes: bool) -> HelpTopic:
+    if Trait.BOXES in row.traits and not boxes:
+        return HelpTopic(row.name, "help/no-boxes.txt.j2", {"row": row})
     game = games[0] if len(games) == 1 else "game"
     # An example with a game that is not played here would help nobody.
     first = row.example.partition(" ")[0]
     is_command = any(name.split()[0] == first for name in _ROWS if name)
     names_other_game = bool(games) and first not in games and not is_command
-    example = "" if names_other_game else row.example
-    values = {"row": row, "game": game, "games": games, "example": example}
+    example = "" if names_other_game else _example_for(row, games)
+    values = {"row": row, "game": game, "games": games, "example": example, "boxes": boxes}
     return HelpTopic(row.name, "help/command.txt.j2", values)
+
+
+def _example_for(row: Row, games: tuple[str, ...]) -> str:
+    """Return the example of a command, about a game of this server if it names one."""
+    words = row.example.split()
+    usual = next((word for word in words[1:] if word == _USUAL), None)
+    if usual is None or not games or usual in games:
+        return row.example
+    return " ".join(games[0] if word == _USUAL else word for word in words)

@@ -66,6 +66,7 @@ class Registry:
         titles: the titles of the games by key. Newcomers are offered the first one.
         bots: the userids of their bots by key.
         racing: the keys of games that can be raced and played alone.
+        boxes: whether a game has boxes for one player; see `GameInfo.boxes`.
     """
 
     def __init__(self, games: Iterable[AnyGame]) -> None:
@@ -82,6 +83,7 @@ class Registry:
             if newest is None or newest.info.rules_version < version:
                 self._newest[key] = game
         self.bots = {key: bots_of(game) for key, game in self._newest.items()}
+        self.boxes = any(game.info.boxes for game in self._newest.values())
         self.racing = frozenset(key for key, game in self._newest.items() if races(game))
         # First the games that a player can begin alone, with a bot or a race of one.
         keys = sorted(

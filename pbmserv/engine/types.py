@@ -59,6 +59,8 @@ class GameInfo:
             ratings.
         strength: measurements of its bots by userid: ``mu`` (see `ratings.Rating`) and numbers for
             the help page. Games with other bots change no ratings.
+        boxes: whether one player may play it alone, against a box that the server hides. Commands
+            for that are not shown where no game has it.
     """
 
     key: str
@@ -71,6 +73,7 @@ class GameInfo:
     options: tuple[tuple[str, str], ...] = ()
     opening: int = 0
     strength: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
+    boxes: bool = False
 
     def is_for(self, players: int) -> bool:
         """Return whether so many players can play the game."""

@@ -393,19 +393,16 @@ class Backgammon(Game[Board]):
         if state.stage == "move" and state.dice:
             parts.append(Items("Dice", [str(die) for die in state.dice[:2]]))
         pips = [self.pips(state, 0), self.pips(state, 1)]
-        parts.append(
-            f"X has {pips[0]} pips to go and {home[0]} men off, O {pips[1]} and {home[1]}."
-        )
+        parts.append(f"{pips[0]} pips to go for {{0}}, {pips[1]} for {{1}}.")
+        if any(home):
+            parts.append(f"{home[0]} men off for {{0}}, {home[1]} for {{1}}.")
         if state.target > 1:
+            won, lost = state.score
+            match = f"Match to {state.target}: {won} for {{0}}, {lost} for {{1}}."
             cube = f" The cube is at {state.cube}." if state.has_cube else ""
-            parts.append(
-                f"Match to {state.target}: X {state.score[0]}, O {state.score[1]}.{cube}"
-                + (
-                    " No doubles in this game (Crawford)."
-                    if state.crawford and state.has_cube
-                    else ""
-                )
-            )
+            no_doubles = state.crawford and state.has_cube
+            crawford = " No doubles in this game (Crawford)." if no_doubles else ""
+            parts.append(match + cube + crawford)
         return parts
 
     def pips(self, state: Board, seat: Seat) -> int:

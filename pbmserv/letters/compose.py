@@ -58,6 +58,9 @@ LONGEST = 100_000
 """Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
 
 
+_LONGEST_TEXT = 95_000
+"""Characters of a text; only a game that says far too much has more."""
+
 LONGEST_TINY_TEXT = 480
 """Octets of the text of a tiny letter, which has less than 1,000 with its headers."""
 
@@ -125,9 +128,10 @@ class Composer:
         has_files = kind_of(row.letter).has_files
         files = attachments(boards.connection, row, reader.player) if has_files else ()
         opened = tuple(reader.opened.values())
-        raw = build(headers, composed.text, html, (*files, *opened))
+        text = _cut(composed.text)
+        raw = build(headers, text, html, (*files, *opened))
         if len(raw) > LONGEST and html and not files:
-            return build(headers, composed.text, "", opened)
+            return build(headers, text, "", opened)
         return raw
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
@@ -347,10 +351,11 @@ class Composer:
     def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
         """Return one page for all words together (``change password``), else one for each."""
         games = [game.info.key for game in self.registry]
-        together = help_topic(" ".join(subjects), games)
+        about = partial(help_topic, games=games, boxes=self.registry.boxes)
+        together = about(" ".join(subjects))
         if together.known or len(subjects) < 2:
             return [together]
-        topics = [help_topic(subject, games) for subject in subjects]
+        topics = [about(subject) for subject in subjects]
         by_page = {topic.template if topic.known else topic.subject: topic for topic in topics}
         return list(by_page.values())
 
@@ -396,6 +401,13 @@ def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
     """Whether a letter about a turn must be as short as can be, for an expensive link."""
     is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
     return reader.form == "tiny" and is_of_turn and row.seat is not None
+
+
+def _cut(text: str) -> str:
+    """Return a text of a length that can be mailed."""
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    return f"{text[:_LONGEST_TEXT].rpartition(chr(10))[0]}\n\nThe rest is left out.\n"
 
 
 def _tiny(letter: str, values: Mapping[str, Any]) -> Composed:

@@ -10,6 +10,7 @@ import sqlite3
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import TracebackType
 from typing import Literal, TypeAlias
 
@@ -74,9 +75,15 @@ def facts_of(record: logging.LogRecord) -> Iterator[tuple[str, object]]:
     """Yield the facts of a record in their order, then those of its exception; secrets blanked."""
     for key, value in vars(record).items():
         if key not in _STANDARD_ATTRIBUTES:
-            yield key, "***" if _SECRET_NAME.search(key) else value
+            yield key, "***" if _is_secret(key) else value
     if record.exc_info:
         yield from _exception_facts(record.exc_info)
+
+
+@lru_cache(maxsize=256)
+def _is_secret(key: str) -> bool:
+    """Return whether the name of a fact suggests a secret."""
+    return _SECRET_NAME.search(key) is not None
 
 
 def reason(error: BaseException) -> str:
@@ -115,7 +122,7 @@ def _room(record: logging.LogRecord) -> str:
 
 def _timestamp(record: logging.LogRecord) -> str:
     moment = datetime.fromtimestamp(record.created, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _exception_facts(info: _ExcInfo) -> Iterator[tuple[str, str]]:

@@ -181,7 +181,9 @@ class OneStore(Arrivals):
         super().__init__(database)
 
     def release(self) -> None:
-        self._writer.submit(partial(arrivals.release_claims, by=self._by)).result()
+        for share in self._shares:
+            job = partial(arrivals.release_claims, by=self._by, share=share)
+            self._writer.submit(job).result()
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) > CLAIMED:

@@ -28,7 +28,7 @@ from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
-from pbmserv.store.delivery.shares import SHARES, TOGETHER
+from pbmserv.store.delivery.shares import SHARES, TOGETHER, ask_by_share
 
 
 class Base:
@@ -56,6 +56,8 @@ class Base:
         self.clock = clock or SystemClock()
         self.started_at = self.clock.now()
         self.game, self.mail = open_stores(settings.database, may_upgrade=may_upgrade)
+        if settings.distributed:
+            ask_by_share(self.game)
         try:
             local, _, domain = settings.address.rpartition("@")
             ring = keys_of(self.game, self.clock)

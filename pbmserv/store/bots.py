@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
+from pbmserv.store.delivery.shares import share_of, shares_of, within
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import analyses, awaited_analyses, boards, house_turns
+from pbmserv.store.tables.boards import analyses, awaited_analyses, house_turns
 from pbmserv.store.tables.mail import LetterState
 
 _GAMES: BindParameter[Sequence[str]] = bindparam("games", expanding=True)
 _DUE = (
     select(house_turns.c.board_id)
-    .join(boards, boards.c.id == house_turns.c.board_id)
-    .where(house_turns.c.due_at <= bindparam("now"), boards.c.game.in_(_GAMES))
+    .where(house_turns.c.due_at <= bindparam("now"), house_turns.c.game.in_(_GAMES))
     .order_by(house_turns.c.due_at)
     .limit(bindparam("most"))
 )
@@ -103,11 +115,22 @@ def _new_account(userid: str) -> Player:
     )
 
 
-def begin_turn(connection: Connection, board_id: int, now: datetime) -> bool:
+def _of_board(connection: Connection, table: Table, board_id: int) -> ColumnElement[bool]:
+    """Return the condition for the rows of a board; it names their share, too."""
+    return and_(table.c.board_id == board_id, table.c.share == share_of(connection, board_id))
+
+
+def begin_turn(connection: Connection, board_id: int, game: str, now: datetime) -> bool:
     """Note that a bot is to move on a board; return `False` if that is noted already."""
     added = connection.execute(
         insert_into(connection, house_turns)
-        .values(board_id=board_id, due_at=now, letter_id=None)
+        .values(
+            board_id=board_id,
+            due_at=now,
+            letter_id=None,
+            game=game,
+            share=share_of(connection, board_id),
+        )
         .on_conflict_do_nothing()
         .returning(house_turns.c.board_id)
     )
@@ -115,29 +138,36 @@ def begin_turn(connection: Connection, board_id: int, now: datetime) -> bool:
 
 
 def due(connection: Connection, now: datetime, most: int, games: Sequence[str]) -> list[int]:
-    """Return boards of games on which a bot is to move, in the order of their due times."""
-    rows = connection.execute(_DUE, {"now": now, "most": most, "games": games})
-    return list(rows.scalars())
+    """Return boards of games on which a bot is to move, in the order of their due times; on a
+    distributed database each share has its own order."""
+    board_ids = list[int]()
+    shares = shares_of(connection)
+    for share in random.sample(shares, len(shares)):
+        if most > len(board_ids):
+            values = {"now": now, "most": most - len(board_ids), "games": games}
+            statement = within(_DUE, house_turns, share)
+            board_ids += connection.execute(statement, values).scalars()
+    return board_ids
 
 
 def turn(connection: Connection, board_id: int) -> Turn | None:
     """Return the turn of a bot on a board; the caller holds the lock of the board."""
     row = connection.execute(
-        select(*columns_of(Turn, house_turns)).where(house_turns.c.board_id == board_id)
+        select(*columns_of(Turn, house_turns)).where(_of_board(connection, house_turns, board_id))
     ).first()
     return Turn(*row) if row else None
 
 
 def end_turn(connection: Connection, board_id: int) -> None:
     """Note that no bot is to move on a board."""
-    connection.execute(delete(house_turns).where(house_turns.c.board_id == board_id))
+    connection.execute(delete(house_turns).where(_of_board(connection, house_turns, board_id)))
 
 
 def put_off(connection: Connection, board_id: int, until: datetime) -> None:
     """Postpone the move on a board; no letter waits for it any more."""
     connection.execute(
         update(house_turns)
-        .where(house_turns.c.board_id == board_id)
+        .where(_of_board(connection, house_turns, board_id))
         .values(due_at=until, letter_id=None)
     )
 
@@ -155,10 +185,11 @@ def queue_waiting_letter(
     Args:
         reported: boards on whose requested reports the letter waits, too.
     """
-    letter_id = outbox_rows.add_waiting(connection, new, now, mail_id)
-    waits_for_move = update(house_turns).where(house_turns.c.board_id == bindparam("board"))
+    reported = list(reported)
+    letter_id = outbox_rows.add_waiting(connection, new, [*board_ids, *reported], now, mail_id)
     for board_id in board_ids:
-        connection.execute(waits_for_move.values(letter_id=letter_id), {"board": board_id})
+        waits_for_move = update(house_turns).where(_of_board(connection, house_turns, board_id))
+        connection.execute(waits_for_move.values(letter_id=letter_id))
     for board_id in reported:
         waits = {"letter_id": letter_id, "board_id": board_id}
         connection.execute(insert(awaited_analyses).values(waits))
@@ -189,19 +220,30 @@ class ReportRequest:
 _REQUEST = columns_of(ReportRequest, analyses)
 _NEXT_REQUEST = (
     select(*_REQUEST)
-    .join(boards, boards.c.id == analyses.c.board_id)
-    .where(analyses.c.due_at <= bindparam("now"), boards.c.game.in_(_GAMES))
+    .where(analyses.c.due_at <= bindparam("now"), analyses.c.game.in_(_GAMES))
     .order_by(analyses.c.due_at, *_REQUEST)
     .limit(1)
 )
 
 
-def request_report(connection: Connection, request: ReportRequest, now: datetime) -> None:
+def request_report(
+    connection: Connection, request: ReportRequest, game: str, now: datetime
+) -> None:
     """Request a report, again if the coach could not make it before."""
-    new = insert_into(connection, analyses).values(**asdict(request), due_at=now, found={})
-    due = func.coalesce(analyses.c.due_at, new.excluded.due_at)  # a waiting request keeps its turn
-    connection.execute(
-        new.on_conflict_do_update(index_elements=[c.name for c in _REQUEST], set_={"due_at": due})
+    share = share_of(connection, request.board_id)
+    new = insert_into(connection, analyses).values(
+        **asdict(request), due_at=now, found={}, game=game, share=share
+    )
+    connection.execute(new.on_conflict_do_nothing())
+    # A waiting request keeps its turn.
+    again = update(analyses).where(_is_request(connection, request), analyses.c.due_at.is_(None))
+    connection.execute(again.values(due_at=now))
+
+
+def _is_request(connection: Connection, request: ReportRequest) -> ColumnElement[bool]:
+    return and_(
+        _of_board(connection, analyses, request.board_id),
+        *(column == value for column, value in zip(_REQUEST, astuple(request), strict=True)),
     )
 
 
@@ -209,14 +251,19 @@ def next_request(
     connection: Connection, now: datetime, games: Sequence[str]
 ) -> ReportRequest | None:
     """Return the next due request for a report about a game, `None` if there is none."""
-    row = connection.execute(_NEXT_REQUEST, {"now": now, "games": games}).first()
-    return None if row is None else ReportRequest(*row)
+    shares = shares_of(connection)
+    for share in random.sample(shares, len(shares)):
+        statement = within(_NEXT_REQUEST, analyses, share)
+        row = connection.execute(statement, {"now": now, "games": games}).first()
+        if row is not None:
+            return ReportRequest(*row)
+    return None
 
 
 def is_report_due(connection: Connection, board_id: int) -> bool:
     """Return whether a requested report about a board is not finished."""
     due = select(analyses.c.ply).where(
-        analyses.c.board_id == board_id, analyses.c.due_at.is_not(None)
+        _of_board(connection, analyses, board_id), analyses.c.due_at.is_not(None)
     )
     return connection.execute(due.limit(1)).first() is not None
 
@@ -227,7 +274,9 @@ def finished_reports(
     """Return the finished reports about a position, by seat."""
     rows = connection.execute(
         select(analyses.c.seat, analyses.c.found).where(
-            analyses.c.board_id == board_id, analyses.c.ply == ply, analyses.c.due_at.is_(None)
+            _of_board(connection, analyses, board_id),
+            analyses.c.ply == ply,
+            analyses.c.due_at.is_(None),
         )
     )
     return {seat: words for seat, words in rows if words}
@@ -237,7 +286,7 @@ def keep_report(connection: Connection, request: ReportRequest, words: Mapping[s
     """Store a report; no *words* if the coach could not make it."""
     connection.execute(
         update(analyses)
-        .where(*(column == value for column, value in zip(_REQUEST, astuple(request), strict=True)))
+        .where(_is_request(connection, request))
         .values(due_at=None, found=dict(words))
     )
 
@@ -256,9 +305,14 @@ def release(connection: Connection, letter_id: int, now: datetime) -> bool:
     Returns:
         Whether it was queued.
     """
-    for table in (house_turns, awaited_analyses):
-        others = select(table.c.board_id).where(table.c.letter_id == letter_id)
-        if connection.execute(others).first() is not None:
-            return False
+    for board_id in outbox_rows.boards_awaited(connection, letter_id):
+        turn_on = _of_board(connection, house_turns, board_id)
+        for table, is_board in (
+            (house_turns, turn_on),
+            (awaited_analyses, awaited_analyses.c.board_id == board_id),
+        ):
+            others = select(table.c.board_id).where(is_board, table.c.letter_id == letter_id)
+            if connection.execute(others).first() is not None:
+                return False
     outbox_rows.change_waiting(connection, letter_id, state=LetterState.QUEUED, due_at=now)
     return True

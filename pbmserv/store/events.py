@@ -49,7 +49,7 @@ class Event:
         kind: ``league``, ``cup``, ``final`` (of a year's cups), ``swiss`` or ``duplicate``.
         number: counts the events of this kind and game from 1; the year of a final.
         options: canonical option words of its boards.
-        rules: see `service.events.kinds.Rules`.
+        rules: see `service.events.kinds.kind.Rules`.
         owner_id: the player who created it; `None` for the server's own.
         closes_at: entries close then.
         ends_at: end of the present round; games that still run are decided then.
@@ -72,6 +72,11 @@ class Event:
     round: int
     due_at: datetime | None
     finished_at: datetime | None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether a player holds it, and not the server."""
+        return self.owner_id is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +397,16 @@ def mute(connection: Connection, event_id: int, player_id: int) -> bool:
     return result.rowcount > 0
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A player who is drawn into a group: `seed` is the order in it, `rating` an ordinal."""
+
+    player_id: int
+    section: int
+    seed: int
+    rating: float
+
+
 _DRAW = (
     update(entries)
     .where(
@@ -402,10 +417,22 @@ _DRAW = (
 )
 
 
-def draw(connection: Connection, event_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Store group, seed and rating of players; *rows* have the other parameters of `_DRAW`."""
-    if rows:
-        connection.execute(_DRAW, [{"of_event": event_id, **row} for row in rows])
+def draw(connection: Connection, event_id: int, drawn: Sequence[Drawn]) -> None:
+    """Store group, seed and rating of players."""
+    if drawn:
+        connection.execute(
+            _DRAW,
+            [
+                {
+                    "of_event": event_id,
+                    "of_player": player.player_id,
+                    "new_section": player.section,
+                    "new_seed": player.seed,
+                    "new_rating": player.rating,
+                }
+                for player in drawn
+            ],
+        )
 
 
 def drop_entry(connection: Connection, event_id: int, player_id: int) -> None:

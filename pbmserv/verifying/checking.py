@@ -395,6 +395,8 @@ class _Check:
                     else "all chance from there on"
                 )
                 self._note(code, name=name, how=how, chance=chance)
+            elif ply.text == JOIN:
+                self._note("not-mixed", name=sheet.names[ply.seat])
         if start.draws and not any(ply.text == JOIN and ply.mark for ply in sheet.record.plies):
             self._note("drawn-alone")
         unsigned = sum(not letter.is_signed for letter, _ in self._letters)

@@ -12,8 +12,7 @@ from typing import Any
 from jinja2 import Environment, TemplateNotFound
 from markupsafe import Markup
 
-from pbmserv.commands.help_topics import HelpTopic, help_pages, topic
-from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.help_topics import HelpTopic, help_pages, rows_for, topic
 from pbmserv.commands.table.row_types import Kind, Row, Scope, Trait
 from pbmserv.engine.types import GameInfo
 
@@ -21,8 +20,8 @@ _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
 _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
 _ENDS_WITH_HYPHEN = re.compile(r'("[^"\s]{0,10}-")')
 """Quoted words that a browser would break before their closing quote."""
-_INCOMPLETE = frozenset({"load", "ladder join", "ladder challenge"})
-"""Commands that may be refused alone: they need a file, or the game of the ladder."""
+_INCOMPLETE = frozenset({"load", "ladder join", "ladder challenge", "team"})
+"""Commands that may be refused alone: they need a file, the game of the ladder, or a team."""
 _STEP = 3
 """Indentation of text that belongs to a numbered step; code is indented by 2, or by more than 3."""
 
@@ -78,12 +77,14 @@ class HelpPages:
         self._templates = templates
         self._shared = shared
         self._infos = {game.key: game for game in games}
-        self._topics = {slug_of(t.subject): t for t in help_pages(self._infos) if self._exists(t)}
+        self._boxes = any(game.boxes for game in games)
+        pages = help_pages(self._infos, boxes=self._boxes)
+        self._topics = {slug_of(t.subject): t for t in pages if self._exists(t)}
         self._pages = {slug: self._page(about) for slug, about in self._topics.items()}
 
     def page(self, slug: str) -> str | None:
         """Return the page with this slug, `None` if there is none; ``""`` is the contents."""
-        about = topic(slug.replace("-", " "), self._infos)
+        about = topic(slug.replace("-", " "), self._infos, boxes=self._boxes)
         return self._pages.get(slug_of(about.subject)) if about.known else None
 
     def rules(self, key: str) -> Markup:
@@ -130,7 +131,7 @@ class HelpPages:
         game = next(iter(self._infos)) if len(self._infos) == 1 else "game"
         sections = [
             (name, [(slug_of(row.name), row.form(game), row.summary) for row in rows])
-            for name, rows in groupby(ROWS, key=lambda row: row.section)
+            for name, rows in groupby(rows_for(boxes=self._boxes), key=lambda row: row.section)
         ]
         texts = [slug for slug, about in self._topics.items() if "rows" in about.values]
         rules = [info for key, info in self._infos.items() if key in self._topics]

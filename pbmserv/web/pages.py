@@ -63,6 +63,11 @@ class Pages:
     can_hide: bool = False
     proxies: Collection[Network] = ()
 
+    @property
+    def boxes(self) -> bool:
+        """Whether a game has boxes for one player; see `GameInfo.boxes`."""
+        return any(game.boxes for game in self.games)
+
 
 class Printer:
     """Renders pages.

@@ -205,6 +205,8 @@ class _Public:
 
     async def dailies(self, request: Request) -> Response:
         """Show the archive of the boxes of the day."""
+        if not self._printer.pages.boxes:
+            return self._printer.failure(404, "missing")
         games = await self._service.dailies()
         return tagged(request, self._printer.again("dailies", games=games), headers=BRIEFLY)
 

@@ -10,10 +10,10 @@ import pytest
 from indoors import Indoors, indoors
 from sqlalchemy import Connection, update
 
-from pbmserv.service.events.kinds import RULES
+from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.store import events
 from pbmserv.store.boards import boards
-from pbmserv.store.events import Pairing
+from pbmserv.store.events import Drawn, Pairing
 from pbmserv.store.tables import boards as board_rows
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
@@ -40,7 +40,7 @@ def _event(connection: Connection, kind: str, **values: object) -> int:
         kind=kind,
         game="chess",
         options=[],
-        rules=RULES[kind].as_json(),
+        rules=SERVERS[kind].rules.as_json(),
         closes_at=NOW + DAY,
         starts_at=NOW + DAY,
         due_at=NOW,
@@ -53,11 +53,8 @@ def _run(connection: Connection) -> None:
     second = _event(connection, "league")
     events.enter(connection, first, [1, 2], NOW)
     events.enter(connection, second, [1, 2], NOW)
-    rows = [
-        {"of_player": player, "new_section": 2, "new_seed": player, "new_rating": 1.5}
-        for player in (1, 2)
-    ]
-    events.draw(connection, first, rows)
+    drawn = [Drawn(player, section=2, seed=player, rating=1.5) for player in (1, 2)]
+    events.draw(connection, first, drawn)
     events.change_entry(connection, first, 1, place=1)
     places = events.last_places(connection, "league", "chess", 2).values()
     assert {(one.player_id, one.section, one.place, one.size) for one in places} == {

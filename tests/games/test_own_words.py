@@ -11,17 +11,38 @@ from asking_pages import all_asked, site_of
 from indoors import address_of, indoors
 from one_game import every_game
 
-from pbmserv.commands.help_topics import topic
+from pbmserv.commands.help_topics import help_pages
 from pbmserv.engine.registry import Registry
 from pbmserv.testing.server import server
 from pbmserv.views.environment import environment
 
 BLACKBOX = re.compile(
-    r"\b(?:black ?box|atoms?|ports?|markers?|seals?|rays?|reflections?|detours?|probes?)\b",
+    r"\b(?:black ?box|box(?:es)?|atoms?|ports?|markers?|seals?|rays?|reflections?|detours?"
+    r"|probes?)\b",
     re.IGNORECASE,
 )
-HELP = ("moves", "queue", "tutorial", "challenge", "house", "times", "replies", "digest", "move")
 OTHERS = sorted(entry.name for entry in every_game() if entry.name != "blackbox")
+SERVERS = [*([key] for key in OTHERS), OTHERS]
+"""The games of servers without Blackbox: each other game alone, and all together."""
+
+FOR_BOXES = (
+    "solo",
+    "daily",
+    "scores",
+    "week",
+    "hint",
+    "check 1",
+    "replay 1 anna",
+    "load",
+    "redo 1",
+)
+REPLIES = ("solve", "hint", "check", "report", "what does # mean?", "save", "queue nonsense", "#")
+PAGES = (
+    *("/", "/help", "/help/tutorial", "/help/moves", "/help/solo", "/help/event", "/help/proof"),
+    *("/today", "/daily", "/hide", "/events", "/seeks", "/standings", "/players/anna"),
+    *("/proof", "/game/1", "/signup", "/api/", "/nothing"),
+)
+NOT_THERE = ("/help/solo", "/today", "/daily", "/hide", "/nothing")
 MOVES = {"battleships": "random", "liar": "2 threes", "chess": "e4", "connect4": "D"}
 
 
@@ -37,36 +58,39 @@ def words_of_blackbox(text: str) -> list[str]:
     return BLACKBOX.findall(visible)
 
 
-@pytest.mark.parametrize("key", OTHERS)
-def test_help_is_about_the_game(key: str) -> None:
-    (game,) = Registry([rules_of(key)])
-    for subject in (*HELP, key):
-        page = topic(subject, [key])
-        values = {**page.values, "infos": {}, "info": game.info}
+@pytest.mark.parametrize("keys", SERVERS, ids="+".join)
+def test_help_is_about_the_games(keys: list[str]) -> None:
+    infos = {game.info.key: game.info for game in Registry([rules_of(key) for key in keys])}
+    for page in help_pages(keys, boxes=False):
+        values = {"infos": infos, "info": infos.get(page.subject), **page.values}
         text = environment().get_template(page.template).render(values)
-        assert not words_of_blackbox(text), subject
-        assert subject == key or max(map(len, text.splitlines())) <= 76, subject
+        assert not words_of_blackbox(text), page.subject
+        assert page.subject in keys or max(map(len, text.splitlines())) <= 76, page.subject
 
 
 @pytest.mark.parametrize("key", OTHERS)
 def test_letters_are_about_the_game(key: str) -> None:
+    anna = "anna@players.example"
     with server(rules_of(key)) as mails:
         mails.challenge(key, ["anna", "bela"])
-        mails.reply(mails.newest("anna@players.example"), MOVES.get(key, "b2"))
-        mails.reply(mails.newest("anna@players.example"), "this is no move at all")
-        mails.reply(mails.newest("anna@players.example"), "resign")
+        for reply in (MOVES.get(key, "b2"), "this is no move at all", *REPLIES, "resign", "report"):
+            mails.reply(mails.newest(anna), reply)
+        for command in (*FOR_BOXES, "list", "help", "standings", f"challenge {key}"):
+            mails.send(anna, f"{key} {command}")
         letters = [letter.text + letter.html for letter in mails.letters]
-    assert len(letters) > 5
+    assert len(letters) > 15
     for letter in letters:
-        assert not words_of_blackbox(letter), letter
+        quoted = re.sub(r"(?m)^.*(?:You wrote|Not done: ).*$", "", letter)
+        assert not words_of_blackbox(quoted), letter
 
 
-@pytest.mark.parametrize("key", ["connect4", "battleships"])
-def test_pages_are_about_the_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+@pytest.mark.parametrize("keys", SERVERS, ids="+".join)
+def test_pages_are_about_the_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: list[str]
 ) -> None:
-    rules = rules_of(key)
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls([rules])))
+    games = [rules_of(key) for key in keys]
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    key = keys[-1]
     with indoors(tmp_path) as house:
         house.sign_up("anna", "bela")
         anna, bela = map(address_of, ("anna", "bela"))
@@ -74,9 +98,7 @@ def test_pages_are_about_the_game(
         (letter,) = [one for one in house.send(bela, "accept 1 bela wonder-land") if one.seat == 0]
         page = re.search(r"/b/[a-z2-7]+", letter.text)
         assert page is not None
-        # Not "/help": its list has the commands for solo games, all of which are Blackbox.
-        paths = ("/", "/help/tutorial", "/help/moves", "/standings", "/players/anna")
-        answers = all_asked(site_of(house.server), *paths, page[0])
+        answers = all_asked(site_of(house.server), *PAGES, f"/ladder/{key}", page[0])
     for path, answer in answers.items():
-        assert answer.status == 200, path
+        assert answer.status == (404 if path in NOT_THERE else 200), path
         assert not words_of_blackbox(answer.body.decode()), path

@@ -53,10 +53,11 @@ from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.operators import backup, backup_sqlite
 from pbmserv.store.operators.backup import SKIPPED
 from pbmserv.store.tables.accounts import players
-from pbmserv.store.tables.boards import boards, outages
+from pbmserv.store.tables.boards import analyses, boards, house_turns, outages
 from pbmserv.store.tables.columns import Instant, PackedBytes, PackedJson, State, metadata
 from pbmserv.store.tables.mail import stores
 
@@ -252,6 +253,10 @@ def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: st
         done = {row["number"] for row in before["settled"] if row["store"] == NAME}
         before["arrivals"] = [row for row in before["arrivals"] if row["id"] not in done]
         assert rows(empty_postgres_url) == before
+        with closing(Database(empty_postgres_url)) as new, new.reading.connect() as connection:
+            for work in (house_turns, analyses):
+                for board_id, share in connection.execute(select(work.c.board_id, work.c.share)):
+                    assert share == board_id % SHARES
 
     holds()
 
@@ -414,6 +419,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from pbmserv.files import over
+from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.operators import backup, backup_sqlite
 
 rows = backup_sqlite.Contents.rows

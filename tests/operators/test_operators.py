@@ -18,6 +18,7 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.overviews import board_facts, game_lines, user_facts
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import audit
+from pbmserv.store.boards import player_boards
 
 
 @pytest.fixture
@@ -167,6 +168,7 @@ def test_a_board_without_a_result_cannot_be_rated(house: Indoors) -> None:
     with house.server.database.writing.begin() as connection:
         change = "UPDATE seats SET accepted_at = NULL WHERE board_id = 4 AND seat = 1"
         connection.execute(text(change))
+        player_boards.refresh(connection, 4)
     house.letters()
     for number, why in (
         (1, "that takes two players or more"),

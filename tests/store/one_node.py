@@ -36,8 +36,8 @@ def reason_to_ask_others(statement: str, keys: Mapping[str, str]) -> str:
     free = sorted(name for alias, name in divided.items() if (alias, keys[name]) not in pinned)
     if free:
         return f"{', '.join(free)} without a value for {', '.join(keys[name] for name in free)}"
-    groups = {"boards" if keys[name] != "share" else "queues" for name in divided.values()}
-    return "boards and queues are divided differently" if len(groups) > 1 else ""
+    groups = {"board_id" if keys[name] == "id" else keys[name] for name in divided.values()}
+    return f"tables are divided differently: {sorted(groups)}" if len(groups) > 1 else ""
 
 
 def _names_key(insert: exp.Insert, key: str) -> bool:

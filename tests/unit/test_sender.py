@@ -577,6 +577,31 @@ def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
     outbox.wait_for(lambda: sum(isinstance(row.result, Sent) for row in outbox.rows) > 500)
 
 
+def test_a_letter_that_comes_while_a_domain_is_busy_does_not_wait_for_it(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    """The queue is not searched at each event while it is long, but it is searched soon."""
+    stuck, reached = threading.Event(), threading.Semaphore(0)
+
+    def slowly(one: OutgoingLetter) -> None:
+        if one.recipient.endswith("@x.example"):
+            reached.release()
+            assert stuck.wait(PATIENCE_S)
+
+    relay.before = slowly
+    outbox.add(10_000)
+    sender = begin(threads=3, domain_letters=2)
+    for _ in range(2):
+        assert reached.acquire(timeout=PATIENCE_S)
+    for _ in range(3):
+        DOMAINS[len(outbox.rows)] = "quick.example"
+        outbox.add(1)
+        sender.wake()
+        outbox.wait_for(lambda: outbox.rows[-1].result is not None)
+        assert isinstance(outbox.rows[-1].result, Sent)
+    stuck.set()
+
+
 def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
 ) -> None:

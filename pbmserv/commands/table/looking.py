@@ -242,9 +242,11 @@ LOOKING = in_section(
         example="8x8/4",
         also=("score",),
         from_arguments=lambda args: Scores(args.game, " ".join(args.subjects)),
-        traits=Trait.ENGLISH,
+        traits=Trait.ENGLISH | Trait.BOXES,
     ),
-    LOOKING_IN_GAME.row("week", Week, "this week's table of the boxes of the day"),
+    LOOKING_IN_GAME.row(
+        "week", Week, "this week's table of the boxes of the day", traits=Trait.BOXES
+    ),
     LOOKING_IN_GAME.row(
         "history",
         History,
@@ -271,7 +273,7 @@ LOOKING = in_section(
         "what the coach says about a finished game, probe by probe",
         also=("coach", "analyse", "analyze"),
         synonyms=("rapport",),
-        traits=Trait.ENGLISH,
+        traits=Trait.ENGLISH | Trait.BOXES,
     ),
     FOLLOWING.row(
         "subscribe",

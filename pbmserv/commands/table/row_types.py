@@ -117,6 +117,7 @@ class Trait(Flag):
     TALK = auto()  # people also answer each other's messages with this word
     ANY_BOARD = auto()  # harmless at any board, so a reply may name another one by its number
     WORDS = auto()  # words for other players follow on the next lines
+    BOXES = auto()  # only for games that one player may play alone
     LOOKS = auto()  # only the sender gets an answer, so no words are passed on
 
 

@@ -149,6 +149,7 @@ STARTING = in_section(
         example="alice -size=8x8 -atoms=3-5",
         from_arguments=_solo,
         places=LINES,
+        traits=Trait.BOXES,
     ),
     IN_GAME.row(
         "replay",
@@ -156,7 +157,7 @@ STARTING = in_section(
         "try the hidden box of a finished race or solo game yourself",
         more=(BOARD, USERID),
         example="12 alice",
-        traits=Trait.ENGLISH,
+        traits=Trait.ENGLISH | Trait.BOXES,
         proof=ON_A_BOARD,
     ),
     MYSELF_IN_GAME.row(
@@ -168,7 +169,7 @@ STARTING = in_section(
         from_arguments=lambda args: Daily(
             args.game or "", args.who, " ".join(args.subjects).lower()
         ),
-        traits=Trait.NEEDS_GAME | Trait.LOOKS,
+        traits=Trait.NEEDS_GAME | Trait.LOOKS | Trait.BOXES,
     ),
     AT_BOARD.row("accept", Accept, "take up a challenge", traits=Trait.TALK),
     AT_BOARD.row(

@@ -75,6 +75,7 @@ class Blackbox:
         options=choices.MEANINGS,
         opening=choices.OPENING,
         strength=measured(),
+        boxes=True,
     )
     bots: Mapping[str, Bot[View]] = LEVELS
     conditions = analysis.CONDITIONS

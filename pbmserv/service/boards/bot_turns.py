@@ -101,7 +101,7 @@ def take_note(context: CommandContext, board: BoardRow, position: Position) -> N
     """Note after a ply, or at the start of a board, that a bot is to move."""
     if to_move(board, position) is None:
         return
-    if rows.begin_turn(context.connection, board.id, context.now):
+    if rows.begin_turn(context.connection, board.id, board.game, context.now):
         context.bot_turns.append((board.id, not position.apart))
 
 

@@ -79,7 +79,10 @@ def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Se
     _spend(context, asked, 1)
     if seat not in rows.finished_reports(context.connection, board.id, asked.number):
         rows.request_report(
-            context.connection, ReportRequest(board.id, asked.number, seat), context.now
+            context.connection,
+            ReportRequest(board.id, asked.number, seat),
+            board.game,
+            context.now,
         )
         context.reported.add(board.id)
 
@@ -137,7 +140,7 @@ def _requested(
     for reported in seats:
         if reported not in results:
             request = ReportRequest(board.id, position.number, reported)
-            rows.request_report(context.connection, request, context.now)
+            rows.request_report(context.connection, request, board.game, context.now)
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
     words = {"seats": list(seats), "opened": True}

@@ -10,7 +10,8 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Waiting
-from pbmserv.service.events.kinds import name_of
+from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.tables import Line
 from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
@@ -26,10 +27,22 @@ def facts(context: CommandContext, event: Event) -> dict[str, Any]:
         "kind": event.kind,
         "game": event.game,
         "title": title,
-        "name": name_of(event, title),
+        "name": f'"{event.name}"' if event.name else kind_of(event).name(event, title),
         "starts": f"{event.starts_at:%Y-%m-%d}",
         "closes": f"{event.closes_at:%Y-%m-%d}",
         "ends": f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
+    }
+
+
+def row_of(line: Line, userid: str) -> Mapping[str, object]:
+    """Return the words of a line in a table."""
+    return {
+        "place": line.place,
+        "userid": userid,
+        "points": line.points,
+        "won": line.won,
+        "drawn": line.drawn,
+        "lost": line.lost,
     }
 
 
@@ -89,7 +102,7 @@ def start_letters(
         words = {
             **facts(context, event),
             "section": section,
-            "grouped": groups > 1 or event.kind in {"league", "cup"},
+            "grouped": groups > 1 or kind_of(event).names_groups,
             "round": event.round,
             "players": list(userids.values()),
             "games": games,

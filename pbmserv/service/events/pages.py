@@ -9,10 +9,11 @@ from typing import Any
 
 from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course, duplicates, letters, team_events
-from pbmserv.service.events.groups import group_sizes, movement
-from pbmserv.service.events.kinds import SWISS_ROUNDS, TEAM, Rules, terms_of
-from pbmserv.service.events.teams import BOARDS
+from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
+from pbmserv.service.events.games import games_of
+from pbmserv.service.events.groups import group_sizes
+from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
@@ -53,7 +54,7 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
             **letters.facts(context, event),
             "status": str(event.status),
             "round": event.round,
-            "entered": counts.get(event.id, 0) // _players(event),
+            "entered": counts.get(event.id, 0) // kind_of(event).team_size,
             "most": Rules.of(event).most,
             "invited": Rules.of(event).invited,
             "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
@@ -68,16 +69,17 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     Args:
         first: the first of the groups whose tables are returned, at most `GROUPS`.
     """
+    kind = kind_of(event)
     groups = (first, first + GROUPS - 1)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
-    tables = course.tables_of(context, event, groups)
-    boxes = duplicates.boxes_of(context, event) if event.kind == "duplicate" else []
+    tables = games_of(event).tables(context, event, groups)
+    boxes = shared_boxes.boxes_of(context, event) if kind.shares_boxes else []
     games = []
-    if event.kind != "duplicate":
+    if not kind.shares_boxes:
         games = events.pairings_of(context.connection, event.id, groups=groups)
     counts = group_sizes(entries.values())
-    of_teams = team_events.groups_of(context, event, groups) if event.kind == TEAM else {}
+    of_teams = team_events.groups_of(context, event, groups) if kind.team_size > 1 else {}
     sections = [
         {
             "section": section,
@@ -94,10 +96,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                    "boxes": duplicates.marks_of(boxes, entries[line.player_id].seed or 0),
-                    "moves": movement(section, line.place, counts[section])
-                    if event.kind == "league"
-                    else 0,
+                    "boxes": shared_boxes.marks_of(boxes, entries[line.player_id].seed or 0),
+                    "moves": kind.movement(section, line.place, counts[section]),
                 }
                 for line in lines
             ],
@@ -116,19 +116,19 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         }
         for section, lines in sorted(tables.items())
     ]
-    rules, terms = Rules.of(event), terms_of(event)
+    rules, terms = Rules.of(event), kind.terms
     return {
         **letters.facts(context, event),
         "status": str(event.status),
         "round": event.round,
-        "rounds": SWISS_ROUNDS if event.kind == "swiss" else 0,
+        "rounds": kind.rounds,
         "options": list(event.options),
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
         "boxes": [board.id for board in boxes],
         "invited": rules.invited,
-        "own": event.owner_id is not None,
+        "own": event.is_own,
         "move_days": terms.forfeit,
         "total_days": terms.total or 0,
         "waiting": [
@@ -137,7 +137,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
             if entry.section is None and entry.status == EntryStatus.ENTERED
         ][:NAMED],
         "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values())
-        // _players(event),
+        // kind.team_size,
         "first": first,
         "groups": max(counts, default=0),
         "sections": sections,
@@ -148,29 +148,23 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
 def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any]]:
     """Return the tables for a player's digest: on a Monday, those of groups that play.
 
-    A table without a result, or without a game that runs, is no news. In a Swiss each round brings
-    a letter instead; the table of an event of teams is on its page.
+    A table without a result, or without a game that runs, is no news.
     """
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []
     tables = []
     for event in events.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
         entry = events.entry_of(context.connection, event.id, player.id)
-        if event.kind in {"swiss", TEAM} or entry is None or entry.section is None or entry.muted:
+        if event.game not in context.services.registry or not kind_of(event).has_weekly_table:
             continue
-        if event.game not in context.services.registry:
+        if entry is None or entry.section is None or entry.muted:
             continue
-        lines = course.table_of_group(context, event, entry.section)
+        lines = paired_games.table_of_group(context, event, entry.section)
         if any(line.open for line, _ in lines) and any(line.points for line, _ in lines):
-            rows = [{**course.row_of(line, one.userid), "open": line.open} for line, one in lines]
+            rows = [{**letters.row_of(line, one.userid), "open": line.open} for line, one in lines]
             facts = letters.facts(context, event)
             tables.append({**facts, "section": entry.section, "rows": rows})
     return tables[:TABLES]
-
-
-def _players(event: Event) -> int:
-    """Return the number of players who enter together."""
-    return BOARDS if event.kind == TEAM else 1
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.service.events import course, letters, team_events
-from pbmserv.service.events.kinds import TEAM
+from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.team_captains import appoint
 from pbmserv.service.events.teams import (
     BOARDS,
@@ -41,6 +41,7 @@ MOST_INVITED = 12
 """Most invitations of a team that wait for an answer."""
 
 _NAME = re.compile(r"[\w .'!?&+-]+")
+_KIND = SERVERS["team"]
 _ON_OFF = frozenset({"on", "off"})
 
 
@@ -373,14 +374,14 @@ def enter(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     if len(players) < BOARDS:
         missing = BOARDS - len(players)
         raise Refused("team-too-few", part=team.name, missing=missing, example="team invite FRIEND")
-    event = events.open_event(context.connection, TEAM, key, context.now)
+    event = events.open_event(context.connection, _KIND.word, key, context.now)
     entries = events.entries_of(context.connection, event.id) if event is not None else []
     if event is not None and any(entry.team_id == team.id for entry in entries):
         name = letters.facts(context, event)["name"]
         raise Refused("event-entered", part=name, example=f"events {event.id}")
     _must_be_free(context, players, entries)
     if event is None:
-        event = course.new_event(context, TEAM, key)
+        event = course.create_next(context, _KIND, key)
     ids = [member.player_id for member in players]
     events.set_lineup(context.connection, event.id, team.id, ids, context.now)
     facts = letters.facts(context, event)

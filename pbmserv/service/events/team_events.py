@@ -13,8 +13,7 @@ from typing import Any
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import letters, team_tables
-from pbmserv.service.events.groups import Entrant, in_order, sizes
-from pbmserv.service.events.kinds import TEAM, Rules
+from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.team_tables import Match, TeamLine
 from pbmserv.service.events.teams import BOARDS, news
 from pbmserv.store import events, teams
@@ -91,38 +90,11 @@ def complete_lineups(
 # -- the draw, and the boards --------------------------------------------------------------------
 
 
-def draw(context: CommandContext, event: Event, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Return the rows of the draw: groups of teams of about the same strength, by mean rating.
+def pairs(context: CommandContext, event: Event, section: int) -> list[tuple[int, int, int | None]]:
+    """Return the games of a group: number, the player who begins, and the other one.
 
     The seed of a player is the number of the team in its group, times `BOARDS`, plus the board.
     """
-    ratings = events.ordinals(context.connection, event.game, event.id)
-    players: dict[int, list[Entry]] = {}
-    for entry in entries:
-        players.setdefault(entry.team_id or 0, []).append(entry)
-    entrants = [
-        Entrant(team, sum(ratings[entry.player_id][0] for entry in each) / len(each))
-        for team, each in players.items()
-    ]
-    ordered = [entrant.player_id for entrant in in_order(entrants, event.number)]
-    rows, start = [], 0
-    for section, size in enumerate(sizes(len(ordered), Rules.of(event).size), 1):
-        for number, team in enumerate(ordered[start : start + size]):
-            rows += [
-                {
-                    "of_player": entry.player_id,
-                    "new_section": section,
-                    "new_seed": number * BOARDS + (entry.seed or 0),
-                    "new_rating": ratings[entry.player_id][0],
-                }
-                for entry in players[team]
-            ]
-        start += size
-    return rows
-
-
-def pairs(context: CommandContext, event: Event, section: int) -> list[tuple[int, int, int | None]]:
-    """Return the games of a group: number, the player who begins, and the other one."""
     entries = events.entries_of(context.connection, event.id, section)
     lineups: dict[int, dict[int, int]] = {team: {} for team in _teams(entries)}
     for entry in entries:
@@ -133,7 +105,7 @@ def pairs(context: CommandContext, event: Event, section: int) -> list[tuple[int
 
 def team_names(context: CommandContext, event: Event, section: int) -> dict[str, str]:
     """Return the name of the team of each player of a group; empty for events of other kinds."""
-    if event.kind != TEAM:
+    if kind_of(event).team_size == 1:
         return {}
     entries = events.entries_of(context.connection, event.id, section)
     names = teams.names_of(context.connection, _teams(entries))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-
-from icalendar import Calendar, Event
+from typing import TYPE_CHECKING
 
 from pbmserv.clock import Clock
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -22,6 +21,9 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import RUNNING
+
+if TYPE_CHECKING:
+    from icalendar import Event
 
 MOST_BOARDS = 60
 """Most running boards whose deadlines are in a calendar, the newest ones."""
@@ -65,6 +67,8 @@ def calendar_token(context: CommandContext, player: Player) -> str:
 
 
 def _calendar(context: CommandContext, player: Player) -> bytes:
+    from icalendar import Calendar  # eighty modules, which few servers need
+
     calendar = Calendar()
     calendar.add("prodid", "-//pbmserv//deadlines//EN")
     calendar.add("version", "2.0")
@@ -92,6 +96,8 @@ def _event(context: CommandContext, board: BoardRow, player: Player) -> Event | 
         board.game,
     )
     wait = "your answer is due" if is_asked else "your move is due"
+    from icalendar import Event
+
     event = Event()
     event.add("uid", f"board-{board.id}-{player.id}@{context.services.mail_domain.domain}")
     event.add("dtstamp", context.now)

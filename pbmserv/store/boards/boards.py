@@ -8,11 +8,23 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json, to_json
 from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
+from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -171,24 +183,14 @@ _PLAYED = 6
 """Plies after which a player knows how to move. Plies of other players do not count, since their
 number may be secret."""
 
-_own_plies = (
+_LOOKED_AT = 20
+"""Newest earlier boards of a player that may show that the player knows how to move."""
+_OWN_PLIES = Prepared(
     select(func.count())
     .select_from(plies)
-    .where(plies.c.board_id == seats.c.board_id, plies.c.seat == seats.c.seat)
-    .correlate(seats)
-    .scalar_subquery()
-)
-
-_EARLIER = Prepared(
-    select(boards.c.id)
-    .join(seats, seats.c.board_id == boards.c.id)
-    .where(
-        seats.c.player_id == bindparam("player"),
-        seats.c.board_id < bindparam("board"),
-        boards.c.game == bindparam("game"),
-        _own_plies >= _PLAYED,
-    )
-    .limit(1)
+    .join(seats, and_(seats.c.board_id == plies.c.board_id, seats.c.seat == plies.c.seat))
+    .where(plies.c.board_id == bindparam("board"), seats.c.player_id == bindparam("player"))
+    .group_by(seats.c.seat)
 )
 
 
@@ -200,8 +202,14 @@ def keep_note(connection: Connection, board_id: int, seat: Seat, note: str | Non
 
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
     """Return whether a player is new to this game: earlier boards, if any, were hardly begun."""
-    values = {"player": player_id, "board": board.id, "game": board.game}
-    return not _EARLIER.run(connection, values)
+    earlier = player_boards.of_player(
+        connection, player_id, game=board.game, before=board.id, most=_LOOKED_AT
+    )
+    return not any(
+        own_plies >= _PLAYED
+        for board_id in earlier
+        for (own_plies,) in _OWN_PLIES.run(connection, {"board": board_id, "player": player_id})
+    )
 
 
 def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRow | None:
@@ -316,6 +324,7 @@ def create(
             for seat, player in enumerate(sitting)
         ],
     )
+    player_boards.refresh(connection, board_id)
     return board_id
 
 
@@ -326,6 +335,7 @@ def accept(connection: Connection, board_id: int, player_id: int, now: datetime)
         .where(seats.c.board_id == board_id, seats.c.player_id == player_id)
         .values(accepted_at=now)
     )
+    player_boards.refresh(connection, board_id)
 
 
 def set_status(connection: Connection, board_id: int, status: str) -> None:
@@ -334,6 +344,7 @@ def set_status(connection: Connection, board_id: int, status: str) -> None:
     if status == BoardStatus.DECLINED:
         values |= {"clocks": None, "due_at": None}
     connection.execute(update(boards).where(boards.c.id == board_id).values(values))
+    player_boards.refresh(connection, board_id)
 
 
 def finish(
@@ -345,6 +356,7 @@ def finish(
         .where(boards.c.id == board_id)
         .values(status=BoardStatus.FINISHED, outcome=dict(outcome), finished_at=now)
     )
+    player_boards.refresh(connection, board_id)
 
 
 def reopen(connection: Connection, board_id: int) -> None:
@@ -354,16 +366,14 @@ def reopen(connection: Connection, board_id: int) -> None:
         .where(boards.c.id == board_id)
         .values(status=BoardStatus.ACTIVE, outcome=None, finished_at=None)
     )
+    player_boards.refresh(connection, board_id)
 
 
 def of_player(
     connection: Connection, player_id: int, statuses: Sequence[str], game: str | None, limit: int
 ) -> list[int]:
     """Return the numbers of a player's boards, newest first."""
-    statement = _PLAYER_BOARDS.where(boards.c.status.in_(statuses)).limit(limit)
-    if game is not None:
-        statement = statement.where(boards.c.game == game)
-    return list(connection.execute(statement, {"player": player_id}).scalars())
+    return player_boards.of_player(connection, player_id, statuses, game=game, most=limit)
 
 
 def of_events(connection: Connection, player_id: int) -> list[int]:

@@ -11,80 +11,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, text, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, BoardStatus, seats, seeks, unconfirmed_boards
 
-_mine, _theirs = seats.alias("mine"), seats.alias("theirs")
-_OPEN = (
-    select(func.count(boards.c.id.distinct()))
-    .join(_mine, _mine.c.board_id == boards.c.id)
-    .where(
-        _mine.c.player_id == bindparam("player"),
-        _mine.c.accepted_at.is_not(None),
-        boards.c.status == BoardStatus.PROPOSED,
-        boards.c.proven == bindparam("proven"),
-    )
-)
-_OPEN_TOWARDS = _OPEN.join(_theirs, _theirs.c.board_id == boards.c.id).where(
-    _theirs.c.player_id == bindparam("other"), _theirs.c.accepted_at.is_(None)
-)
-_BETWEEN = (
-    select(func.count(boards.c.id.distinct()))
-    .join(_mine, _mine.c.board_id == boards.c.id)
-    .join(_theirs, _theirs.c.board_id == boards.c.id)
-    .where(
-        _mine.c.player_id == bindparam("player"),
-        _theirs.c.player_id == bindparam("other"),
-        boards.c.status.in_(RUNNING),
-    )
-)
-_PLAYED = (
-    select(boards.c.id)
-    .join(_mine, _mine.c.board_id == boards.c.id)
-    .join(_theirs, _theirs.c.board_id == boards.c.id)
-    .where(
-        _mine.c.player_id.in_(bindparam("players", expanding=True)),
-        _theirs.c.player_id.in_(bindparam("others", expanding=True)),
-        _mine.c.accepted_at.is_not(None),
-        _theirs.c.accepted_at.is_not(None),
-        boards.c.status.in_((BoardStatus.ACTIVE, BoardStatus.FINISHED)),
-    )
-    .limit(1)
-)
-_WAITING = (
-    select(boards.c.id, boards.c.options)
-    .join(_mine, _mine.c.board_id == boards.c.id)
-    .where(
-        _mine.c.player_id == bindparam("player"),
-        _mine.c.accepted_at.is_(None),
-        boards.c.status == BoardStatus.PROPOSED,
-        boards.c.game == bindparam("game"),
-    )
-    .order_by(boards.c.id)
-)
-
-
-_ALONE = (
-    select(func.count())
-    .select_from(boards)
-    .join(seats, seats.c.board_id == boards.c.id)
-    .where(
-        seats.c.player_id == bindparam("player"),
-        boards.c.seats == 1,
-        boards.c.status.in_(RUNNING),
-    )
-)
-
 
 def alone(connection: Connection, player_id: int) -> int:
     """Return the number of running boards at which the player is alone."""
-    number: int = connection.execute(_ALONE, {"player": player_id}).scalar_one()
-    return number
+    return len(player_boards.of_player(connection, player_id, RUNNING, alone=True))
 
 
 def open_by(connection: Connection, player_id: int, *, proven: bool) -> int:
@@ -93,32 +32,45 @@ def open_by(connection: Connection, player_id: int, *, proven: bool) -> int:
     Args:
         proven: count boards that the player provably asked for, or those without proof.
     """
-    number: int = connection.execute(_OPEN, {"player": player_id, "proven": proven}).scalar_one()
-    return number
+    return len(_open_boards(connection, player_id, proven=proven))
 
 
 def open_towards(connection: Connection, player_id: int, other_id: int, *, proven: bool) -> int:
     """Return the number of such boards on which the player waits for this other one."""
-    number: int = connection.execute(
-        _OPEN_TOWARDS, {"player": player_id, "other": other_id, "proven": proven}
-    ).scalar_one()
-    return number
+    mine = _open_boards(connection, player_id, proven=proven)
+    theirs = player_boards.of_player(
+        connection, other_id, (BoardStatus.PROPOSED,), accepted=False, among=mine
+    )
+    return len(theirs)
+
+
+def _open_boards(connection: Connection, player_id: int, *, proven: bool) -> list[int]:
+    return player_boards.of_player(
+        connection, player_id, (BoardStatus.PROPOSED,), accepted=True, proven=proven
+    )
 
 
 def running_between(connection: Connection, player_id: int, other_id: int) -> int:
     """Return the number of boards of both players that are not over, accepted or not."""
-    number: int = connection.execute(
-        _BETWEEN, {"player": player_id, "other": other_id}
-    ).scalar_one()
-    return number
+    mine = player_boards.of_player(connection, player_id, RUNNING)
+    return len(player_boards.of_player(connection, other_id, RUNNING, among=mine))
 
 
 def have_played(
     connection: Connection, player_ids: Collection[int], other_ids: Collection[int]
 ) -> bool:
     """Return whether one of some players has played with one of others."""
-    ids = {"players": sorted(player_ids), "others": sorted(other_ids)}
-    return connection.execute(_PLAYED, ids).first() is not None
+    mine, theirs = (
+        {
+            board_id
+            for player_id in sorted(ids)
+            for board_id in player_boards.of_player(
+                connection, player_id, (BoardStatus.ACTIVE, BoardStatus.FINISHED), accepted=True
+            )
+        }
+        for ids in (player_ids, other_ids)
+    )
+    return not mine.isdisjoint(theirs)
 
 
 def waiting_for(
@@ -128,18 +80,23 @@ def waiting_for(
     options: Sequence[str],
     sitting: Sequence[int],
 ) -> int | None:
-    """Return a challenge to this player with exactly these options and seats.
+    """Return the oldest challenge to this player with exactly these options and seats.
 
     Returns:
         None if there is none.
     """
-    for board_id, words in connection.execute(_WAITING, {"player": player_id, "game": game}):
+    challenges = player_boards.of_player(
+        connection, player_id, (BoardStatus.PROPOSED,), accepted=False, game=game
+    )
+    for board_id in reversed(challenges):
+        words = connection.execute(
+            select(boards.c.options).where(boards.c.id == board_id)
+        ).scalar_one()
         player_ids = connection.execute(
             select(seats.c.player_id).where(seats.c.board_id == board_id).order_by(seats.c.seat)
         ).scalars()
         if list(words) == list(options) and list(player_ids) == list(sitting):
-            number: int = board_id
-            return number
+            return board_id
     return None
 
 

@@ -102,10 +102,7 @@ def rest_bots(connection: Connection, game: str) -> None:
 
 def _set_bots_due(connection: Connection, game: str, due_at: datetime) -> None:
     """Set when bots move on the boards of a game on which it is their turn."""
-    of_game = select(boards.c.id).where(boards.c.game == game)
-    connection.execute(
-        update(house_turns).where(house_turns.c.board_id.in_(of_game)).values(due_at=due_at)
-    )
+    connection.execute(update(house_turns).where(house_turns.c.game == game).values(due_at=due_at))
 
 
 def end(connection: Connection, game: str, kind: PauseKind, now: datetime) -> bool:

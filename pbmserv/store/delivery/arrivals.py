@@ -34,7 +34,14 @@ from sqlalchemy.exc import IntegrityError
 from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
-from pbmserv.store.delivery.shares import next_number, share_for, share_of, within
+from pbmserv.store.delivery.shares import (
+    by_share,
+    next_number,
+    share_for,
+    share_of,
+    shares_of,
+    within,
+)
 from pbmserv.store.tables.mail import arrivals, settled, stores
 
 Kind: TypeAlias = Literal["mail", "over", "form", "press"]
@@ -210,8 +217,13 @@ def take_over(connection: Connection, other: Connection, done: Collection[int]) 
 def by_lane(connection: Connection) -> dict[str, tuple[int, int]]:
     """Return the number of arrivals and the octets of their texts for each lane."""
     statement = select(arrivals.c.lane, func.count(), func.sum(func.length(arrivals.c.raw)))
-    rows = connection.execute(statement.group_by(arrivals.c.lane))
-    return {lane: (mails, int(size)) for lane, mails, size in rows}
+    return {
+        lane: (mails, int(size))
+        for share in shares_of(connection)
+        for lane, mails, size in connection.execute(
+            within(statement, arrivals, share).group_by(arrivals.c.lane)
+        )
+    }
 
 
 def oldest_after(connection: Connection, number: int) -> datetime | None:
@@ -228,15 +240,24 @@ def oldest_after(connection: Connection, number: int) -> datetime | None:
 def has_free(connection: Connection, now: datetime) -> bool:
     """Return whether an arrival can be claimed."""
     free = arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= now)
-    return connection.execute(select(arrivals.c.id).where(free).limit(1)).first() is not None
+    statement = select(arrivals.c.id).where(free).limit(1)
+    return any(
+        connection.execute(within(statement, arrivals, share)).first() is not None
+        for share in shares_of(connection)
+    )
 
 
 def waiting(connection: Connection) -> tuple[int, datetime | None]:
     """Return the number of arrivals, and when the first one came."""
-    row = connection.execute(
-        select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
-    ).one()
-    return int(row[0]), row[1]
+    counts = select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
+    rows = [
+        connection.execute(
+            counts if share is None else counts.where(arrivals.c.share == share)
+        ).one()
+        for share in shares_of(connection)
+    ]
+    first_at = min((at for _, at in rows if at is not None), default=None)
+    return sum(number for number, _ in rows), first_at
 
 
 # -- play's notes, in its own store --------------------------------------------------------
@@ -389,7 +410,9 @@ def claim(
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     """Extend the leases of arrivals."""
-    connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until))
+    for share, numbers in by_share(connection, ids).items():
+        lease = within(update(arrivals), arrivals, share).where(arrivals.c.id.in_(numbers))
+        connection.execute(lease.values(claimed_until=until))
 
 
 def release_claims(

@@ -28,7 +28,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 from pbmserv.errors import GameAway
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.statements import Prepared, columns_of
-from pbmserv.store.delivery.shares import next_number, of_new_row, share_for, share_of, within
+from pbmserv.store.delivery.shares import (
+    TOGETHER,
+    next_number,
+    of_new_row,
+    share_for,
+    share_of,
+    shares_of,
+    within,
+)
 from pbmserv.store.tables.columns import Instant
 from pbmserv.store.tables.mail import LetterState, bounces, letter_bytes, outbox
 
@@ -215,9 +223,13 @@ def add(
 
 
 def add_waiting(
-    connection: Connection, letter: NewLetter, now: datetime, mail_id: int | None
+    connection: Connection,
+    letter: NewLetter,
+    board_ids: Sequence[int],
+    now: datetime,
+    mail_id: int | None,
 ) -> int:
-    """Add a letter that waits for a bot or a report, and return its number."""
+    """Add a letter that waits for bots or reports on these boards, and return its number."""
     number: int = connection.execute(
         insert(outbox)
         .values(
@@ -225,6 +237,7 @@ def add_waiting(
             **of_new_row(connection, outbox, letter.recipient),
             state=LetterState.COMING,
             due_at=None,
+            waits_for=list(board_ids),
         )
         .returning(outbox.c.id)
     ).scalar_one()
@@ -286,6 +299,12 @@ def lock_waiting(connection: Connection, letter_id: int) -> QueuedLetter | None:
     wait."""
     state = connection.execute(_LOCKED, key_of(connection, letter_id)).scalar()
     return letter(connection, letter_id) if state == LetterState.COMING else None
+
+
+def boards_awaited(connection: Connection, letter_id: int) -> Sequence[int]:
+    """Return the boards on which a letter waited for bots or reports when it was added."""
+    statement = select(outbox.c.waits_for).where(_IS_ROW)
+    return connection.execute(statement, key_of(connection, letter_id)).scalar() or ()
 
 
 def change_waiting(connection: Connection, letter_id: int, **values: Any) -> None:
@@ -456,12 +475,13 @@ def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
 
 def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
     """Return when the next queued letter is due, without those to the domains in *avoiding*."""
-    due_at: datetime | None
-    if avoiding:
-        due_at = connection.execute(_ALL_NEXT.where(_not_to(avoiding))).scalar()
-    else:
-        due_at = _NEXT.run(connection)[0][0]
-    return due_at
+    shares = shares_of(connection)
+    if not avoiding and shares == TOGETHER:
+        next_at: datetime | None = _NEXT.run(connection)[0][0]
+        return next_at
+    statement = _ALL_NEXT.where(_not_to(avoiding))
+    moments = [connection.execute(within(statement, outbox, share)).scalar() for share in shares]
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _not_to(domains: Sequence[str]) -> ColumnElement[bool]:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, select
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.delivery import outbox as rows
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.shares import by_share, shares_of, within
 from pbmserv.store.tables.mail import outbox
 
 NEWEST = 500
@@ -45,7 +46,7 @@ def to_player(
         board_id: board that the mail is about; `None` for none.
         letter_id: letter that its reply address names; `None` for none.
     """
-    newest = connection.execute(_NEWEST, {"player": player_id}).all()
+    newest = _newest(connection, player_id)
     wanted = set(message_ids)
     named_ids = {row.id for row in newest if row.message_id in wanted or row.id == letter_id}
     newest = [row for row in newest if not kind_of(row.letter).own_words]
@@ -56,7 +57,7 @@ def to_player(
 
 
 _WITH_WORDS = (
-    select(outbox.c.letter, outbox.c.words, outbox.c.mail_id)
+    select(outbox.c.id, outbox.c.letter, outbox.c.words, outbox.c.mail_id)
     .where(outbox.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(outbox.c.id)
 )
@@ -75,6 +76,27 @@ def about_board(
     connection: Connection, player_id: int, board_id: int, most: int
 ) -> list[WordsOfLetter]:
     """Return the words of the newest letters to a player about a board, oldest first."""
-    newest = connection.execute(_NEWEST, {"player": player_id}).all()
+    newest = _newest(connection, player_id)
     ids = [row.id for row in newest if row.board_id == board_id][:most]
-    return [WordsOfLetter(*row) for row in connection.execute(_WITH_WORDS, {"ids": ids})]
+    rows = [
+        row
+        for share, numbers in by_share(connection, ids).items()
+        for row in connection.execute(within(_WITH_WORDS, outbox, share), {"ids": numbers})
+    ]
+    rows.sort(key=lambda row: row.id)
+    return [WordsOfLetter(*row[1:]) for row in rows]
+
+
+def _newest(connection: Connection, player_id: int) -> list[Any]:
+    """Return the newest letters to a player, newest first.
+
+    They can be in any share, since a share follows from the address that a letter went to.
+    """
+    values = {"player": player_id}
+    rows = [
+        row
+        for share in shares_of(connection)
+        for row in connection.execute(within(_NEWEST, outbox, share), values)
+    ]
+    rows.sort(key=lambda row: row.id, reverse=True)
+    return rows[:NEWEST]

@@ -1,18 +1,22 @@
 """Shares of the queues, so that a distributed PostgreSQL can have each on one node (0154).
 
 On PostgreSQL the number of a row in `arrivals`, `inbox` or `outbox` is the next number of the
-table's sequence times `SHARES`, plus the share. So the share of a row follows from its number.
-SQLite has one share, 0, and numbers its rows itself.
+table's sequence times `SHARES`, plus the share. So the share of a row follows from its number. The
+work for bots, `house_turns` and `analyses`, is in the share that follows from the number of the
+board. SQLite has one share, 0, and numbers its rows itself.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Table, bindparam, func
 from sqlalchemy.sql import Delete, Select, Update
+
+from pbmserv.store.core.database import Database
 
 SHARES = 16
 """Shares of each queue on PostgreSQL. A change would need new numbers for all rows."""
@@ -20,7 +24,32 @@ SHARES = 16
 TOGETHER: Sequence[int | None] = (None,)
 """The shares to go through where one statement takes the rows of all shares."""
 
+_OPTION = "pbmserv_shares"
+"""Name of the option of a connection that holds the shares to go through."""
+
 _Statement = TypeVar("_Statement", Select[Any], Update, Delete)
+
+
+def ask_by_share(database: Database) -> None:
+    """Let `shares_of` name each share for the connections of a distributed database."""
+    for engine in {database.reading, database.writing}:
+        engine.update_execution_options(**{_OPTION: range(SHARES)})
+
+
+def shares_of(connection: Connection) -> Sequence[int | None]:
+    """Return the shares that a search through a queue asks one by one, `TOGETHER` if the database
+    is not distributed."""
+    shares: Sequence[int | None] = connection.get_execution_options().get(_OPTION, TOGETHER)
+    return shares
+
+
+def by_share(connection: Connection, numbers: Iterable[int]) -> Mapping[int | None, list[int]]:
+    """Group the numbers of rows by the shares that a statement about them asks."""
+    is_divided = shares_of(connection) != TOGETHER
+    groups: defaultdict[int | None, list[int]] = defaultdict(list)
+    for number in numbers:
+        groups[share_of(connection, number) if is_divided else None].append(number)
+    return groups
 
 
 def share_of(connection: Connection, number: int) -> int:

@@ -201,10 +201,11 @@ def _insert(connection: Connection, table: Table, rows: Iterator[Mapping[str, An
 
 
 def _with_share(connection: Connection, table: Table, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row of SQLite, which has a single share, with the share of its number."""
+    """Return a row of SQLite, which has a single share, with the share of its number, or of its
+    board's."""
     if "share" not in table.c:
         return row
-    (key,) = table.primary_key
+    key, *_ = table.primary_key
     return {**row, "share": share_of(connection, row[key.name])}
 
 

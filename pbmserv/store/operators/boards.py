@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.boards import player_boards
 from pbmserv.store.boards.boards import columns_of_terms
 from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.tables.accounts import players
@@ -82,6 +83,8 @@ def hand_over(
     connection.execute(
         update(seats).where(is_old).values(player_id=new, accepted_at=now, plan=None, note=None)
     )
+    player_boards.remove(connection, old, board_id)
+    player_boards.refresh(connection, board_id)
     not_drawn = update(boards).where(boards.c.id == board_id).values(sides_drawn=False)
     connection.execute(not_drawn)  # among other players
     connection.execute(

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from pbmserv.store import events
 from pbmserv.store.accounts import blocks
+from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.operators.letters import fail_unsent
 from pbmserv.store.tables.accounts import (
@@ -145,6 +146,10 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     seat_count = connection.execute(
         update(seats).where(seats.c.player_id == old).values(player_id=new)
     ).rowcount
+    board_ids = player_boards.of_player(connection, old)
+    player_boards.remove(connection, old)
+    for board_id in board_ids:
+        player_boards.refresh(connection, board_id)
     addresses_of_new = select(addresses.c.address).where(addresses.c.player_id == new)
     connection.execute(
         update(addresses)

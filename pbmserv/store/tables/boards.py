@@ -102,6 +102,20 @@ Index(
     sqlite_where=boards.c.finished_at.is_not(None),
 )
 
+player_boards = Table(
+    "player_boards",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("board_id", ForeignKey("boards.id"), primary_key=True),
+    Column("game", String(32), nullable=False),
+    Column("seats", SmallInteger, nullable=False),
+    Column("status", State(BoardStatus, 10), nullable=False),
+    Column("proven", Boolean, nullable=False),
+    Column("accepted", Boolean, nullable=False),
+)
+"""The boards of each player, copied from `boards` and `seats` by `store.boards.player_boards`, so
+that one node of a distributed PostgreSQL has all boards of a player."""
+
 unconfirmed_boards = Table(
     "unconfirmed_boards",
     metadata,
@@ -344,9 +358,12 @@ analyses = Table(
     Column("seat", SmallInteger, primary_key=True, autoincrement=False),
     Column("due_at", Instant, nullable=True, index=True),
     Column("found", PackedJson, nullable=False),
+    Column("game", String(32), nullable=False, server_default=""),
+    Column("share", SmallInteger, nullable=False, server_default="0"),
 )
 """Requested reports of the coach about a seat's play up to a ply. `due_at`: null when the bots'
-process has finished; then an empty `found` means that no report could be made."""
+process has finished; then an empty `found` means that no report could be made. `game`, `share`: as
+in `house_turns`."""
 
 awaited_analyses = Table(
     "awaited_analyses",
@@ -363,7 +380,10 @@ house_turns = Table(
     Column("board_id", ForeignKey("boards.id"), primary_key=True),
     Column("due_at", Instant, nullable=False, index=True),
     Column("letter_id", Key, nullable=True, index=True),
+    Column("game", String(32), nullable=False, server_default=""),
+    Column("share", SmallInteger, nullable=False, server_default="0"),
 )
 """Boards on which a bot is to move, added in the transaction that made it the bot's turn, so that a
 crash loses no move. `letter_id`: letter to the player who moved; it waits in the outbox (state
-coming) for the bot's move."""
+coming) for the bot's move. `game`: the board's. `share`: part of the queue, by the board's number,
+see `store.delivery.shares`."""

@@ -204,13 +204,15 @@ outbox = Table(
     Column("claimed_by", String(120), nullable=True),
     Column("mail_id", Key, nullable=True),
     Column("share", SmallInteger, nullable=False, server_default="0"),
+    Column("waits_for", JSON(none_as_null=True), nullable=True),
     sqlite_autoincrement=True,
 )
 """Letters. A row is added in the transaction that changed the game. Its octets are made once, at
 the first attempt, and stored in `letter_bytes`. While the process `claimed_by` has the letter in
 hand, `due_at` is the end of its lease, so that letters of a dead process become due again.
 `due_at` is null when the letter is sent or failed. `error` of a sent letter: reason of a bounce.
-`mail_id`: mail that caused the letter.
+`mail_id`: mail that caused the letter. `waits_for`: boards of the bots' moves and reports for which
+it waits in the state coming, see `house_turns`.
 
 Some weeks after a letter is over (see `IS_OVER`), its row is deleted, or loses its words (see
 `store.delivery.old_letters`)."""
