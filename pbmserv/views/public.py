@@ -157,7 +157,8 @@ class EventTeam:
 
 @dataclass(frozen=True, slots=True)
 class EventMatch:
-    """A match of two teams, with its games in the order of the boards.
+    """A match of two teams, with its games in the order of the boards; the player of the first team
+    is the first one there, whoever began.
 
     Attributes:
         first_points, second_points: points of the teams at the boards.

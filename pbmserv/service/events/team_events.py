@@ -17,7 +17,7 @@ from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.team_tables import Match, TeamLine
 from pbmserv.service.events.teams import BOARDS, news
 from pbmserv.store import events, teams
-from pbmserv.store.events import Entry, Event
+from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.teams import Member, Team
 
@@ -184,21 +184,31 @@ def matches_of(group: Group) -> list[dict[str, Any]]:
             "first_points": match.first_points,
             "second_points": match.second_points,
             "open": match.is_open,
-            "boards": [
-                {
-                    "number": (game.number - 1) % BOARDS + 1,
-                    "first": group.players[game.first_id].userid,
-                    "second": group.players[game.second_id].userid if game.second_id else "",
-                    "board": game.board_id,
-                    "first_points": game.first_points,
-                    "second_points": game.second_points,
-                    "reason": game.reason,
-                }
-                for game in match.games
-            ],
+            "boards": [_board_of(group, match, game) for game in match.games],
         }
         for match in group.matches
     ]
+
+
+def _board_of(group: Group, match: Match, game: Pairing) -> dict[str, Any]:
+    """Return a board of a match, with the player of its first team in front."""
+    names = [
+        group.players[player_id].userid if player_id else ""
+        for player_id in (game.first_id, game.second_id)
+    ]
+    points = [game.first_points, game.second_points]
+    if game.second_id and group.players[game.first_id].team_id != match.first:
+        names.reverse()
+        points.reverse()
+    return {
+        "number": (game.number - 1) % BOARDS + 1,
+        "first": names[0],
+        "second": names[1],
+        "board": game.board_id,
+        "first_points": points[0],
+        "second_points": points[1],
+        "reason": game.reason,
+    }
 
 
 def _teams(entries: Sequence[Entry]) -> list[int]:
