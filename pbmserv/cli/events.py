@@ -49,7 +49,9 @@ def watch(config: ConfigFile = None) -> None:
 
 @app.command()
 def create(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="league, cup, swiss or duplicate")],
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="league, cup, swiss, duplicate or team")
+    ],
     of: Annotated[str, typer.Argument(metavar="GAME")],
     starts: Day,
     why: Why,

@@ -89,6 +89,7 @@ class Entry:
         forfeits: games lost on time.
         place: the place in the final table of the group; `None` before it, and if removed.
         muted: the player wants no letters about the event.
+        team_id: the team of an event of teams, where the seed is the board before the draw.
         state, address: those of the player's account.
         digest: whether the player gets the daily digest.
     """
@@ -103,6 +104,7 @@ class Entry:
     place: int | None
     muted: bool
     entered_at: datetime
+    team_id: int | None
     state: PlayerState
     address: str
     digest: bool
@@ -484,6 +486,39 @@ def drop_entry(connection: Connection, event_id: int, player_id: int) -> None:
     connection.execute(
         delete(entries).where(entries.c.event_id == event_id, entries.c.player_id == player_id)
     )
+
+
+def set_lineup(
+    connection: Connection, event_id: int, team_id: int, player_ids: Sequence[int], now: datetime
+) -> None:
+    """Enter players for a team in the order of the boards, and no others; none if it is out."""
+    connection.execute(
+        delete(entries).where(
+            entries.c.event_id == event_id,
+            entries.c.team_id == team_id,
+            entries.c.player_id.not_in(player_ids),
+        )
+    )
+    for seed, player_id in enumerate(player_ids):
+        values = {"status": EntryStatus.ENTERED, "team_id": team_id, "seed": seed}
+        connection.execute(
+            insert_into(connection, entries)
+            .values(event_id=event_id, player_id=player_id, entered_at=now, **values)
+            .on_conflict_do_update(index_elements=["event_id", "player_id"], set_=values)
+        )
+
+
+def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Event]:
+    """Return and lock the events that a team has entered and that still take entries."""
+    mine = select(entries.c.event_id).where(entries.c.team_id == team_id)
+    rows = connection.execute(
+        _EVENT.where(
+            events.c.id.in_(mine), events.c.status == EventStatus.OPEN, events.c.closes_at > now
+        )
+        .order_by(events.c.id)
+        .with_for_update()
+    )
+    return [_event(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,12 @@ def listed(connection: Connection, most: int) -> list[Team]:
     return [Team(*row) for row in connection.execute(statement)]
 
 
+def names_of(connection: Connection, team_ids: Collection[int]) -> dict[int, str]:
+    """Return the names of teams by id."""
+    rows = connection.execute(select(teams.c.id, teams.c.name).where(teams.c.id.in_(team_ids)))
+    return {row.id: row.name for row in rows}
+
+
 def of_players(connection: Connection, player_ids: Collection[int]) -> Team | None:
     """Return the team of which one of these players is a member, `None` if there is none."""
     row = connection.execute(

@@ -14,7 +14,7 @@ from pbmserv.engine.ratings import is_provisional
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
-from pbmserv.service.events import letters
+from pbmserv.service.events import letters, team_events
 from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import Entrant, group_sizes
 from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
@@ -124,13 +124,15 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
         return notifications
     if kind.begins_full_groups:
         return [*notifications, *_begin_last_group(context, event, waiting)]
-    if len(waiting) < Rules.of(event).least:
-        return _wait_or_cancel(context, event, waiting)
+    if kind.team_size > 1:
+        waiting, notifications = team_events.complete_lineups(context, event)
+    if len(waiting) < Rules.of(event).least * kind.team_size:
+        return [*notifications, *_wait_or_cancel(context, event, waiting)]
     following_start = kind.following_start(event.starts_at)
     if following_start is not None:
         create(context, kind, event.game, following_start)
     events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
-    return []
+    return notifications
 
 
 def _waiting(context: CommandContext, event: Event) -> list[Entry]:
@@ -158,7 +160,8 @@ def _wait_or_cancel(
     events.change(context.connection, event.id, due_at=closes, closes_at=closes, starts_at=starts)
     event = replace(event, closes_at=closes, starts_at=starts)
     least = Rules.of(event).least
-    return letters.news(context, event, waiting, "waits", least=least, entered=len(waiting))
+    entered = len(waiting) // kind_of(event).team_size
+    return letters.news(context, event, waiting, "waits", least=least, entered=entered)
 
 
 def cancel(context: CommandContext, event: Event) -> list[Notification]:
@@ -371,6 +374,8 @@ def _finish(
     kind = kind_of(event)
     _store_places(context, event, tables)
     _end(context, event, EventStatus.FINISHED)
+    if kind.team_size > 1:
+        return team_events.finish(context, event)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     counts = group_sizes(entries.values())
     ratings = events.ordinals(context.connection, event.game, event.id)

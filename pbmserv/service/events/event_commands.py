@@ -16,7 +16,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
-from pbmserv.service.events import course, games, letters, pages
+from pbmserv.service.events import course, games, letters, pages, team_commands
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS, SERVERS, kind_of
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
@@ -217,6 +217,8 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "join")
     kind = kind_of(event)
+    if kind.team_size > 1:
+        return team_commands.enter(context, player, [event.game])
     if kind.is_entered_by_game and not event.is_own:
         game = known_game(context, event.game)
         return _join_by_game(context, player, kind, game, once=kind.recurs)
@@ -252,6 +254,8 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
+    if entry.section is None and kind_of(event).team_size > 1:
+        raise Refused("team-entered", part=event.game, example=f"team withdraw {event.game}")
     if entry.section is None:
         events.drop_entry(context.connection, event.id, player.id)
         notifications: tuple[Notification, ...] = ()

@@ -70,6 +70,7 @@ def start_letters(
     userids: Mapping[int, str],
     boards: Sequence[BoardRow],
     bye: int | None = None,
+    teams: Mapping[str, str] | None = None,
 ) -> list[Notification]:
     """Return the letters about the start of a group: one for each player, with all boards.
 
@@ -78,6 +79,7 @@ def start_letters(
     Args:
         userids: the players of the group by player id, in the order of the draw.
         bye: the player who has no game in this round.
+        teams: the name of each player's team, in an event of teams.
     """
     letters = []
     kind = kind_of(event)
@@ -92,7 +94,8 @@ def start_letters(
             if sitter is None:
                 continue
             opponent = next(name for name in board.names if name != sitter.userid)
-            games.append({"board": board.id, "opponent": opponent, "first": sitter.seat == 0})
+            game = {"board": board.id, "opponent": opponent, "first": sitter.seat == 0}
+            games.append({**game, "team": (teams or {}).get(opponent, "")})
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))

@@ -9,7 +9,7 @@ from typing import Any
 
 from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import letters, paired_games, shared_boxes
+from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
 from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import group_sizes
 from pbmserv.service.events.kinds.kind import Rules
@@ -59,7 +59,7 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
             **letters.facts(context, event),
             "status": str(event.status),
             "round": event.round,
-            "entered": counts.get(event.id, 0),
+            "entered": counts.get(event.id, 0) // kind_of(event).team_size,
             "most": Rules.of(event).most,
             "invited": Rules.of(event).invited,
             "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
@@ -84,6 +84,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     if not kind.shares_boxes:
         games = events.pairings_of(context.connection, event.id, groups=groups)
     counts = group_sizes(entries.values())
+    of_teams = team_events.groups_of(context, event, groups) if kind.team_size > 1 else {}
     sections = [
         {
             "section": section,
@@ -106,6 +107,12 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                 for line in lines
             ],
             "games": [_game(game, names) for game in games if game.section == section],
+            "teams": [
+                team_events.row_of(line, of_teams[section]) for line in of_teams[section].lines
+            ]
+            if of_teams
+            else [],
+            "matches": team_events.matches_of(of_teams[section]) if of_teams else [],
             "removed": [
                 entry.userid
                 for entry in entries.values()
@@ -134,7 +141,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
             for entry in entries.values()
             if entry.section is None and entry.status == EntryStatus.ENTERED
         ][:NAMED],
-        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values()),
+        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values())
+        // kind.team_size,
         "first": first,
         "groups": max(counts, default=0),
         "sections": sections,

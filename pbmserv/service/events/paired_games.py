@@ -14,7 +14,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.said import UNSAID
-from pbmserv.service.events import letters
+from pbmserv.service.events import letters, team_events
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN, Contestant, Line
 from pbmserv.store import events
@@ -52,9 +52,17 @@ def begin(
         people[player_id] = player
     earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
     rows, made, bye = [], [], None
-    for number, (first, second) in enumerate(kind.pairs(group, earlier, event.round), 1):
+    pairs: Sequence[tuple[int, int, int | None]] = (
+        team_events.pairs(context, event, section)
+        if kind.team_size > 1
+        else [
+            (number, *pair)
+            for number, pair in enumerate(kind.pairs(group, earlier, event.round), 1)
+        ]
+    )
+    for number, first, second in pairs:
         if second is None:
-            bye = first
+            bye = first if kind.team_size == 1 else None  # other games of the player remain
             rows.append(Pairing(event.round, section, number, first, None, None, WIN, None, "bye"))
             continue
         proposal = Proposal(
@@ -70,7 +78,8 @@ def begin(
         rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
     events.add_pairings(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
-    return letters.start_letters(context, event, section, names, made, bye)
+    of_teams = team_events.team_names(context, event, section)
+    return letters.start_letters(context, event, section, names, made, bye, of_teams)
 
 
 def tables(

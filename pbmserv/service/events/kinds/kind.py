@@ -92,6 +92,9 @@ class Kind(ABC):
     recurs: ClassVar[bool] = False
     """An entry is for all further events of the game, too, until its player leaves."""
 
+    team_size: ClassVar[int] = 1
+    """Players who enter together, for a team if they are more than one (`team_events.py`)."""
+
     waits_for_players: ClassVar[bool] = True
     """An event with too few players is put off; if not, it is cancelled."""
 

@@ -10,6 +10,7 @@ from pbmserv.service.events.kinds.final import Final
 from pbmserv.service.events.kinds.kind import Kind
 from pbmserv.service.events.kinds.league import League
 from pbmserv.service.events.kinds.swiss import Swiss
+from pbmserv.service.events.kinds.team import Team
 from pbmserv.store.events import Event
 
 
@@ -17,7 +18,7 @@ def _by_word(*kinds: Kind) -> Mapping[str, Kind]:
     return {kind.word: kind for kind in kinds}
 
 
-SERVERS = _by_word(League(), MonthlyCup(), Swiss(), Duplicate(), Final())
+SERVERS = _by_word(League(), MonthlyCup(), Swiss(), Duplicate(), Team(), Final())
 """Kinds of the server's events."""
 
 PLAYERS = _by_word(Cup(), Swiss(), Duplicate())
