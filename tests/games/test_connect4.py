@@ -1,4 +1,4 @@
-"""The best bot of Connect Four wins the games that it begins, and keeps each win and draw."""
+"""The best bot of Connect Four wins the games that it begins, and keeps a win or a draw."""
 
 from __future__ import annotations
 
