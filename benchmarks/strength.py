@@ -1,11 +1,12 @@
 """`python -m benchmarks.strength [--games N] [--only LEVEL] [--write]`: strength of the levels.
 
 Each level solves random boxes, and boxes as the stronger levels hide them. The turns that it needs
-tell how often it beats each other level, and that gives the ratings (`anchors`). Layouts that fit
-the results come from a table of all layouts (`Table`), which is faster than the server's search and
-finds the same; a few games are played with the search to time a turn. It needs numba (the extra
-`house`) and some minutes. --write stores the figures where the server reads them. --only measures a
-new level against the others, which play a third as many games and keep their stored figures.
+tell how often it beats each other level, and that gives the ratings (`benchmarks.anchors`). Layouts
+that fit the results come from a table of all layouts (`Table`), which is faster than the server's
+search and finds the same; a few games are played with the search to time a turn. It needs numba
+(the extra `house`) and some minutes. --write stores the figures where the server reads them. --only
+measures a new level against the others, which play a third as many games and keep their stored
+figures. The bots of other games are measured by `benchmarks.matches`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from pbmserv.engine.ratings import NEWCOMER, anchor, chances
+from benchmarks.anchors import anchors
+from pbmserv.engine.ratings import anchor
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import kernels, levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
@@ -41,8 +43,6 @@ Hiding: TypeAlias = Callable[[Options, Rng], frozenset[int]]
 GAMES = 2_000
 TIMED = 40
 FILE = Path(levels.__file__).parent / STRENGTH
-MIDDLE = "house"
-"""The level with the rating of a newcomer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,45 +208,6 @@ def _ends(games: Sequence[Played]) -> Mapping[tuple[int, bool], float]:
         key = game.turns, game.won
         ends[key] = ends.get(key, 0) + 1 / len(games)
     return ends
-
-
-def anchors(
-    names: Sequence[str], wins: Mapping[tuple[str, str], float], stored: Mapping[str, float]
-) -> dict[str, float]:
-    """Return the mu of each level, which gives the measured shares of wins in a round robin.
-
-    Args:
-        names: the levels.
-        wins: how often the first of two levels wins.
-        stored: the mu of levels that are not measured. If there are none, the middle level gets the
-            mu of a newcomer.
-    """
-    measured = {
-        name: sum(share for (one, _), share in wins.items() if one == name)
-        + sum(1 - share for (_, other), share in wins.items() if other == name)
-        for name in names
-    }
-    mus = dict.fromkeys(names, NEWCOMER.mu) | dict(stored)
-    for _ in range(30):
-        for name in names:
-            if name in stored:
-                continue
-            low, high = -100.0, 150.0
-            while high - low > 1e-4:
-                middle = (low + high) / 2
-                if _expected(name, {**mus, name: middle}) < measured[name]:
-                    low = middle
-                else:
-                    high = middle
-            mus[name] = low
-        shift = 0.0 if stored else NEWCOMER.mu - mus[MIDDLE]
-        mus = {name: mu + shift for name, mu in mus.items()}
-    return {name: round(mu, 2) for name, mu in mus.items()}
-
-
-def _expected(name: str, mus: Mapping[str, float]) -> float:
-    others = [mu for other, mu in mus.items() if other != name]
-    return sum(chances([anchor(mus[name]), anchor(mu)])[0] for mu in others)
 
 
 if __name__ == "__main__":

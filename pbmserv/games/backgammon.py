@@ -506,4 +506,4 @@ def bot(blur: float) -> Any:
     return choose
 
 
-GAME.bots = {"house-easy": bot(25.0), "house": bot(6.0), "house-best": bot(0.0)}
+GAME.bots = {"house-easy": bot(70.0), "house": bot(35.0), "house-best": bot(0.0)}

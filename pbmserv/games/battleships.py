@@ -321,7 +321,7 @@ def hunter(level: int) -> Any:
             free = [n for n in range(SIZE * SIZE) if n not in theirs.shots and n not in shots]
             best = max(weight[n] for n in free)
             sunk = {cell for n in theirs.sunk for cell in theirs.ships[n]}
-            floor = 0.98 if level == 2 else 0.75 if level == 1 else 0.0
+            floor = 0.98 if level == 2 else 0.4 if level == 1 else 0.0
             if level == 0 and theirs.hits - sunk:
                 floor = 0.5
             good = [n for n in free if weight[n] >= floor * best and (level or n % 2 or floor)]

@@ -1,8 +1,13 @@
-"""Connect Four, with a bot that reads ahead on two numbers of bits."""
+"""Connect Four, with bots that read ahead on two numbers of bits.
+
+The best one plays from a book in the opening, and afterwards looks at everything that can follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pbmserv.game import LETTERS, Effort, Game, Grid, Piece, Result, Rng, Seat, draw, win
@@ -104,7 +109,9 @@ def has_four(discs: int) -> bool:
 COLUMN = 0b111111
 BOTTOM = sum(1 << (7 * column) for column in range(WIDTH))
 BOARD = BOTTOM * COLUMN
-MIDDLE = COLUMN << (7 * (WIDTH // 2))
+EVEN_ROWS = BOTTOM * 0b101010
+COLUMNS = [COLUMN << (7 * column) for column in MIDDLE_FIRST]
+MIDDLE = COLUMNS[0]
 WON = 1_000
 
 
@@ -217,21 +224,128 @@ class Search:
         return 8 * threats + middle
 
 
-def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> int:
-    """Return the best column that a search within a budget finds."""
+class Proof:
+    """Looks at everything that can follow, to learn whether a player can win, or at least draw."""
+
+    def __init__(self, nodes: int) -> None:
+        self.left = nodes
+        self.known: dict[int, bool] = {}
+
+    def column(self, mine: int, theirs: int) -> int | None:
+        """Return a column that keeps a win or else a draw for the player to move; `None` if there
+        is none, or if the budget does not suffice.
+
+        The player cannot win at once.
+        """
+        taken = mine | theirs
+        cells = cells_that_do_not_lose(theirs, taken)
+        try:
+            for wants_win in (True, False):
+                self.known = {}
+                for cell, threats in with_threats(mine, taken, cells):
+                    if not self.holds(theirs, mine | cell, threats, not wants_win):
+                        return (cell.bit_length() - 1) // 7
+        except Spent:
+            pass
+        return None
+
+    def holds(self, mine: int, theirs: int, threats: int, wants_win: bool) -> bool:
+        """Return whether the player to move, who cannot win at once, can win or at least draw.
+
+        Args:
+            threats: the free cells with which the other player makes four in a row.
+            wants_win: whether a draw is not enough.
+        """
+        self.left -= 1
+        if self.left < 0:
+            raise Spent
+        taken = mine | theirs
+        if taken == BOARD:
+            return not wants_win
+        cells = (taken + BOTTOM) & BOARD
+        forced = cells & threats
+        if forced & (forced - 1):
+            return False
+        cells = (forced or cells) & ~(threats >> 1)
+        if not cells:
+            return False
+        result = settled(mine, theirs, wants_win)
+        if result is not None:
+            return result
+        key = mine + taken  # which is different for each position
+        known = self.known
+        if key in known:
+            return known[key]
+        for column in COLUMNS:
+            if (cell := cells & column) and known.get(theirs + (taken | cell)) is False:
+                known[key] = True
+                return True
+        known[key] = result = any(
+            not self.holds(theirs, mine | cell, new_threats, not wants_win)
+            for cell, new_threats in with_threats(mine, taken, cells)
+        )
+        return result
+
+
+def settled(mine: int, theirs: int, wants_win: bool) -> bool | None:
+    """Return what `Proof.holds` returns if that is easy to see, else `None`."""
+    if not has_four(BOARD ^ (theirs if wants_win else mine)):
+        return not wants_win  # the player who wants to win has no room for four in a row
+    taken = mine | theirs
+    if (taken + BOTTOM) & EVEN_ROWS:
+        return None
+    free = BOARD ^ taken  # the other player can answer in the same column to the end
+    if has_four(mine | free & ~EVEN_ROWS):
+        return None
+    return False if wants_win or has_four(theirs | free & EVEN_ROWS) else None
+
+
+def with_threats(mine: int, taken: int, cells: int) -> list[tuple[int, int]]:
+    """Return the cells to play and the threats that follow, those with most threats first."""
+    listed = [
+        (cell, winning_cells(mine | cell, taken | cell))
+        for column in COLUMNS
+        if (cell := cells & column)
+    ]
+    listed.sort(key=lambda one: -one[1].bit_count())
+    return listed
+
+
+def mirrored(position: int) -> int:
+    """Return bits with their columns in reverse order."""
+    return sum((position >> 7 * column & 0x7F) << 7 * (6 - column) for column in range(WIDTH))
+
+
+@cache
+def book() -> Mapping[int, int]:
+    """Return the columns to play where a proof takes too long, by the keys of `Proof.known`.
+
+    Each line of the file is a key and a column. Of two positions that mirror each other it has the
+    one with the lower key. `benchmarks/connect4.c` writes it.
+    """
+    lines = Path(__file__).with_name("connect4.book").read_text("ascii").splitlines()
+    return {int(key, 16): LETTERS.index(column) for key, column in map(str.split, lines)}
+
+
+def in_book(mine: int, theirs: int) -> int | None:
+    return book().get(2 * mine + theirs)
+
+
+def either_way(mine: int, theirs: int, find: Callable[[int, int], int | None]) -> int | None:
+    """Return what *find* returns for a position or its mirror image, of which it knows one."""
+    if mirrored(2 * mine + theirs) >= 2 * mine + theirs:
+        return find(mine, theirs)
+    column = find(mirrored(mine), mirrored(theirs))
+    return None if column is None else WIDTH - 1 - column
+
+
+def deep_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> tuple[int, bool]:
+    """Return the best column that a search within a budget finds, and whether it is proved."""
     mine, theirs = bits(state, "XO"[seat]), bits(state, "OX"[seat])
     taken = mine | theirs
-    free = [column for column in MIDDLE_FIRST if len(state[column]) < HEIGHT]
-    wins = winning_cells(mine, taken)
-    for column in free:
-        if wins & (1 << (7 * column + len(state[column]))):
-            return column
-    if not taken:
-        return WIDTH // 2
     search = Search(nodes)
-    order = rng.shuffled(free)
+    order = rng.shuffled([column for column in MIDDLE_FIRST if len(state[column]) < HEIGHT])
     order.sort(key=lambda column: abs(column - WIDTH // 2))
-    best = order[0]
     for depth in range(1, WIDTH * HEIGHT - taken.bit_count() + 1):
         search.is_proved = True
         scored: list[tuple[int, int]] = []
@@ -246,19 +360,41 @@ def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> int:
             break
         scored.sort(key=lambda pair: -pair[0])
         order = [column for _, column in scored]
-        best = order[0]
         if search.is_proved or abs(scored[0][0]) >= WON:
-            break
-    return best
+            return order[0], True
+    return order[0], False
 
 
-def bot(nodes: int) -> Any:
-    """Return a bot that looks at so many positions."""
+def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int, proof: int) -> int:
+    """Return the best column that can be found.
+
+    Args:
+        nodes: how many positions to look at for a plan.
+        proof: how many to look at for a proof if the plan may be wrong; 0 for no proof.
+    """
+    mine, theirs = bits(state, "XO"[seat]), bits(state, "OX"[seat])
+    if wins := winning_cells(mine, mine | theirs) & ((mine | theirs) + BOTTOM) & BOARD:
+        return (wins.bit_length() - 1) // 7
+    if not mine | theirs:
+        return WIDTH // 2
+    if proof and (column := either_way(mine, theirs, in_book)) is not None:
+        return column
+    column, is_proved = deep_column(state, seat, rng, nodes)
+    if is_proved or not proof:
+        return column
+    proved = either_way(mine, theirs, Proof(proof).column)
+    return column if proved is None else proved
+
+
+def bot(nodes: int, proof: int = 0) -> Any:
+    """Return a bot that looks at so many positions; see `best_column`."""
 
     def choose(state: Columns, seat: Seat, rng: Rng) -> str:
-        return LETTERS[best_column(state, seat, rng, max(30, round(nodes * Effort.share)))]
+        share = Effort.share
+        column = best_column(state, seat, rng, max(30, round(nodes * share)), round(proof * share))
+        return LETTERS[column]
 
     return choose
 
 
-GAME.bots = {"house-easy": bot(60), "house": bot(3_000), "house-best": bot(60_000)}
+GAME.bots = {"house-easy": bot(60), "house": bot(3_000), "house-best": bot(30_000, 450_000)}

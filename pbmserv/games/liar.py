@@ -211,12 +211,18 @@ GAME = LiarsDice()
 # -- the bots --------------------------------------------------------------------------------------
 
 
-def chance(state: Round, seat: Seat, bid: tuple[int, int]) -> float:
-    """Return how likely a bid is true, by the player's own dice."""
+def chance(state: Round, seat: Seat, bid: tuple[int, int], trust: float) -> float:
+    """Return how likely a bid is true, by the player's own dice.
+
+    Args:
+        trust: how much likelier an unknown die shows the face that was bid last.
+    """
     mine = replace(state, dice=(state.dice[seat],)).count(bid[1])
     unknown = state.total - len(state.dice[seat])
     needed = bid[0] - mine
     odds = 1 / 3 if state.wild and bid[1] != 1 else 1 / 6
+    if state.bid is not None and bid[1] == state.bid[1]:
+        odds += trust
     if needed <= 0:
         return 1.0
     return sum(
@@ -224,11 +230,17 @@ def chance(state: Round, seat: Seat, bid: tuple[int, int]) -> float:
     )
 
 
-def gambler(doubts: float, bluffs: float) -> Any:
-    """Return a bot that doubts bids less likely than *doubts*, and bids what is as likely."""
+def gambler(doubts: float, bluffs: float, trust: float = 0.0) -> Any:
+    """Return a bot that doubts bids less likely than *doubts*, and bids what is as likely.
+
+    If it trusts other players, it makes the likeliest of the lowest bids, else any of them.
+    """
 
     def choose(state: Round, seat: Seat, rng: Rng) -> str:
-        if state.bid is not None and chance(state, seat, state.bid) < doubts:
+        def likelihood(bid: tuple[int, int]) -> float:
+            return chance(state, seat, bid, trust)
+
+        if state.bid is not None and likelihood(state.bid) < doubts:
             return "liar"
         bids = [
             (count, face)
@@ -239,12 +251,12 @@ def gambler(doubts: float, bluffs: float) -> Any:
         if not bids:
             return "liar"
         floor = bluffs if rng.below(4) == 0 else min(0.6, bluffs + 0.25)
-        likely = [bid for bid in bids if chance(state, seat, bid) >= floor]
+        likely = [bid for bid in bids if likelihood(bid) >= floor]
         if likely:
             few = likely[: 8 if state.bid is None else 5]
-            return bid_text(rng.choice(few))
-        best = max(bids, key=lambda bid: chance(state, seat, bid))
-        if state.bid is not None and chance(state, seat, best) < 1 - chance(state, seat, state.bid):
+            return bid_text(max(few, key=likelihood) if trust else rng.choice(few))
+        best = max(bids, key=likelihood)
+        if state.bid is not None and likelihood(best) < 1 - likelihood(state.bid):
             return "liar"
         return bid_text(best)
 
@@ -254,5 +266,5 @@ def gambler(doubts: float, bluffs: float) -> Any:
 GAME.bots = {
     "house-easy": gambler(0.15, 0.2),
     "house": gambler(0.3, 0.35),
-    "house-best": gambler(0.4, 0.45),
+    "house-best": gambler(0.3, 0.35, trust=0.15),
 }

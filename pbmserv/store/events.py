@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import (
     Connection,
@@ -21,7 +21,6 @@ from sqlalchemy import (
 )
 
 from pbmserv.engine.ratings import NEWCOMER
-from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -50,7 +49,7 @@ class Event:
         number: counts the events of this kind and game from 1; the year of a final.
         options: canonical option words of its boards.
         rules: see `service.events.kinds.kind.Rules`.
-        owner_id: the player who created it; `None` for the server's own.
+        owner_id: the player who created it; `None` for the server's.
         closes_at: entries close then.
         ends_at: end of the present round; games that still run are decided then.
         round: the present round, 0 before the first.
@@ -210,31 +209,66 @@ def put_off(connection: Connection, event_id: int, until: datetime) -> None:
     )
 
 
-def create(connection: Connection, now: datetime, **values: Any) -> int:
-    """Add an event with the next number of its kind and game; return its id."""
-    same = (events.c.kind == values["kind"], events.c.game == values["game"])
-    newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
-    number = (newest or 0) + 1
+def create(
+    connection: Connection,
+    now: datetime,
+    *,
+    kind: str,
+    game: str,
+    options: Sequence[str],
+    rules: Mapping[str, Any],
+    closes_at: datetime,
+    starts_at: datetime,
+    number: int | None = None,
+    name: str = "",
+    owner_id: int | None = None,
+) -> int:
+    """Add an event, which is due when its entries close; return its id.
+
+    Args:
+        number: `None` for the next number of its kind and game.
+    """
+    if number is None:
+        same = (events.c.kind == kind, events.c.game == game)
+        newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
+        number = (newest or 0) + 1
     event_id: int = connection.execute(
         insert(events)
         .values(
-            {
-                "status": EventStatus.OPEN,
-                "round": 0,
-                "created_at": now,
-                "number": number,
-                "name": "",
-                **values,
-            }
+            kind=kind,
+            game=game,
+            number=number,
+            name=name,
+            status=EventStatus.OPEN,
+            options=list(options),
+            rules=rules,
+            owner_id=owner_id,
+            closes_at=closes_at,
+            starts_at=starts_at,
+            round=0,
+            due_at=closes_at,
+            created_at=now,
         )
         .returning(events.c.id)
     ).scalar_one()
     return event_id
 
 
-def change(connection: Connection, event_id: int, **values: Any) -> None:
+class Changes(TypedDict, total=False):
+    """The columns of an event that change in its course; see `Event`."""
+
+    status: EventStatus
+    closes_at: datetime
+    starts_at: datetime
+    ends_at: datetime
+    round: int
+    due_at: datetime | None
+    finished_at: datetime
+
+
+def change(connection: Connection, event_id: int, **changes: Unpack[Changes]) -> None:
     """Set columns of an event."""
-    connection.execute(update(events).where(events.c.id == event_id).values(**values))
+    connection.execute(update(events).where(events.c.id == event_id).values(**changes))
 
 
 def load(connection: Connection, event_id: int) -> Event | None:
@@ -258,7 +292,7 @@ def lock(connection: Connection, event_id: int) -> Event | None:
 
 
 def open_event(connection: Connection, kind: str, game: str, now: datetime) -> Event | None:
-    """Return and lock the server's own event of a kind and game that takes entries now."""
+    """Return and lock the server's event of a kind and game that takes entries now."""
     row = connection.execute(
         _EVENT.where(
             events.c.kind == kind,
@@ -374,12 +408,24 @@ def enter(
         )
 
 
-def change_entry(connection: Connection, event_id: int, player_id: int, **values: Any) -> None:
+class EntryChanges(TypedDict, total=False):
+    """The columns of an entry that change in the course of an event; see `Entry`."""
+
+    status: EntryStatus
+    seed: int | None
+    forfeits: int
+    place: int
+    muted: bool
+
+
+def change_entry(
+    connection: Connection, event_id: int, player_id: int, **changes: Unpack[EntryChanges]
+) -> None:
     """Set columns of an entry."""
     connection.execute(
         update(entries)
         .where(entries.c.event_id == event_id, entries.c.player_id == player_id)
-        .values(**values)
+        .values(**changes)
     )
 
 
@@ -623,56 +669,32 @@ def pairing_of_board(connection: Connection, board_id: int) -> Pairing | None:
     return None if row is None else Pairing(*row)
 
 
+_BEGUN = select(func.min(boards.c.created_at)).join(
+    pairings,
+    and_(
+        pairings.c.board_id == boards.c.id,
+        pairings.c.event_id == bindparam("event"),
+        or_(
+            pairings.c.first_id == bindparam("player"), pairings.c.second_id == bindparam("player")
+        ),
+    ),
+)
+
+
+def begun_at(connection: Connection, event_id: int, player_id: int) -> datetime | None:
+    """Return when the first board of a player in an event was made, `None` if there is none."""
+    begun: datetime | None = connection.execute(
+        _BEGUN, {"event": event_id, "player": player_id}
+    ).scalar()
+    return begun
+
+
 def event_of_board(connection: Connection, board_id: int) -> int | None:
     """Return the event of a board, `None` if it belongs to none."""
     event_id: int | None = connection.execute(
         select(pairings.c.event_id).where(pairings.c.board_id == board_id)
     ).scalar()
     return event_id
-
-
-def early_resignations(
-    connection: Connection, since: datetime, most_plies: int
-) -> list[tuple[str, ...]]:
-    """Return pairs of players in which one resigned a game of an event after few plies.
-
-    Returns:
-        Loser, winner, number of such games, number of all their games, and the newest board; the
-        most frequent pair first.
-    """
-    rows = connection.execute(
-        select(
-            pairings.c.first_id,
-            pairings.c.second_id,
-            pairings.c.first_points,
-            pairings.c.board_id,
-            (and_(pairings.c.reason == "resigned", boards.c.plies <= most_plies)).label("early"),
-        )
-        .join(boards, boards.c.id == pairings.c.board_id)
-        .where(boards.c.finished_at >= since, pairings.c.first_points.is_not(None))
-        .order_by(pairings.c.board_id)
-    )
-    met: dict[frozenset[int], int] = {}
-    early: dict[tuple[int, int], list[int]] = {}
-    for first, second, points, board_id, is_early in rows:
-        pair = frozenset((first, second))
-        met[pair] = met.get(pair, 0) + 1
-        if is_early:
-            loser, winner = (second, first) if points else (first, second)
-            early.setdefault((loser, winner), []).append(board_id)
-    ids = sorted({player for pair in early for player in pair})
-    names = player_rows.userids(connection, ids)
-    lines = sorted(early.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [
-        (
-            names[loser],
-            names[winner],
-            str(len(numbers)),
-            str(met[frozenset((loser, winner))]),
-            str(numbers[-1]),
-        )
-        for (loser, winner), numbers in lines
-    ]
 
 
 def sections_with_games(

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import claim_due, columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.teams import MemberStatus, team_members, teams
 
@@ -231,9 +231,7 @@ def due(connection: Connection, now: datetime, most: int) -> list[int]:
 
 def claim(connection: Connection, team_id: int, now: datetime) -> Team | None:
     """Lock a due team; return `None` if another process has it or has checked it."""
-    row = connection.execute(
-        _TEAM.where(teams.c.id == team_id, teams.c.due_at <= now).with_for_update(skip_locked=True)
-    ).first()
+    row = claim_due(connection, _TEAM, teams, team_id, now)
     return None if row is None else Team(*row)
 
 

@@ -419,7 +419,7 @@ class Climb:
         number: of its row.
         before: rank before it; ``None`` if the player joined.
         after: rank after it; ``None`` if the player left.
-        why: ``joined``, ``left``, ``silent``, or the result of a game.
+        why: ``joined``, ``left``, ``silent``, ``removed``, or the result of a game.
         board: the game that caused it; ``None`` for none.
     """
 

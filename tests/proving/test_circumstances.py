@@ -313,6 +313,23 @@ def test_a_player_who_accepts_on_a_page_is_named(tmp_path: Path) -> None:
         assert "By the record bela accepted without a mail" in proven(game, *TWO)
 
 
+def test_who_has_accepted_has_not_moved(tmp_path: Path) -> None:
+    """To resign before the first move declines the game, and a silent player loses nothing."""
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        for number, end in enumerate(("declined", "unanswered")):
+            game = Played(world, TWO, number=100 * number)
+            game.send("anna", "liar challenge anna bela -dice=2 --forfeittime=4")
+            game.reply("bela", "accept")
+            game.reply("anna", "1 two")
+            if end == "declined":
+                game.reply("bela", "resign")
+            else:
+                for _ in range(8):
+                    game.take(world.live(days=1))
+            assert game.letters["anna"][-1].kind == end
+
+
 def test_an_accepting_player_can_take_nothing_back(tmp_path: Path) -> None:
     with a_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
         before = game.position().state

@@ -7,7 +7,7 @@ groups of an event start one by one, so that a large event does not keep moves w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pbmserv.engine.ratings import is_provisional
@@ -34,6 +34,16 @@ LATE = timedelta(days=1)
 
 WAIT = timedelta(days=28)
 """Time by which an event with too few players is put off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The choices of a player who holds an event."""
+
+    owner_id: int
+    name: str
+    options: Sequence[str]
+    rules: Rules
 
 
 def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notification] | None:
@@ -64,26 +74,32 @@ def create_next(context: CommandContext, kind: Kind, game: str) -> Event:
 
 
 def create(
-    context: CommandContext, kind: Kind, game: str, starts_at: datetime, **values: object
+    context: CommandContext,
+    kind: Kind,
+    game: str,
+    starts_at: datetime,
+    *,
+    number: int | None = None,
+    held: Held | None = None,
 ) -> Event:
     """Create an event; its first step is due when entries close.
 
     Args:
-        values: further columns. If `options` is not among them, boards have the usual ones.
+        number: `None` for the next number of its kind and game.
+        held: what a player has chosen who holds the event; `None` for the server's.
     """
-    closes_at = kind.closing(starts_at)
-    columns = {"rules": kind.rules.as_json(), **values}
-    if "options" not in columns:
-        columns["options"] = list(kind.board_options(known_game(context, game), (), game))
     event_id = events.create(
         context.connection,
         context.now,
         kind=kind.word,
         game=game,
-        closes_at=closes_at,
+        number=number,
+        closes_at=kind.closing(starts_at),
         starts_at=starts_at,
-        due_at=closes_at,
-        **columns,
+        owner_id=held.owner_id if held else None,
+        name=held.name if held else "",
+        options=held.options if held else kind.board_options(known_game(context, game), (), game),
+        rules=(held.rules if held else kind.rules).as_json(),
     )
     event = events.load(context.connection, event_id)
     assert event is not None
@@ -101,7 +117,7 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
     if kind.begins_full_groups:
         size = Rules.of(event).size
         while len(waiting) >= size:
-            notifications += _begin_full_group(context, event, waiting[:size])
+            notifications += _begin_next_group(context, event, waiting[:size])
             waiting = waiting[size:]
     if context.now < event.closes_at:
         _set_due(context, event, event.closes_at)
@@ -135,7 +151,7 @@ def _waiting(context: CommandContext, event: Event) -> list[Entry]:
 def _wait_or_cancel(
     context: CommandContext, event: Event, waiting: Sequence[Entry]
 ) -> list[Notification]:
-    """Put off an event that has too few players; a player's own event is cancelled."""
+    """Put off an event that has too few players, or cancel it if nobody waits for more."""
     if event.is_own or not kind_of(event).waits_for_players:
         return cancel(context, event)
     closes, starts = event.closes_at + WAIT, event.starts_at + WAIT
@@ -221,7 +237,7 @@ def _store_groups(
 # -- events that begin group by group ------------------------------------------------------------
 
 
-def _begin_full_group(
+def _begin_next_group(
     context: CommandContext, event: Event, entries: Sequence[Entry]
 ) -> list[Notification]:
     """Begin the next group, whose players have the order in which they entered."""
@@ -243,7 +259,7 @@ def _begin_last_group(
     notifications: list[Notification] = []
     begun = events.sections_with_games(context.connection, event.id, 1)
     if len(waiting) >= Rules.of(event).least:
-        notifications += _begin_full_group(context, event, waiting)
+        notifications += _begin_next_group(context, event, waiting)
     elif waiting and not begun:
         return _wait_or_cancel(context, event, waiting)
     elif waiting:

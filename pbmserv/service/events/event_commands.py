@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
-from pbmserv.commands.table.contests import Contest, Events, OneEvent
+from pbmserv.commands.table.events import EventByGame, EventByNumber, Events
 from pbmserv.engine.clocks import zone
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
@@ -49,7 +49,7 @@ _ANY_DAY = date(2026, 1, 1)
 # -- leagues, cups and Swiss tournaments of the server -----------------------------------------
 
 
-def contest(context: CommandContext, command: Contest) -> Answer:
+def event_by_game(context: CommandContext, command: EventByGame) -> Answer:
     """``league join|leave game [once]``, and the same for ``cup`` and ``swiss``.
 
     Raises:
@@ -65,11 +65,11 @@ def contest(context: CommandContext, command: Contest) -> Answer:
         raise Refused("event-words", kind=command.kind, example=f"{command.kind} join GAME")
     game = known_game(context, words[1])
     if words[0] in _LEAVE:
-        return _leave_contest(context, player, kind, game)
-    return _join_contest(context, player, kind, game, once=once)
+        return _leave_by_game(context, player, kind, game)
+    return _join_by_game(context, player, kind, game, once=once)
 
 
-def _join_contest(
+def _join_by_game(
     context: CommandContext, player: Player, kind: Kind, game: AnyGame, *, once: bool
 ) -> Answer:
     key = game.info.key
@@ -99,7 +99,7 @@ def _join_contest(
     return _entered(context, event, once=once, digest=has_digest)
 
 
-def _leave_contest(context: CommandContext, player: Player, kind: Kind, game: AnyGame) -> Answer:
+def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: AnyGame) -> Answer:
     """End the recurring entry, and the entry to an event that has not started."""
     key = game.info.key
     was_regular = kind.recurs and events.drop_regular(context.connection, key, player.id)
@@ -189,7 +189,7 @@ def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
 # -- one event ---------------------------------------------------------------------------------
 
 
-def one_event(context: CommandContext, command: OneEvent) -> Answer:
+def event_by_number(context: CommandContext, command: EventByNumber) -> Answer:
     """``event join|leave|create|invite|letters|cancel …``
 
     Raises:
@@ -221,7 +221,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         return team_commands.enter(context, player, [event.game])
     if kind.is_entered_by_game and not event.is_own:
         game = known_game(context, event.game)
-        return _join_contest(context, player, kind, game, once=kind.recurs)
+        return _join_by_game(context, player, kind, game, once=kind.recurs)
     entry = events.entry_of(context.connection, event.id, player.id)
     rules = Rules.of(event)
     if entry is not None and entry.status != EntryStatus.INVITED:
@@ -236,8 +236,13 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
     events.enter(context.connection, event.id, [player.id], context.now)
     if count == rules.most:  # it begins now
-        begins = {"closes_at": context.now, "starts_at": context.now, "due_at": context.now}
-        events.change(context.connection, event.id, **begins)
+        events.change(
+            context.connection,
+            event.id,
+            closes_at=context.now,
+            starts_at=context.now,
+            due_at=context.now,
+        )
     return _entered(context, event)
 
 
@@ -351,16 +356,10 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     options.pop("-invited", None)
     written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     line = f"event create {game.info.key} {kind.word}"
-    event = course.create(
-        context,
-        kind,
-        game.info.key,
-        until,
-        owner_id=player.id,
-        name=name,
-        options=list(kind.board_options(game, written, line)),
-        rules=replace(kind.rules, most=most, invited=invited, boxes=boxes).as_json(),
-    )
+    board_options = kind.board_options(game, written, line)
+    rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
+    held = course.Held(player.id, name, board_options, rules)
+    event = course.create(context, kind, game.info.key, until, held=held)
     events.enter(context.connection, event.id, [player.id], context.now)
     return _entered(context, event)
 

@@ -82,6 +82,7 @@ def start_letters(
         teams: the name of each player's team, in an event of teams.
     """
     letters = []
+    kind = kind_of(event)
     groups = events.count_groups(context.connection, event.id)
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
@@ -102,8 +103,10 @@ def start_letters(
         words = {
             **facts(context, event),
             "section": section,
-            "grouped": groups > 1 or kind_of(event).names_groups,
+            "grouped": groups > 1 or kind.names_groups,
             "round": event.round,
+            "move_days": kind.terms.forfeit,
+            "total_days": kind.terms.total or 0,
             "players": list(userids.values()),
             "games": games,
             "bye": bye == player_id,

@@ -14,10 +14,11 @@ from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import group_sizes
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.tables import Line
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.events import Event, Pairing
+from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 MOST = 100
@@ -31,6 +32,10 @@ NAMED = 200
 
 TABLES = 8
 """Tables in one digest."""
+
+SHORT, TOP, NEIGHBOURS = 12, 5, 3
+"""Lines of a table that a digest shows whole; of a longer one, the lines at its top, and those on
+either side of the reader's."""
 
 MONDAY = 0
 
@@ -148,7 +153,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
 def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any]]:
     """Return the tables for a player's digest: on a Monday, those of groups that play.
 
-    A table without a result, or without a game that runs, is no news.
+    A table without a result, or without a game that runs, is no news. Of a long table it is the top
+    and the lines around the player.
     """
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []
@@ -161,10 +167,21 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
             continue
         lines = paired_games.table_of_group(context, event, entry.section)
         if any(line.open for line, _ in lines) and any(line.points for line, _ in lines):
-            rows = [{**letters.row_of(line, one.userid), "open": line.open} for line, one in lines]
+            rows = [
+                {**letters.row_of(line, one.userid), "open": line.open}
+                for line, one in _around(lines, player.id)
+            ]
             facts = letters.facts(context, event)
             tables.append({**facts, "section": entry.section, "rows": rows})
     return tables[:TABLES]
+
+
+def _around(lines: list[tuple[Line, Entry]], player_id: int) -> list[tuple[Line, Entry]]:
+    """Return the lines of a table that a digest shows to a player."""
+    if len(lines) <= SHORT:
+        return lines
+    own = next((at for at, (line, _) in enumerate(lines) if line.player_id == player_id), 0)
+    return [shown for at, shown in enumerate(lines) if at < TOP or abs(at - own) <= NEIGHBOURS]
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
+from pbmserv.service.boards.lateness import late_seats
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
@@ -136,15 +137,15 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
         outcome = Outcome(
             tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
         )
-        late_seats = _late_seats(context, board, outcome)
-        for seat in late_seats:
+        late = _late_seats(context, board, outcome)
+        for seat in late:
             player = _players_of(game)[seat]
             if outcome.reason == FORFEIT:
                 losses_on_time[player] = losses_on_time.get(player, 0) + 1
             if _is_early(context, event, player):
                 notifications += _remove(context, event, player, outcome.reason)
         if not _is_settled(context, game):
-            points = _points(outcome, late_seats)
+            points = _points(outcome, late)
             events.settle(context.connection, event.id, game, points, outcome.reason[:12])
     for player, losses in losses_on_time.items():
         notifications += _penalise(context, event, player, losses)
@@ -220,21 +221,13 @@ def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
 
 
 def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> list[Seat]:
-    """Return the seats that lost on time, or whose player has no account any more.
-
-    If the other seat could have moved, too, and never has, both have lost on time.
-    """
-    if outcome.seat is None or outcome.reason not in {FORFEIT, "resigned"}:
+    """Return the seats that lost on time, or whose player has no account any more."""
+    if outcome.seat is None:
         return []
-    if outcome.reason == "resigned":
-        gone = board.sitters[outcome.seat].state != PlayerState.ACTIVE
-        return [Seat(outcome.seat)] if gone else []
-    newest = context.position(board)
-    moved = {past.ply.seat for past in newest.backwards() if past.ply is not None}
-    started = newest.at(0)
-    other = Seat(1 - outcome.seat)
-    both = other not in moved and other in started.game.to_act(started.state)
-    return [Seat(outcome.seat), other] if both else [Seat(outcome.seat)]
+    if outcome.reason == FORFEIT:
+        return late_seats(context, board, Seat(outcome.seat))
+    is_gone = board.sitters[outcome.seat].state != PlayerState.ACTIVE
+    return [Seat(outcome.seat)] if outcome.reason == "resigned" and is_gone else []
 
 
 def _players_of(game: Pairing) -> tuple[int, int]:

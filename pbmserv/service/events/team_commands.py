@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.commands.table.contests import OneTeam, TeamChat, Teams
+from pbmserv.commands.table.events import OneTeam, TeamChat, Teams
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress

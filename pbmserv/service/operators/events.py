@@ -20,6 +20,7 @@ from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.events import BEFORE_START, OVER, Event, Pairing
+from pbmserv.store.operators import events as event_rows
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EventStatus
 
@@ -227,4 +228,4 @@ def watched(context: CommandContext) -> list[tuple[str, ...]]:
     """Return pairs of players of events, one of whom gave up early: loser, winner, how often, how
     often they met, and the newest board."""
     since = context.now - WATCHED
-    return events.early_resignations(context.connection, since, FEW_PLIES)
+    return event_rows.early_resignations(context.connection, since, FEW_PLIES)

@@ -22,7 +22,6 @@ class Swiss(Kind):
     rounds = 5
     keeps_groups = True
     strikes_early_leavers = False  # opponents of earlier rounds have earned their points
-    has_weekly_table = False  # each round brings a letter
 
     def name(self, event: Event, title: str) -> str:
         return f"Open Swiss {event.number} of {title}"
