@@ -14,9 +14,9 @@ server=
 end() {
   status=$?
   # The server is a child of buildah's children, which pass no signal on: all are in one group.
-  if [ -n "$server" ] && kill -TERM -- "-$server" 2>/dev/null; then
+  if [ -n "$server" ] && kill -s TERM -- "-$server" 2>/dev/null; then
     sleep 5
-    kill -KILL -- "-$server" 2>/dev/null || true
+    kill -s KILL -- "-$server" 2>/dev/null || true
   fi
   wait
   build rm --all >/dev/null 2>&1 || true
