@@ -35,7 +35,8 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.events import course, letters
 from pbmserv.service.events.groups import Entrant, in_order, sizes
-from pbmserv.service.events.kinds import RULES, SEASON
+from pbmserv.service.events.kinds.league import SEASON
+from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import LOSS, WIN, Contestant, standings
 from pbmserv.stages.base import Base
@@ -158,7 +159,7 @@ def play(
     by_id = {person.player_id: person for person in everybody}
     with database.writing.begin() as connection:
         context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=30))
-        course.create(context, "league", GAME, closes_at=BEGIN - timedelta(days=7), starts_at=BEGIN)
+        course.create(context, SERVERS["league"], GAME, BEGIN)
     step(services, database, BEGIN - timedelta(days=7))
     season, planned = 1, BEGIN
     while planned < BEGIN + timedelta(days=365 * years):
@@ -374,7 +375,7 @@ def simulate_rules(count: int, years: int, seed: int = 1) -> list[Line]:
         barred |= {player: number + (1 if rng.random() < 0.5 else 4) for player in gone}
         place = 0
         groups: dict[int, int] = {}
-        for section, size in enumerate(sizes(len(ordered), RULES["league"].size), 1):
+        for section, size in enumerate(sizes(len(ordered), SERVERS["league"].rules.size), 1):
             group = [one.player_id for one in ordered[place : place + size]]
             place += size
             played = _play_group(group, gone, everybody, rng)
@@ -421,7 +422,7 @@ def start(count: int) -> list[Line]:
             people(connection, count, rng)
             context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=9))
             closes = BEGIN - timedelta(days=7)
-            course.create(context, "league", GAME, closes_at=closes, starts_at=BEGIN)
+            course.create(context, SERVERS["league"], GAME, BEGIN)
         step(services, database, closes)
         begun = process_time()
         longest, letter_count = 0.0, 0

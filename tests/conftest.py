@@ -49,6 +49,11 @@ BOTH_FOLDERS = {"faults", "operators", "store"}
 """Folders whose tests run on both kinds of databases, unless a marker says otherwise."""
 SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
+BEGUN_FIRST = (
+    *("test_bad_plugin.py", "test_silent_database.py", "test_postfix_restart.py"),
+    *("test_people_write.py", "test_patterns.py", "test_kills.py"),
+)
+"""Modules with the longest tests; a run that began them last would wait for one of them."""
 QUICK = "not slow"
 """The marker expression of `make test-quick`, which needs no PostgreSQL."""
 ALL_SLOW = "\npytestmark = pytest.mark.slow\n"
@@ -114,7 +119,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests as slow that run on PostgreSQL, or are in `SLOW_FOLDERS`."""
+    """Mark tests as slow that run on PostgreSQL, or are in `SLOW_FOLDERS`; sort the items."""
+    items.sort(key=lambda item: item.path.name not in BEGUN_FIRST)
     for item in items:
         case = getattr(item, "callspec", None)
         on_postgresql = case is not None and "postgresql" in case.params.values()

@@ -14,7 +14,8 @@ from pbmserv.engine.position import Position, bot_move
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.store.boards import boards
-from pbmserv.verifying.checking import Verdict, verdicts
+from pbmserv.verifying.checking import verdicts
+from pbmserv.verifying.findings import Verdict
 from pbmserv.verifying.letters import Mailbox
 
 

@@ -13,13 +13,18 @@ build() { buildah --root "$work/images" --runroot "$work/run" "$@"; }
 server=
 end() {
   status=$?
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  # The server is a child of buildah's children, which pass no signal on: all are in one group.
+  if [ -n "$server" ] && kill -TERM -- "-$server" 2>/dev/null; then
+    sleep 5
+    kill -KILL -- "-$server" 2>/dev/null || true
+  fi
   wait
   build rm --all >/dev/null 2>&1 || true
   rm -rf "$work"
   exit "$status"
 }
 trap end EXIT
+trap 'exit 1' HUP INT TERM # a shell such as dash runs no trap for EXIT when a signal ends it
 step() { echo "$(date +%T) $*"; }
 
 step "a Debian 13 as the base image"
@@ -45,7 +50,8 @@ build run "$image" -- pg_dump --version
 build run "$image" -- python -c 'import os; assert os.getuid() == 10001'
 
 step "the server, and a first mail"
-build run --env PBMSERV_SMTP=127.0.0.1:22525 --env PBMSERV_WEB=127.0.0.1:28025 \
+setsid buildah --root "$work/images" --runroot "$work/run" run \
+  --env PBMSERV_SMTP=127.0.0.1:22525 --env PBMSERV_WEB=127.0.0.1:28025 \
   --env PBMSERV_ADDRESS=pbmserv@games.example --env PBMSERV_RELAY=maildir:/var/lib/pbmserv/mail \
   "$image" -- pbmserv serve >"$work/serve.log" 2>&1 &
 server=$!

@@ -1,4 +1,4 @@
-"""Add teams and their members."""
+"""Add teams and their members, and the team of an entry."""
 
 import sqlalchemy as sa
 from alembic import context, op
@@ -36,6 +36,7 @@ def upgrade() -> None:
         sa.Column("since", INSTANT, nullable=False),
         sa.Column("active_at", INSTANT, nullable=False),
     )
+    op.add_column("entries", sa.Column("team_id", KEY, nullable=True))
 
 
 def downgrade() -> None:
@@ -47,5 +48,6 @@ def downgrade() -> None:
             f"revision {down_revision} cannot hold a team, and there are rows with one "
             f"({count}); restore a copy instead: pbmserv db restore FILE --overwrite"
         )
+    op.drop_column("entries", "team_id")
     for table in ("team_members", "teams"):
         op.drop_table(table)

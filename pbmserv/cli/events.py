@@ -1,4 +1,4 @@
-"""``pbmserv event``: leagues, cups and tournaments for operators."""
+"""``pbmserv event``: leagues, cups and other events for operators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(
-    no_args_is_help=True, help="Look after leagues, cups and tournaments.", epilog=IN_A_BROWSER
+    no_args_is_help=True, help="Look after leagues, cups and other events.", epilog=IN_A_BROWSER
 )
 
 Number: TypeAlias = Annotated[int, typer.Argument(metavar="EVENT", min=1, max=LARGEST)]
@@ -49,7 +49,9 @@ def watch(config: ConfigFile = None) -> None:
 
 @app.command()
 def create(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="league, cup, swiss or duplicate")],
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="league, cup, swiss, duplicate or team")
+    ],
     of: Annotated[str, typer.Argument(metavar="GAME")],
     starts: Day,
     why: Why,

@@ -17,6 +17,7 @@ from pbmserv.cli import (
     database,
     events,
     games,
+    ladders,
     queues,
     templates,
     users,
@@ -114,6 +115,7 @@ app.add_typer(boards.games, name="game")
 app.add_typer(boards.ratings, name="rating")
 app.add_typer(boards.ratings, name="ratings", hidden=True)
 app.add_typer(events.app, name="event")
+app.add_typer(ladders.app, name="ladder")
 app.add_typer(templates.app, name="templates")
 app.add_typer(blackbox.app, name="blackbox")
 

@@ -11,7 +11,7 @@ import typer
 from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
 
 if TYPE_CHECKING:
-    from pbmserv.verifying.checking import Verdict
+    from pbmserv.verifying.findings import Verdict
     from pbmserv.verifying.letters import Mailbox
 
 

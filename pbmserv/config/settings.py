@@ -167,7 +167,7 @@ class Settings(BaseSettings):
     lmtp://HOST:PORT. The default is in PBMSERV_DATA_DIR."""
 
     domain_letters: kinds.SmallNumber = 8
-    """Letters to hand to an SMTP relay at once for one recipient domain, of 32 in all for each
+    """Letters to hand to an SMTP relay at once for one recipient domain, of 16 in all for each
     process; 0 = no limit."""
 
     dkim_keys: kinds.KeyFiles = ()

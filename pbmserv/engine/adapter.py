@@ -153,8 +153,10 @@ class View:
         """Return a grid with the cells of the last move, if its game does not say what is new."""
         if not isinstance(part, Grid) or part.new or part.still:
             return part
-        last = {name.upper() for name in _CELL.findall(self.table.last)}
-        names = (cell.name for cell in laid_out(part).cells if cell.piece is not None)
+        names = [cell.name for cell in laid_out(part).cells if cell.piece is not None]
+        move = self.table.last
+        is_cell = move.upper() in map(str.upper, names)
+        last = {name.upper() for name in ([move] if is_cell else _CELL.findall(move))}
         return replace(part, new=tuple(name for name in names if name.upper() in last))
 
     @cached_property
@@ -253,7 +255,7 @@ class AdaptedGame:
             key=rules.key,
             title=rules.title,
             summary=self.summary[:1].lower() + self.summary[1:],
-            min_seats=rules.seats[0],
+            min_seats=max(2, rules.seats[0]),
             max_seats=rules.seats[1],
             hidden=rules.hidden,
             rules_version=rules.version,

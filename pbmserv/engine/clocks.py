@@ -73,10 +73,10 @@ def _midnight(day: date, local: tzinfo) -> datetime:
     return datetime.combine(day, time(), local).astimezone(UTC)
 
 
-def first_part(spans: Iterable[Span], most: timedelta) -> list[Span]:
-    """Return the spans in order up to a total length of *most*."""
+def first_part(spans: Iterable[Span], begun: datetime, most: timedelta) -> list[Span]:
+    """Return the parts of spans after *begun*, in order, up to a total length of *most*."""
     kept = []
-    for begins, ends in merge_spans(spans):
+    for begins, ends in merge_spans((max(span[0], begun), span[1]) for span in spans):
         kept.append((begins, min(ends, begins + most)))
         most -= kept[-1][1] - begins
     return [span for span in kept if span[0] < span[1]]

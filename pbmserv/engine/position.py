@@ -228,6 +228,11 @@ class Position:
             return None
         return self.restored if self.ply.text in _RESTORING else self
 
+    def moved(self) -> frozenset[Seat]:
+        """Return the seats that have made a ply which counts, besides accepting the board."""
+        counted = [one.ply for one in self.backwards() if not one.is_draw]
+        return frozenset(ply.seat for ply in counted if ply is not None)
+
     @property
     def is_draw(self) -> bool:
         """Whether its ply began the game again with the mark of an accepting mail."""

@@ -101,7 +101,8 @@ def laid_out(grid: Grid, moves: Iterable[str] = (), *, turned: bool = False) -> 
                 cells.append(Cell(""))
                 continue
             own = grid.names.get((row, column))
-            name = own if own is not None else f"{columns[column]}{lines[row]}"
+            usual = f"{columns[column]}{lines[row]}" or f"{row + 1}.{column + 1}"
+            name = usual if own is None else own
             piece = None if key == EMPTY else piece_of(grid.pieces, key)
             dark = grid.shape == "chequered" and (row + column) % 2 == 1
             reply = tap(name) or (taps[column] if piece is None else "")

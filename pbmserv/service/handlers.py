@@ -15,7 +15,14 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
-from pbmserv.commands.table.contests import Contest, Events, OneEvent, OneTeam, TeamChat, Teams
+from pbmserv.commands.table.events import (
+    EventByGame,
+    EventByNumber,
+    Events,
+    OneTeam,
+    TeamChat,
+    Teams,
+)
 from pbmserv.commands.table.ladder import (
     ChallengeOnLadder,
     JoinLadder,
@@ -138,8 +145,8 @@ HANDLERS: Handlers = {
     Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
-    Contest: event_commands.contest,
-    OneEvent: event_commands.one_event,
+    EventByGame: event_commands.event_by_game,
+    EventByNumber: event_commands.event_by_number,
     Events: event_commands.show_events,
     OneTeam: team_commands.one_team,
     TeamChat: team_commands.chat,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import (
     Connection,
@@ -21,7 +21,6 @@ from sqlalchemy import (
 )
 
 from pbmserv.engine.ratings import NEWCOMER
-from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -49,8 +48,8 @@ class Event:
         kind: ``league``, ``cup``, ``final`` (of a year's cups), ``swiss`` or ``duplicate``.
         number: counts the events of this kind and game from 1; the year of a final.
         options: canonical option words of its boards.
-        rules: see `service.events.kinds.Rules`.
-        owner_id: the player who created it; `None` for the server's own.
+        rules: see `service.events.kinds.kind.Rules`.
+        owner_id: the player who created it; `None` for the server's.
         closes_at: entries close then.
         ends_at: end of the present round; games that still run are decided then.
         round: the present round, 0 before the first.
@@ -73,6 +72,11 @@ class Event:
     due_at: datetime | None
     finished_at: datetime | None
 
+    @property
+    def is_own(self) -> bool:
+        """Whether a player holds it, and not the server."""
+        return self.owner_id is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -85,6 +89,7 @@ class Entry:
         forfeits: games lost on time.
         place: the place in the final table of the group; `None` before it, and if removed.
         muted: the player wants no letters about the event.
+        team_id: the team of an event of teams, where the seed is the board before the draw.
         state, address: those of the player's account.
         digest: whether the player gets the daily digest.
     """
@@ -99,6 +104,7 @@ class Entry:
     place: int | None
     muted: bool
     entered_at: datetime
+    team_id: int | None
     state: PlayerState
     address: str
     digest: bool
@@ -203,31 +209,66 @@ def put_off(connection: Connection, event_id: int, until: datetime) -> None:
     )
 
 
-def create(connection: Connection, now: datetime, **values: Any) -> int:
-    """Add an event with the next number of its kind and game; return its id."""
-    same = (events.c.kind == values["kind"], events.c.game == values["game"])
-    newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
-    number = (newest or 0) + 1
+def create(
+    connection: Connection,
+    now: datetime,
+    *,
+    kind: str,
+    game: str,
+    options: Sequence[str],
+    rules: Mapping[str, Any],
+    closes_at: datetime,
+    starts_at: datetime,
+    number: int | None = None,
+    name: str = "",
+    owner_id: int | None = None,
+) -> int:
+    """Add an event, which is due when its entries close; return its id.
+
+    Args:
+        number: `None` for the next number of its kind and game.
+    """
+    if number is None:
+        same = (events.c.kind == kind, events.c.game == game)
+        newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
+        number = (newest or 0) + 1
     event_id: int = connection.execute(
         insert(events)
         .values(
-            {
-                "status": EventStatus.OPEN,
-                "round": 0,
-                "created_at": now,
-                "number": number,
-                "name": "",
-                **values,
-            }
+            kind=kind,
+            game=game,
+            number=number,
+            name=name,
+            status=EventStatus.OPEN,
+            options=list(options),
+            rules=rules,
+            owner_id=owner_id,
+            closes_at=closes_at,
+            starts_at=starts_at,
+            round=0,
+            due_at=closes_at,
+            created_at=now,
         )
         .returning(events.c.id)
     ).scalar_one()
     return event_id
 
 
-def change(connection: Connection, event_id: int, **values: Any) -> None:
+class Changes(TypedDict, total=False):
+    """The columns of an event that change in its course; see `Event`."""
+
+    status: EventStatus
+    closes_at: datetime
+    starts_at: datetime
+    ends_at: datetime
+    round: int
+    due_at: datetime | None
+    finished_at: datetime
+
+
+def change(connection: Connection, event_id: int, **changes: Unpack[Changes]) -> None:
     """Set columns of an event."""
-    connection.execute(update(events).where(events.c.id == event_id).values(**values))
+    connection.execute(update(events).where(events.c.id == event_id).values(**changes))
 
 
 def load(connection: Connection, event_id: int) -> Event | None:
@@ -251,7 +292,7 @@ def lock(connection: Connection, event_id: int) -> Event | None:
 
 
 def open_event(connection: Connection, kind: str, game: str, now: datetime) -> Event | None:
-    """Return and lock the server's own event of a kind and game that takes entries now."""
+    """Return and lock the server's event of a kind and game that takes entries now."""
     row = connection.execute(
         _EVENT.where(
             events.c.kind == kind,
@@ -367,12 +408,24 @@ def enter(
         )
 
 
-def change_entry(connection: Connection, event_id: int, player_id: int, **values: Any) -> None:
+class EntryChanges(TypedDict, total=False):
+    """The columns of an entry that change in the course of an event; see `Entry`."""
+
+    status: EntryStatus
+    seed: int | None
+    forfeits: int
+    place: int
+    muted: bool
+
+
+def change_entry(
+    connection: Connection, event_id: int, player_id: int, **changes: Unpack[EntryChanges]
+) -> None:
     """Set columns of an entry."""
     connection.execute(
         update(entries)
         .where(entries.c.event_id == event_id, entries.c.player_id == player_id)
-        .values(**values)
+        .values(**changes)
     )
 
 
@@ -390,6 +443,16 @@ def mute(connection: Connection, event_id: int, player_id: int) -> bool:
     return result.rowcount > 0
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A player who is drawn into a group: `seed` is the order in it, `rating` an ordinal."""
+
+    player_id: int
+    section: int
+    seed: int
+    rating: float
+
+
 _DRAW = (
     update(entries)
     .where(
@@ -400,10 +463,22 @@ _DRAW = (
 )
 
 
-def draw(connection: Connection, event_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Store group, seed and rating of players; *rows* have the other parameters of `_DRAW`."""
-    if rows:
-        connection.execute(_DRAW, [{"of_event": event_id, **row} for row in rows])
+def draw(connection: Connection, event_id: int, drawn: Sequence[Drawn]) -> None:
+    """Store group, seed and rating of players."""
+    if drawn:
+        connection.execute(
+            _DRAW,
+            [
+                {
+                    "of_event": event_id,
+                    "of_player": player.player_id,
+                    "new_section": player.section,
+                    "new_seed": player.seed,
+                    "new_rating": player.rating,
+                }
+                for player in drawn
+            ],
+        )
 
 
 def drop_entry(connection: Connection, event_id: int, player_id: int) -> None:
@@ -411,6 +486,39 @@ def drop_entry(connection: Connection, event_id: int, player_id: int) -> None:
     connection.execute(
         delete(entries).where(entries.c.event_id == event_id, entries.c.player_id == player_id)
     )
+
+
+def set_lineup(
+    connection: Connection, event_id: int, team_id: int, player_ids: Sequence[int], now: datetime
+) -> None:
+    """Enter players for a team in the order of the boards, and no others; none if it is out."""
+    connection.execute(
+        delete(entries).where(
+            entries.c.event_id == event_id,
+            entries.c.team_id == team_id,
+            entries.c.player_id.not_in(player_ids),
+        )
+    )
+    for seed, player_id in enumerate(player_ids):
+        values = {"status": EntryStatus.ENTERED, "team_id": team_id, "seed": seed}
+        connection.execute(
+            insert_into(connection, entries)
+            .values(event_id=event_id, player_id=player_id, entered_at=now, **values)
+            .on_conflict_do_update(index_elements=["event_id", "player_id"], set_=values)
+        )
+
+
+def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Event]:
+    """Return and lock the events that a team has entered and that still take entries."""
+    mine = select(entries.c.event_id).where(entries.c.team_id == team_id)
+    rows = connection.execute(
+        _EVENT.where(
+            events.c.id.in_(mine), events.c.status == EventStatus.OPEN, events.c.closes_at > now
+        )
+        .order_by(events.c.id)
+        .with_for_update()
+    )
+    return [_event(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -561,56 +669,32 @@ def pairing_of_board(connection: Connection, board_id: int) -> Pairing | None:
     return None if row is None else Pairing(*row)
 
 
+_BEGUN = select(func.min(boards.c.created_at)).join(
+    pairings,
+    and_(
+        pairings.c.board_id == boards.c.id,
+        pairings.c.event_id == bindparam("event"),
+        or_(
+            pairings.c.first_id == bindparam("player"), pairings.c.second_id == bindparam("player")
+        ),
+    ),
+)
+
+
+def begun_at(connection: Connection, event_id: int, player_id: int) -> datetime | None:
+    """Return when the first board of a player in an event was made, `None` if there is none."""
+    begun: datetime | None = connection.execute(
+        _BEGUN, {"event": event_id, "player": player_id}
+    ).scalar()
+    return begun
+
+
 def event_of_board(connection: Connection, board_id: int) -> int | None:
     """Return the event of a board, `None` if it belongs to none."""
     event_id: int | None = connection.execute(
         select(pairings.c.event_id).where(pairings.c.board_id == board_id)
     ).scalar()
     return event_id
-
-
-def early_resignations(
-    connection: Connection, since: datetime, most_plies: int
-) -> list[tuple[str, ...]]:
-    """Return pairs of players in which one resigned a game of an event after few plies.
-
-    Returns:
-        Loser, winner, number of such games, number of all their games, and the newest board; the
-        most frequent pair first.
-    """
-    rows = connection.execute(
-        select(
-            pairings.c.first_id,
-            pairings.c.second_id,
-            pairings.c.first_points,
-            pairings.c.board_id,
-            (and_(pairings.c.reason == "resigned", boards.c.plies <= most_plies)).label("early"),
-        )
-        .join(boards, boards.c.id == pairings.c.board_id)
-        .where(boards.c.finished_at >= since, pairings.c.first_points.is_not(None))
-        .order_by(pairings.c.board_id)
-    )
-    met: dict[frozenset[int], int] = {}
-    early: dict[tuple[int, int], list[int]] = {}
-    for first, second, points, board_id, is_early in rows:
-        pair = frozenset((first, second))
-        met[pair] = met.get(pair, 0) + 1
-        if is_early:
-            loser, winner = (second, first) if points else (first, second)
-            early.setdefault((loser, winner), []).append(board_id)
-    ids = sorted({player for pair in early for player in pair})
-    names = player_rows.userids(connection, ids)
-    lines = sorted(early.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [
-        (
-            names[loser],
-            names[winner],
-            str(len(numbers)),
-            str(met[frozenset((loser, winner))]),
-            str(numbers[-1]),
-        )
-        for (loser, winner), numbers in lines
-    ]
 
 
 def sections_with_games(

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, or_, select, update
 
 from pbmserv.engine.record import FORFEIT
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import claim_due, columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, absences, players
 from pbmserv.store.tables.boards import BoardStatus, plies, seats
@@ -115,6 +115,11 @@ def of_game(connection: Connection, game: str) -> Ladder | None:
     return Ladder(*row) if row else None
 
 
+def all_of(connection: Connection) -> list[Ladder]:
+    """Return the ladders of all games, in the order of the games' keys."""
+    return [Ladder(*row) for row in connection.execute(select(*_LADDER).order_by(ladders.c.game))]
+
+
 def lock(connection: Connection, game: str, now: datetime) -> Ladder:
     """Lock the ladder of a game until the end of the transaction, created if there was none."""
     connection.execute(
@@ -151,12 +156,7 @@ def due(connection: Connection, now: datetime, most: int) -> list[int]:
 
 def claim(connection: Connection, ladder_id: int, now: datetime) -> Ladder | None:
     """Lock a due ladder; return `None` if another process has it or has checked it."""
-    statement = (
-        select(*_LADDER)
-        .where(ladders.c.id == ladder_id, ladders.c.due_at <= now)
-        .with_for_update(skip_locked=True)
-    )
-    row = connection.execute(statement).first()
+    row = claim_due(connection, select(*_LADDER), ladders, ladder_id, now)
     return Ladder(*row) if row else None
 
 
@@ -388,11 +388,13 @@ def due_challenges(connection: Connection, now: datetime, most: int) -> list[int
 
 def claim_challenge(connection: Connection, board_id: int, now: datetime) -> Challenge | None:
     """Lock a due challenge; return `None` if another process has it or has carried it out."""
-    statement = (
-        select(*_CHALLENGE)
-        .where(ladder_games.c.board_id == board_id, ladder_games.c.due_at <= now)
-        .with_for_update(skip_locked=True)
-    )
+    row = claim_due(connection, select(*_CHALLENGE), ladder_games, board_id, now)
+    return Challenge(*row) if row else None
+
+
+def lock_challenge(connection: Connection, board_id: int) -> Challenge | None:
+    """Lock and return the challenge of a board, `None` if it is none."""
+    statement = select(*_CHALLENGE).where(ladder_games.c.board_id == board_id).with_for_update()
     row = connection.execute(statement).first()
     return Challenge(*row) if row else None
 

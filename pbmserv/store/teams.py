@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.core.statements import claim_due, columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.teams import MemberStatus, team_members, teams
 
@@ -116,6 +116,12 @@ def listed(connection: Connection, most: int) -> list[Team]:
     """Return the teams that have members, by name."""
     statement = _TEAM.where(teams.c.key.is_not(None)).order_by(teams.c.key).limit(most)
     return [Team(*row) for row in connection.execute(statement)]
+
+
+def names_of(connection: Connection, team_ids: Collection[int]) -> dict[int, str]:
+    """Return the names of teams by id."""
+    rows = connection.execute(select(teams.c.id, teams.c.name).where(teams.c.id.in_(team_ids)))
+    return {row.id: row.name for row in rows}
 
 
 def of_players(connection: Connection, player_ids: Collection[int]) -> Team | None:
@@ -225,9 +231,7 @@ def due(connection: Connection, now: datetime, most: int) -> list[int]:
 
 def claim(connection: Connection, team_id: int, now: datetime) -> Team | None:
     """Lock a due team; return `None` if another process has it or has checked it."""
-    row = connection.execute(
-        _TEAM.where(teams.c.id == team_id, teams.c.due_at <= now).with_for_update(skip_locked=True)
-    ).first()
+    row = claim_due(connection, _TEAM, teams, team_id, now)
     return None if row is None else Team(*row)
 
 

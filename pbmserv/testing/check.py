@@ -109,6 +109,8 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
         report.add(name.rpartition(".")[2].rstrip(":"), said)
         return report
     checks = _Checks(rules, game, report)
+    if rules.seats[0] < 2:
+        report.add("seats", "two players or more are needed; nobody can play alone")
     before = deepcopy(vars(rules))
     for words in checks.option_sets():
         for seed in range(max(1, seeds if not words else seeds // 4)):
@@ -181,7 +183,7 @@ class _Checks:
     def play(self, words: tuple[str, ...], seed: int) -> None:
         """Play a random game to its end, and look at everything on the way."""
         rules, game = self.rules, self.game
-        least, most = rules.seats
+        least, most = max(2, rules.seats[0]), rules.seats[1]
         seats = least + seed % (most - least + 1)
         self.where = f" ({' '.join(words)})" if words else ""
         record = GameRecord(rules.key, rules.version, seats, words, bytes([seed]) * 32)

@@ -175,14 +175,18 @@ _STYLES = re.compile(rf"(?:letters|games/[^/]+)/(?:{_HEAD}|{_TAGS})|palette\.j2"
 
 def with_head_styles(html: str, games: frozenset[str]) -> str:
     """Fill the style block of a letter with the rules that its elements and boards need."""
-    classes = frozenset(quoted or bare for quoted, bare in _CLASSES.findall(html))
-    return html.replace("<style></style>", f"<style>\n{_rules(classes, games)}</style>", 1)
+    rules = _rules(frozenset(_CLASSES.findall(html)), games)
+    return html.replace("<style></style>", f"<style>\n{rules}</style>", 1)
 
 
 @lru_cache(maxsize=256)
-def _rules(classes: frozenset[str], games: frozenset[str]) -> str:
-    """Return the lines of head.css whose selectors name one of these classes, or no class."""
-    words = {f".{word}" for some in classes for word in some.split()}
+def _rules(classes: frozenset[tuple[str, str]], games: frozenset[str]) -> str:
+    """Return the lines of head.css whose selectors name one of these classes, or no class.
+
+    Args:
+        classes: values of attributes ``class``, those in quotes and those without.
+    """
+    words = {f".{word}" for quoted, bare in classes for word in (quoted or bare).split()}
     lines = _sheets(environment(), _HEAD, sorted(games)).splitlines(keepends=True)
     return "".join(
         line

@@ -60,12 +60,12 @@ class EventLine:
     """An event in a list.
 
     Attributes:
-        kind: "league", "cup", "swiss", "duplicate" or "final".
+        kind: "league", "cup", "swiss", "duplicate", "team" or "final".
         name: what people call it.
         status: "open", "closed", "starting", "running", "finished" or "cancelled".
         starts, closes, ends, finished: days; "" = not known yet.
         round: the present round, 0 before the first.
-        entered: players.
+        entered: players, or teams.
         most: players for whom there is room, 0 = any number.
         invited: only invited players may enter.
     """
@@ -136,13 +136,57 @@ class EventGame:
 
 
 @dataclass(frozen=True, slots=True)
+class EventTeam:
+    """A team in the table of a group.
+
+    Attributes:
+        points: 2 for a won match, 1 for a drawn one.
+        board_points: points at all boards.
+        open: games that still run.
+    """
+
+    place: int
+    team: str
+    points: int
+    board_points: int
+    won: int
+    drawn: int
+    lost: int
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventMatch:
+    """A match of two teams, with its games in the order of the boards; the player of the first team
+    is the first one there, whoever began.
+
+    Attributes:
+        first_points, second_points: points of the teams at the boards.
+        open: a game still runs.
+    """
+
+    first: str
+    second: str
+    first_points: int
+    second_points: int
+    open: bool
+    boards: Sequence[EventGame]
+
+
+@dataclass(frozen=True, slots=True)
 class EventGroup:
-    """A group of an event: its table and its games."""
+    """A group of an event: its table and its games.
+
+    Attributes:
+        teams, matches: of an event of teams; else empty.
+    """
 
     section: int
     rows: Sequence[EventRow]
     games: Sequence[EventGame]
     removed: Sequence[PublicName]
+    teams: Sequence[EventTeam]
+    matches: Sequence[EventMatch]
 
     @property
     def cross(self) -> Sequence[Sequence[EventGame | None]]:
@@ -375,7 +419,7 @@ class Climb:
         number: of its row.
         before: rank before it; ``None`` if the player joined.
         after: rank after it; ``None`` if the player left.
-        why: ``joined``, ``left``, ``silent``, or the result of a game.
+        why: ``joined``, ``left``, ``silent``, ``removed``, or the result of a game.
         board: the game that caused it; ``None`` for none.
     """
 

@@ -319,7 +319,7 @@ class _Api:
         return _json(request, Listing(seeks), Listing[Seek], _PUBLIC)
 
     async def events(self, request: Request) -> Response:
-        """Leagues, cups and tournaments: those that take entries first."""
+        """Leagues, cups and other events: those that take entries first."""
         events = await self._allowance.spend(request, self._web_requests.public.events)
         return _json(request, Listing(list(events)), Listing[EventLine], _PUBLIC)
 

@@ -20,8 +20,8 @@ _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
 _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
 _ENDS_WITH_HYPHEN = re.compile(r'("[^"\s]{0,10}-")')
 """Quoted words that a browser would break before their closing quote."""
-_INCOMPLETE = frozenset({"load", "ladder join", "ladder challenge"})
-"""Commands that may be refused alone: they need a file, or the game of the ladder."""
+_INCOMPLETE = frozenset({"load", "ladder join", "ladder challenge", "team"})
+"""Commands that may be refused alone: they need a file, the game of the ladder, or a team."""
 _STEP = 3
 """Indentation of text that belongs to a numbered step; code is indented by 2, or by more than 3."""
 

@@ -12,7 +12,8 @@ from starlette.routing import Route
 from pbmserv.engine.registry import Registry
 from pbmserv.mail import reading_time
 from pbmserv.mail.reading_time import ReadingTooLong
-from pbmserv.verifying.checking import Verdict, verdicts
+from pbmserv.verifying.checking import verdicts
+from pbmserv.verifying.findings import Verdict
 from pbmserv.verifying.letters import Mailbox
 from pbmserv.verifying.uploads import mails_in_form
 from pbmserv.web.allowance import WAIT_S, Allowance, Exhausted

@@ -19,6 +19,7 @@ PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--in-process-gpu", "--process-per-site", "--renderer-process-limit=1"),
 )
 
 

@@ -102,7 +102,7 @@ def played(world: World) -> None:
     world.shows("standings", "/standings")
 
 
-def contests(world: World) -> None:
+def events(world: World) -> None:
     """Play a cup of three to its end, enter a league, and climb a ladder."""
     world.says("dora@localhost", f"signup dora {PASSWORD}")
     world.server.reply(world.server.letters("dora@localhost")[-1], "yes")
@@ -314,7 +314,7 @@ def main() -> None:
             ):
                 world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
             world.shows("front", "/")
-            for act in (played, contests, running, guest, hot_seat, mailbox, operators):
+            for act in (played, events, running, guest, hot_seat, mailbox, operators):
                 act(world)
             assert sorted(world.urls) == sorted(wanted), set(wanted) ^ set(world.urls)
             urls = {name: world.urls[name] for name in chosen.names or wanted}

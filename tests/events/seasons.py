@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
+from sqlalchemy import Connection
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import pages
-from pbmserv.store import events
+from pbmserv.store import events, teams
 from pbmserv.store.tables.events import EventStatus
+from pbmserv.store.tables.teams import MemberStatus
 
 GAME = "connect4"
 
@@ -103,3 +105,18 @@ class Field:
 def kinds_to(letters: Collection[Posted], name: str) -> list[str]:
     """Return the kinds of the letters to a player."""
     return [letter.kind for letter in letters if letter.recipient == address_of(name)]
+
+
+def gather(players: Field, name: str, members: tuple[str, ...]) -> None:
+    """Store a team whose first member is its captain."""
+    server = players.server.server
+    ids = {userid: number for number, userid in enumerate(players.names, 1)}
+
+    def store(connection: Connection) -> None:
+        now = server.clock.now()
+        team_id = teams.create(connection, name, name.lower(), ids[members[0]], now)
+        for member in members[1:]:
+            teams.set_member(connection, team_id, ids[member], MemberStatus.MEMBER, now)
+        teams.set_order(connection, team_id, [ids[member] for member in members])
+
+    server.writer.submit(store).result()

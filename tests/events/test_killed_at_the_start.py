@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from indoors import indoors
 from running import MovableClock
-from seasons import GAME, Field
+from seasons import GAME, Field, gather
 from sqlalchemy import select
 
 from pbmserv.service.events import letters
@@ -86,3 +86,42 @@ def test_a_season_start_goes_on_where_it_was_killed(
     wanted = [pair for group in groups.values() for pair in combinations(sorted(group), 2)]
     assert pairs == sorted(wanted)
     assert len(made) == len(pairs)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_match_of_teams_goes_on_where_it_was_killed(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    with indoors(tmp_path, url) as server:
+        players = Field(server, NAMES[:8])
+        for name, members in (("Rooks", NAMES[:4]), ("Pawns", NAMES[4:8])):
+            gather(players, name, members)
+            players.says(members[0], f"team enter {GAME}")
+        server.server.door_stage.run_once()  # no mail waits
+        starts_at = players.event(1)["starts"]
+        now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
+    process = multiprocessing.get_context("fork").Process(
+        target=_start_and_die, args=(tmp_path, url, now, 0)
+    )
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    with indoors(tmp_path, url) as server:
+        clock = server.server.clock
+        assert isinstance(clock, MovableClock)
+        clock.moment = now + timedelta(minutes=1)
+        server.server.scheduler.run_once()
+        with server.server.database.reading.connect() as connection:
+            event = events.load(connection, 1)
+            assert event is not None
+            assert event.status == EventStatus.RUNNING
+            games = events.pairings_of(connection, 1)
+            made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
+            readers = connection.execute(
+                select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
+            ).scalars()
+            assert sorted(readers) == list(range(1, 9))
+    pairs = [{game.first_id, game.second_id} for game in games]
+    assert pairs == [{1, 5}, {2, 6}, {3, 7}, {4, 8}]
+    assert len(made) == 4

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from indoors import Indoors, indoors
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection
 
-from pbmserv.service.events.kinds import RULES
+from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.store import events
 from pbmserv.store.boards import boards
-from pbmserv.store.events import Pairing
-from pbmserv.store.tables import boards as board_rows
+from pbmserv.store.events import Drawn, Pairing
+from pbmserv.store.operators import events as watched_games
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 NOW = datetime(2027, 1, 4, tzinfo=UTC)
@@ -33,19 +33,23 @@ def test_each_statement(server: Indoors) -> None:
     server.server.writer.submit(_run).result()
 
 
-def _event(connection: Connection, kind: str, **values: object) -> int:
-    return events.create(
+def _event(
+    connection: Connection, kind: str, *, owner_id: int | None = None, name: str = ""
+) -> int:
+    event_id = events.create(
         connection,
         NOW,
         kind=kind,
         game="chess",
         options=[],
-        rules=RULES[kind].as_json(),
+        rules=SERVERS[kind].rules.as_json(),
         closes_at=NOW + DAY,
         starts_at=NOW + DAY,
-        due_at=NOW,
-        **values,
+        owner_id=owner_id,
+        name=name,
     )
+    events.change(connection, event_id, due_at=NOW)
+    return event_id
 
 
 def _run(connection: Connection) -> None:
@@ -53,11 +57,8 @@ def _run(connection: Connection) -> None:
     second = _event(connection, "league")
     events.enter(connection, first, [1, 2], NOW)
     events.enter(connection, second, [1, 2], NOW)
-    rows = [
-        {"of_player": player, "new_section": 2, "new_seed": player, "new_rating": 1.5}
-        for player in (1, 2)
-    ]
-    events.draw(connection, first, rows)
+    drawn = [Drawn(player, section=2, seed=player, rating=1.5) for player in (1, 2)]
+    events.draw(connection, first, drawn)
     events.change_entry(connection, first, 1, place=1)
     places = events.last_places(connection, "league", "chess", 2).values()
     assert {(one.player_id, one.section, one.place, one.size) for one in places} == {
@@ -87,11 +88,7 @@ def _run(connection: Connection) -> None:
     events.add_pairings(connection, first, [game])
     events.change(connection, first, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
     assert events.due(connection, NOW, 9) == [second]
-    connection.execute(
-        update(board_rows)
-        .where(board_rows.c.id == board)
-        .values(status="finished", finished_at=NOW, outcome={})
-    )
+    boards.finish(connection, board, {}, NOW)
     assert set(events.due(connection, NOW, 9)) == {first, second}
     assert events.claim(connection, first, NOW) is not None
     events.change(connection, first, due_at=NOW)
@@ -104,7 +101,7 @@ def _run(connection: Connection) -> None:
     assert events.pairings_of(connection, first, groups=(1, 2)) == [game]
     assert events.sections_with_games(connection, first) == {2}
     events.settle(connection, first, game, (2, 0), "resigned")
-    watched = events.early_resignations(connection, NOW - DAY, 6)
+    watched = watched_games.early_resignations(connection, NOW - DAY, 6)
     assert watched == [("bob", "ann", "1", "1", str(board))]
 
     _check_people(connection, first)

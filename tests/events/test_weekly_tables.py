@@ -28,3 +28,25 @@ def test_the_digest_of_a_monday_has_the_table(database_url: str, tmp_path: Path)
         lines = [line.split() for line in tables[0].text.split("\n")]
         assert ["4", "dan", "0", "0", "0", "3", "0"] in lines
         assert "event letters 1 off" in " ".join(tables[0].text.split())
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_swiss_shows_its_top_and_the_neighbours(database_url: str, tmp_path: Path) -> None:
+    names = tuple(f"p{number:02}" for number in range(26))
+    with indoors(tmp_path, database_url) as server:
+        players = Field(server, names)
+        players.all_say(f"swiss join {GAME}")
+        readers = ("p03", "p12", "p25")
+        players.all_say("prefs digest=daily@07:30", readers)
+        players.until(1, EventStatus.RUNNING)
+        players.give_up(1, losers=["p01", "p02"])
+        letters = players.live(8)
+        tables = [letter for letter in letters if ": the table" in letter.text]
+        assert tables, "those whose board waits get a digest"
+        assert {one.recipient for one in tables} <= set(map(address_of, readers))
+        for letter in tables:
+            rows = [row for line in letter.text.split("\n") if len(row := line.split()) == 7]
+            shown = [int(row[0]) for row in rows if row[0].isdecimal()]
+            assert shown[:5] == [1, 2, 3, 4, 5]
+            assert len(shown) <= 12
+            assert letter.recipient in {address_of(row[1]) for row in rows}

@@ -5,12 +5,15 @@ A short run of `python -m benchmarks.kills`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from forking import serve
+from dividing import divide
+from forking import Forked, serve
 
 from benchmarks.kills import KINDS, Plan, run
+from pbmserv.store.core.database import Database
 
 pytestmark = pytest.mark.slow
 
@@ -36,3 +39,31 @@ def test_nothing_is_lost_doubled_or_left_behind(database_url: str, tmp_path: Pat
     assert report.faults == []
     assert report.taken > len(one_by_one)  # how many, that is the machine
     assert report.letters > report.taken
+
+
+def test_nothing_is_lost_or_doubled_where_queues_are_asked_share_by_share(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    database = Database(postgres_url)
+    divide(database)
+    database.close()
+
+    def begin(environment: Mapping[str, str], stdout: int, stderr: int) -> Forked:
+        return serve({**environment, "PBMSERV_DISTRIBUTED": "on"}, stdout, stderr)
+
+    report = run(
+        Plan(
+            postgres_url,
+            tmp_path,
+            ("play", "post1", "all"),
+            5,
+            boards=20,
+            players=100,
+            sessions=4,
+            between_s=0.3,
+            leases_end=True,
+            begin=begin,
+        )
+    )
+    assert report.faults == []
+    assert report.letters > report.taken > 3

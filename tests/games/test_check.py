@@ -164,6 +164,12 @@ class Optional(Plain):
         return {3: "." * 9}[options["size"]]
 
 
+class Lonely(Plain):
+    """Is for one player, too."""
+
+    seats = (1, 2)
+
+
 class Unexplained(TicTacToe):
     key = "unexplained"
 
@@ -185,6 +191,7 @@ class Unexplained(TicTacToe):
         (Remembering(), "Remembering", "keep everything in states"),
         (Cheating(), "bots", "house plays 'B2', which is not legal"),
         (Optional(), "start", "raises KeyError"),
+        (Lonely(), "seats", "nobody can play alone"),
         (Unexplained(), "Unexplained", "has no docstring"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Plain) else None,

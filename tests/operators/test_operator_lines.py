@@ -11,7 +11,7 @@ from typing import Any
 import forking
 import pytest
 import typer
-from indoors import address_of, indoors
+from indoors import PASSWORD, address_of, indoors
 from sqlalchemy import text
 
 from pbmserv.cli.main import app, run
@@ -91,6 +91,28 @@ DONE = (
 )
 
 
+LADDER = (
+    (("ladder", "list"), "blackbox 2 1 alice"),
+    (("ladder", "show", "blackbox"), "2 bob"),
+    (("ladder", "annul", "2", *WHY), "Board 2 moves nobody on the ladder."),
+    (("ladder", "remove", "blackbox", "bob", *WHY), "bob was number 2 on the ladder"),
+    (("audit", "ladder", "blackbox"), "remove"),
+)
+
+
+def test_commands_about_ladders(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(("ladder", "list"))
+    assert "There are no ladders." in capsys.readouterr().out
+    with indoors(settings) as house:
+        house.send(address_of("alice"), "list")  # its number was that of an earlier mail
+        for name in ("alice", "bob"):
+            house.send(address_of(name), f"ladder join {name} {PASSWORD} blackbox")
+        house.send(address_of("bob"), f"blackbox ladder challenge bob {PASSWORD} alice")
+    for words, expected in LADDER:
+        run(words)
+        assert expected in " ".join(capsys.readouterr().out.split()), words
+
+
 def test_every_command_prints_what_it_did(
     settings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +162,7 @@ def test_the_audit_names_the_person_behind_sudo(
         (("block", "a.example", "--until", "2001-01-01", *WHY), "2001-01-01 is past"),
         (("block", "a.example", "--until", "soon", *WHY), "write the day as 2026-12-31"),
         (("game", "restore", "chess", *WHY), "there is no game chess"),
+        (("ladder", "settle", "1", "alice", *WHY), "board 1 is no challenge of a ladder"),
         (
             ("audit", "usr", "Bob"),
             "announcement, sender; try `pbmserv audit user bob`",

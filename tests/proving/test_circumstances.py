@@ -295,6 +295,41 @@ def test_dice_of_a_board_that_begins_at_once_are_the_server_s(tmp_path: Path) ->
         assert "such as dice, the server drew alone" in proven(game, *TWO)
 
 
+def test_a_player_who_accepts_on_a_page_is_named(tmp_path: Path) -> None:
+    """Else a server could leave a mail out of the first draw, and choose between two deals."""
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        game = Played(world, TWO)
+        game.send("anna", "liar challenge anna bela -dice=1")
+        link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["bela"][-1].text)
+        assert link is not None
+        site, run = site_of(world.server), world.loop.run_until_complete
+        body = urlencode({"turn": "1", "key": "k", "move": "accept", "words": ""})
+        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        world.server.settle()
+        game.take(world.letters())
+        assert marks(game) == [None]
+        game.play()
+        assert "By the record bela accepted without a mail" in proven(game, *TWO)
+
+
+def test_who_has_accepted_has_not_moved(tmp_path: Path) -> None:
+    """To resign before the first move declines the game, and a silent player loses nothing."""
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        for number, end in enumerate(("declined", "unanswered")):
+            game = Played(world, TWO, number=100 * number)
+            game.send("anna", "liar challenge anna bela -dice=2 --forfeittime=4")
+            game.reply("bela", "accept")
+            game.reply("anna", "1 two")
+            if end == "declined":
+                game.reply("bela", "resign")
+            else:
+                for _ in range(8):
+                    game.take(world.live(days=1))
+            assert game.letters["anna"][-1].kind == end
+
+
 def test_an_accepting_player_can_take_nothing_back(tmp_path: Path) -> None:
     with a_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
         before = game.position().state

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dividing import divide
 from indoors import Indoors, address_of, indoors
 from one_node import reason_to_ask_others
 from running import Letter
@@ -25,25 +26,11 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables import metadata
 
-SCRIPT = Path(__file__).parents[2] / "deploy" / "postgresql" / "distribute.sql"
-NOTING = """
-CREATE SCHEMA noted;
-CREATE TABLE noted.placement (name text, key text, beside text);
-CREATE FUNCTION create_reference_table(which regclass) RETURNS void LANGUAGE sql
-    AS $$ INSERT INTO noted.placement VALUES (which::text, NULL, NULL) $$;
-CREATE FUNCTION create_distributed_table(
-    which regclass, key text, colocate_with text DEFAULT 'default'
-) RETURNS void LANGUAGE sql
-    AS $$ INSERT INTO noted.placement VALUES (which::text, key, colocate_with) $$;
-"""
-
 
 @pytest.fixture
 def divided(postgres_url: str) -> Iterator[Database]:
     database = Database(postgres_url)
-    with database.writing.begin() as connection:
-        for script in (NOTING, SCRIPT.read_text()):
-            connection.exec_driver_sql(script)
+    divide(database)
     yield database
     database.close()
 

@@ -99,9 +99,10 @@ def test_weekends_do_not_count_where_the_player_lives() -> None:
 
 def test_only_so_many_days_of_absence_count_in_an_event() -> None:
     away = [(at(2), at(12)), (at(20), at(40))]
-    assert first_part(away, 14 * DAY) == [(at(2), at(12)), (at(20), at(24))]
-    assert first_part(away, 99 * DAY) == away
-    assert first_part([], DAY) == []
+    assert first_part(away, at(0), 14 * DAY) == [(at(2), at(12)), (at(20), at(24))]
+    assert first_part(away, at(0), 99 * DAY) == away
+    assert first_part(away, at(8), 5 * DAY) == [(at(8), at(12)), (at(20), at(21))]
+    assert first_part([], at(0), DAY) == []
 
 
 def test_terms_for_an_answer_have_no_bank() -> None:
@@ -198,7 +199,7 @@ def test_a_game_of_an_event_ends_after_at_most_88_days_in_which_the_server_was_u
     most = EVENT_CLOCK.away
     assert most is not None
     people = [
-        Person.of("UTC", wish, first_part(moments(spans), most * DAY), digest=digest)
+        Person.of("UTC", wish, first_part(moments(spans), FRIDAY, most * DAY), digest=digest)
         for spans in (mine, theirs)
     ]
     server = Server(tuple(merge_spans(moments(down))), FRIDAY - DAY)

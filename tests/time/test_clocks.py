@@ -22,6 +22,7 @@ from pbmserv.engine.clocks import (
     clocks_after_turn,
     counted_time,
     decide,
+    first_part,
     forfeit_at,
     from_json,
     merge_spans,
@@ -280,6 +281,30 @@ def test_merged_spans_count_each_minute_once(found: list, one: datetime, two: da
     assert abs(counted_time(since, until, stopped) - len(running) * step) <= step * (
         2 * len(found) + 1
     )
+
+
+ticks = st.integers(0, 2_000).map(lambda minutes: NOON + timedelta(minutes=minutes))
+
+
+@given(
+    st.lists(st.tuples(ticks, ticks).map(lambda two: (min(two), max(two))), max_size=5),
+    ticks,
+    st.integers(0, 1_000).map(lambda minutes: timedelta(minutes=minutes)),
+)
+def test_the_first_days_of_absence_count_once_in_all_games_of_an_event(
+    away: list, begun: datetime, most: timedelta
+) -> None:
+    """Each round asks for the absences since the first board, so the days do not begin again."""
+    minute = timedelta(minutes=1)
+    left, stopped, now = most, 0, begun
+    counted = first_part(away, begun, most)
+    while now < NOON + 2_000 * minute:
+        is_stopped = bool(left) and any(begins <= now < ends for begins, ends in away)
+        left -= is_stopped * minute
+        assert any(begins <= now < ends for begins, ends in counted) == is_stopped
+        stopped += is_stopped
+        now += minute
+    assert sum((ends - begins for begins, ends in counted), timedelta()) == stopped * minute
 
 
 @given(spans, moments, st.integers(0, 30 * 24 * 60))

@@ -220,8 +220,8 @@ def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
 
 @pytest.mark.slow
 def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knowledge, "RAYS", 2_000)
-    effort = Effort(left=100_000)
+    monkeypatch.setattr(knowledge, "RAYS", 200)
+    effort = Effort(left=10_000)
     state = beginning(Options(26, 26, 20, 20))
     for port in range(12):
         state.ports(effort)

@@ -479,11 +479,11 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
     pytest.importorskip("numba")
     # To compile all of it takes ten seconds; the same functions run uncompiled.
     uncompiled = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    ran = forking.run(["blackbox", "study", "4x4/2"], uncompiled, timeout=500)
+    ran = forking.run(["blackbox", "study", "3x3/2"], uncompiled, timeout=500)
     assert ran.returncode == 0, ran.stderr
     fast = by_name(ran.stdout)
     monkeypatch.setitem(sys.modules, "numba", None)
-    plain = {name: value for name, value in study("4x4/2").items() if value}
+    plain = {name: value for name, value in study("3x3/2").items() if value}
     assert len(plain) == 7
     assert {name: fast[name] for name in plain} == plain
     greedy = float(fast["greedy by bits: probes until one class is left"])

@@ -12,7 +12,7 @@ from rows import rows
 from pbmserv.commands.grammar.line import read_arguments
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.reserved_userids import is_reserved
-from pbmserv.commands.table import accounts, contests, ladder, looking, playing, starting
+from pbmserv.commands.table import accounts, events, ladder, looking, playing, starting
 from pbmserv.commands.table.accounts import (
     Away,
     Back,
@@ -562,7 +562,7 @@ def test_every_command_has_its_row():
     built = {type(row.build(Arguments("blackbox"))) for row in ROWS if row.command}
     assert built - {Yes} == {
         value
-        for module in (accounts, contests, ladder, looking, playing, starting)
+        for module in (accounts, events, ladder, looking, playing, starting)
         for value in vars(module).values()
         if isinstance(value, type)
         and issubclass(value, Command)

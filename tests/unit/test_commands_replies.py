@@ -307,6 +307,19 @@ def test_a_line_without_a_board_is_refused_and_the_others_are_read():
     assert reading[1][0] == "..."
 
 
+@rows(
+    "body",
+    ["412: 5\ngames", "412: 5\n\ngames\n\nSee you,\nAlice", "games\n412: 5", "Hi!\ngames\n412: 5"],
+)
+def test_a_command_may_be_a_line_among_those_for_boards(body):
+    assert {asked for _, asked in tray(body)} == {TrayReply(412, "5"), Games(None)}
+
+
+@rows("line", ["resign", "yes", "chat Hello", "412", "we go to the pub"])
+def test_a_line_that_could_mean_any_board_is_no_such_command(line):
+    assert tray(f"412: 5\n{line}")[1][1] == "tray-line"
+
+
 def test_a_line_for_a_board_that_cannot_be_understood_is_refused():
     assert tray("412: resign or not\n413: queue") == [
         ("412: resign ...", "stands-alone"),

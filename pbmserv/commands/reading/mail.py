@@ -48,7 +48,7 @@ from pbmserv.commands.reading.replies import (
 )
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
-from pbmserv.commands.table.model import ReplyMove, TrayReply
+from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
@@ -104,7 +104,9 @@ def read_commands(
         # only "412: 5" or "#412 5" in the first line does.
         for at, line in top if tray else top[:1]:
             if not line.isalnum() and _board_in_front(line, games, surely=not tray):
-                return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
+                above = (place for place, text in top if place < at)
+                first = next((n for n in above if _command_between(lines[n], games)), at)
+                return Reading(tuple(_Tray(lines[first:], games).read()), multiple=True)
         return _read_reply_lines(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # somebody else may have written "Fwd: resign 12"
@@ -326,6 +328,16 @@ def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> re.Ma
     return (_SURE if surely else _LIKELY).fullmatch(line)
 
 
+def _command_between(text: str, games: Collection[str]) -> Line | None:
+    """Read a line among those for boards as a command about no board or about one that it names,
+    such as "games" or "show 12"; return `None` if it is none."""
+    (line, *_) = read_reply(text, games).lines
+    command = line.meaning
+    if isinstance(command, PlayerError | ReplyMove | Yes | TrayReply | Chat):
+        return None
+    return None if isinstance(command, AboutBoard) and command.board is None else line
+
+
 class _Tray:
     """A reader of a reply to a digest."""
 
@@ -345,7 +357,7 @@ class _Tray:
             if not text:
                 at, blank = at + 1, True
                 continue
-            if blank and not _board_in_front(text, self._games, surely=False):
+            if blank and not self._is_line(text):
                 self._list_the_rest(self._text[at:], "words")
                 break
             blank = False
@@ -362,9 +374,19 @@ class _Tray:
                 break
         return self._lines
 
+    def _is_line(self, text: str) -> bool:
+        """Return whether a line is for a board, or a command."""
+        if _board_in_front(text, self._games, surely=False) is not None:
+            return True
+        return _command_between(text, self._games) is not None
+
     def _line(self, text: str) -> None:
         numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=False)
         board = int(numbered[1]) if numbered else 0
+        command = _command_between(text, self._games) if numbered is None else None
+        if command is not None:
+            self._lines.append(command)
+            return
         if numbered is None or not board or _SURE.fullmatch(numbered[2]):
             self._prose += 1
             self._lines.append(Line(REST, Misread("tray-line", example="412: g,+b2")))

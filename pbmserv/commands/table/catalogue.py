@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pbmserv.commands.table.accounts import ACCOUNTS
-from pbmserv.commands.table.contests import CONTESTS
+from pbmserv.commands.table.events import EVENTS
 from pbmserv.commands.table.ladder import LADDERS
 from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.playing import PLAYING
@@ -40,7 +40,7 @@ ROWS: tuple[Row, ...] = (
     *ACCOUNTS,
     *STARTING,
     *PLAYING,
-    *CONTESTS,
+    *EVENTS,
     *LADDERS,
     *LOOKING,
     *_SEVERAL,

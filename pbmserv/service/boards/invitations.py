@@ -39,6 +39,9 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     added = len(command.userids) - len(written.userids)
     terms = clocks.read_times(command.times)
     game = known_game(context, command.game)
+    if command.alone and not races(game):
+        options = tuple(option for option in command.options if option != "-race")
+        command = replace(command, options=options)  # refused, since it needs another player
     _must_not_be_options(context, game, command)
     if command.alone and len(command.userids) > 1:
         context.echo_hidden = True  # people write a password here, as in other commands

@@ -222,7 +222,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
         return log_ply(
             context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
         )
-    unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
+    unplayed = sitter.seat not in position.moved()
     # Nobody loses a board to which not all have agreed; players of an event have entered it.
     is_agreed = board.of_event or not unplayed
     if not is_agreed or board.status == BoardStatus.PROPOSED:

@@ -96,7 +96,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     position = context.position(board)
     if not _opponents(board, sitter) or position.apart:
         raise Refused("claim-alone", part=str(board.id), example="show")
-    moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
+    moved = position.moved()
     silent = _silent_opponents(context, board, sitter)
     unmoved = [other.userid for other in silent if other.seat not in moved]
     if unmoved and end == "draw":

@@ -7,37 +7,23 @@ groups of an event start one by one, so that a large event does not keep moves w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pbmserv.engine.ratings import is_provisional
-from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
-from pbmserv.service.events import duplicates, letters, pairing, results
-from pbmserv.service.events.groups import Entrant, group_sizes, in_order, movement, sizes
-from pbmserv.service.events.kinds import (
-    CLOSING,
-    FIRST_SEASON,
-    ROUND,
-    RULES,
-    SEASON,
-    SWISS_ROUNDS,
-    WAIT,
-    Rules,
-    final_starts,
-    is_monthly,
-    next_monday,
-    next_month,
-    terms_of,
-    year_of,
-)
-from pbmserv.service.events.tables import WIN, Contestant, Line, standings
+from pbmserv.service.events import letters, team_events
+from pbmserv.service.events.games import games_of
+from pbmserv.service.events.groups import Entrant, group_sizes
+from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
+from pbmserv.service.events.kinds.registry import SERVERS, kind_of
+from pbmserv.service.events.tables import Line
 from pbmserv.store import events
-from pbmserv.store.accounts import persons, players
+from pbmserv.store.accounts import persons
 from pbmserv.store.boards import closed_games
-from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.events import Drawn, Entry, Event
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 LOOK = timedelta(days=1)
@@ -45,6 +31,19 @@ LOOK = timedelta(days=1)
 
 LATE = timedelta(days=1)
 """Delay of a start by which all later dates move, too."""
+
+WAIT = timedelta(days=28)
+"""Time by which an event with too few players is put off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The choices of a player who holds an event."""
+
+    owner_id: int
+    name: str
+    options: Sequence[str]
+    rules: Rules
 
 
 def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notification] | None:
@@ -57,7 +56,7 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
         return []
     notifications: list[Notification] = []
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
-        notifications += results.settle_ended(context, event)
+        notifications += games_of(event).settle_ended(context, event)
         notifications += _remove_gone_players(context, event)
     makes_boards = event.status != EventStatus.RUNNING
     if makes_boards and closed_games.is_closed(context.connection, event.game):
@@ -69,70 +68,71 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
 # -- before the start ----------------------------------------------------------------------------
 
 
-def new_event(context: CommandContext, kind: str, game: str) -> Event:
+def create_next(context: CommandContext, kind: Kind, game: str) -> Event:
     """Create the server's next event of a kind and game, for the first player who enters it."""
-    now = context.now
-    if kind == "league":
-        starts = next_monday(now + FIRST_SEASON)
-        return create(context, kind, game, closes_at=starts - CLOSING, starts_at=starts)
-    starts = next_month(now)
-    return create(context, kind, game, closes_at=starts, starts_at=starts)
+    return create(context, kind, game, kind.first_start(context.now))
 
 
-def create(context: CommandContext, kind: str, game: str, **values: object) -> Event:
-    """Create an event with the usual options of its game; its first step is due when entries close.
+def create(
+    context: CommandContext,
+    kind: Kind,
+    game: str,
+    starts_at: datetime,
+    *,
+    number: int | None = None,
+    held: Held | None = None,
+) -> Event:
+    """Create an event; its first step is due when entries close.
 
     Args:
-        values: further columns; `closes_at` and `starts_at` are among them.
+        number: `None` for the next number of its kind and game.
+        held: what a player has chosen who holds the event; `None` for the server's.
     """
-    columns = {"rules": RULES[kind].as_json(), **values}
-    if "options" not in columns:
-        columns["options"] = list(_usual_options(context, kind, game))
     event_id = events.create(
         context.connection,
         context.now,
-        kind=kind,
+        kind=kind.word,
         game=game,
-        due_at=columns["closes_at"],
-        **columns,
+        number=number,
+        closes_at=kind.closing(starts_at),
+        starts_at=starts_at,
+        owner_id=held.owner_id if held else None,
+        name=held.name if held else "",
+        options=held.options if held else kind.board_options(known_game(context, game), (), game),
+        rules=(held.rules if held else kind.rules).as_json(),
     )
     event = events.load(context.connection, event_id)
     assert event is not None
-    if kind == "league":
+    if kind.recurs:
         events.enter_regulars(context.connection, event_id, game, context.now)
     return event
 
 
-def _usual_options(context: CommandContext, kind: str, game: str) -> tuple[str, ...]:
-    if kind == "duplicate":
-        return duplicates.options_of(known_game(context, game), (), game)
-    options, _ = read_options(known_game(context, game), (), 2, game, game)
-    return options
-
-
 def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
-    """Begin full groups of a monthly cup; close the entries when it is time."""
+    """Begin full groups, if they need not wait for the others; close the entries when it is
+    time."""
+    kind = kind_of(event)
     waiting = _waiting(context, event)
-    if is_monthly(event):
-        notifications: list[Notification] = []
+    notifications: list[Notification] = []
+    if kind.begins_full_groups:
         size = Rules.of(event).size
         while len(waiting) >= size:
-            notifications += _begin_group_of_cup(context, event, waiting[:size])
+            notifications += _begin_next_group(context, event, waiting[:size])
             waiting = waiting[size:]
-        if context.now < event.closes_at:
-            _set_due(context, event, event.closes_at)
-            return notifications
-        return [*notifications, *_close_cup(context, event, waiting)]
     if context.now < event.closes_at:
         _set_due(context, event, event.closes_at)
-        return []
-    if len(waiting) < Rules.of(event).least:
-        return _wait_or_cancel(context, event, waiting)
-    if event.kind == "league":
-        following = event.starts_at + SEASON
-        create(context, "league", event.game, closes_at=following - CLOSING, starts_at=following)
+        return notifications
+    if kind.begins_full_groups:
+        return [*notifications, *_begin_last_group(context, event, waiting)]
+    if kind.team_size > 1:
+        waiting, notifications = team_events.complete_lineups(context, event)
+    if len(waiting) < Rules.of(event).least * kind.team_size:
+        return [*notifications, *_wait_or_cancel(context, event, waiting)]
+    following_start = kind.following_start(event.starts_at)
+    if following_start is not None:
+        create(context, kind, event.game, following_start)
     events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
-    return []
+    return notifications
 
 
 def _waiting(context: CommandContext, event: Event) -> list[Entry]:
@@ -151,8 +151,8 @@ def _waiting(context: CommandContext, event: Event) -> list[Entry]:
 def _wait_or_cancel(
     context: CommandContext, event: Event, waiting: Sequence[Entry]
 ) -> list[Notification]:
-    """Put off an event that has too few players; a player's own event is cancelled."""
-    if event.owner_id is not None or event.kind == "final":
+    """Put off an event that has too few players, or cancel it if nobody waits for more."""
+    if event.is_own or not kind_of(event).waits_for_players:
         return cancel(context, event)
     closes, starts = event.closes_at + WAIT, event.starts_at + WAIT
     while closes <= context.now:  # the server was down
@@ -160,7 +160,8 @@ def _wait_or_cancel(
     events.change(context.connection, event.id, due_at=closes, closes_at=closes, starts_at=starts)
     event = replace(event, closes_at=closes, starts_at=starts)
     least = Rules.of(event).least
-    return letters.news(context, event, waiting, "waits", least=least, entered=len(waiting))
+    entered = len(waiting) // kind_of(event).team_size
+    return letters.news(context, event, waiting, "waits", least=least, entered=entered)
 
 
 def cancel(context: CommandContext, event: Event) -> list[Notification]:
@@ -187,98 +188,83 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
     begins_at = event.starts_at
     if context.now - begins_at > LATE:  # the server was down: nobody loses days of play
         begins_at = context.now
-        _move_next_season(context, event)
-    ratings = events.ordinals(context.connection, event.game, event.id)
-    last_places = {}
-    if event.kind == "league":
-        last_places = events.last_places(context.connection, "league", event.game, event.number)
-    entrants = []
-    for entry in waiting:
-        rating, games = ratings[entry.player_id]
-        place = None if is_provisional(games) else last_places.get(entry.player_id)
-        entrants.append(Entrant(entry.player_id, rating, place))
-    ordered = in_order(entrants, event.number)
-    counts = sizes(len(ordered), Rules.of(event).size)
-    rows, start = [], 0
-    for section, size in enumerate(counts, 1):
-        group = ordered[start : start + size]
-        if event.kind == "cup":  # groups of equal strength
-            group = ordered[section - 1 :: len(counts)]
-        start += size
-        rows += [
-            _draw_row(entrant.player_id, section, seed, entrant.rating)
-            for seed, entrant in enumerate(group)
-        ]
-    events.draw(context.connection, event.id, rows)
+        _move_following(context, event)
+    kind = kind_of(event)
+    groups = kind.draw(context.connection, event, [entry.player_id for entry in waiting])
+    _store_groups(context, event, groups)
     events.change(
         context.connection,
         event.id,
         status=EventStatus.STARTING,
         round=1,
         starts_at=begins_at,
-        ends_at=begins_at + ROUND[event.kind],
+        ends_at=begins_at + kind.round_length,
         due_at=context.now,
     )
     return []
 
 
-def _move_next_season(context: CommandContext, event: Event) -> None:
-    """Start a league's next season no earlier than `SEASON` from now."""
+def _move_following(context: CommandContext, event: Event) -> None:
+    """Start the event that follows a late one no earlier than if this one had been planned so."""
+    kind = kind_of(event)
+    following_start = kind.following_start(context.now)
     following = events.open_event(context.connection, event.kind, event.game, context.now)
-    if event.kind != "league" or following is None:
+    if following_start is None or following is None:
         return
-    starts = next_monday(context.now + SEASON)
+    starts_at = next_monday(following_start)
+    closes_at = kind.closing(starts_at)
     events.change(
         context.connection,
         following.id,
-        starts_at=starts,
-        closes_at=starts - CLOSING,
-        due_at=starts - CLOSING,
+        starts_at=starts_at,
+        closes_at=closes_at,
+        due_at=closes_at,
     )
 
 
-def _draw_row(player_id: int, section: int, seed: int, rating: float) -> Mapping[str, object]:
-    return {
-        "of_player": player_id,
-        "new_section": section,
-        "new_seed": seed,
-        "new_rating": rating,
-    }
+def _store_groups(
+    context: CommandContext, event: Event, groups: Sequence[Sequence[Entrant]], first: int = 1
+) -> None:
+    """Store the groups that were drawn, which have the numbers from *first* on."""
+    drawn = [
+        Drawn(entrant.player_id, section, seed, entrant.rating)
+        for section, group in enumerate(groups, first)
+        for seed, entrant in enumerate(group)
+    ]
+    events.draw(context.connection, event.id, drawn)
 
 
-# -- cups that begin group by group --------------------------------------------------------------
+# -- events that begin group by group ------------------------------------------------------------
 
 
-def _begin_group_of_cup(
-    context: CommandContext, event: Event, group: Sequence[Entry]
+def _begin_next_group(
+    context: CommandContext, event: Event, entries: Sequence[Entry]
 ) -> list[Notification]:
-    """Begin the next group of a monthly cup."""
+    """Begin the next group, whose players have the order in which they entered."""
     ratings = events.ordinals(context.connection, event.game, event.id)
     section = max(events.sections_with_games(context.connection, event.id, 1), default=0) + 1
-    rows = [
-        _draw_row(entry.player_id, section, seed, ratings[entry.player_id][0])
-        for seed, entry in enumerate(group)
-    ]
-    events.draw(context.connection, event.id, rows)
-    ends_at = event.closes_at + ROUND["cup"]
+    group = [Entrant(entry.player_id, ratings[entry.player_id][0]) for entry in entries]
+    _store_groups(context, event, [group], section)
+    ends_at = event.closes_at + kind_of(event).round_length
     events.change(context.connection, event.id, round=1, ends_at=ends_at)
     begun = replace(event, round=1, ends_at=ends_at)
-    return _begin_section(context, begun, section, [entry.player_id for entry in group])
+    ids = [entry.player_id for entry in entries]
+    return games_of(begun).begin(context, begun, section, ids)
 
 
-def _close_cup(
+def _begin_last_group(
     context: CommandContext, event: Event, waiting: Sequence[Entry]
 ) -> list[Notification]:
-    """End the entries of a monthly cup: three or four make a group, fewer go to the next cup."""
+    """Begin the last group if it is large enough; if not, its players enter the next event."""
     notifications: list[Notification] = []
     begun = events.sections_with_games(context.connection, event.id, 1)
     if len(waiting) >= Rules.of(event).least:
-        notifications += _begin_group_of_cup(context, event, waiting)
+        notifications += _begin_next_group(context, event, waiting)
     elif waiting and not begun:
         return _wait_or_cancel(context, event, waiting)
     elif waiting:
-        following = events.open_event(context.connection, "cup", event.game, context.now)
-        following = following or new_event(context, "cup", event.game)
+        following = events.open_event(context.connection, event.kind, event.game, context.now)
+        following = following or create_next(context, kind_of(event), event.game)
         for entry in waiting:
             events.drop_entry(context.connection, event.id, entry.player_id)
         ids = [entry.player_id for entry in waiting]
@@ -301,11 +287,11 @@ def _close_cup(
 def _step_starting(context: CommandContext, event: Event) -> Sequence[Notification]:
     """Begin the next group whose boards of this round are missing; after the last one, play.
 
-    The groups of a cup have new numbers in each round, those of a Swiss stay.
+    Groups that are new in each round have new numbers, too.
     """
     connection = context.connection
-    rounds = event.round if event.kind == "swiss" else None
-    begun = events.sections_with_games(connection, event.id, rounds)
+    round_number = event.round if kind_of(event).keeps_groups else None
+    begun = events.sections_with_games(connection, event.id, round_number)
     for section in range(1, events.count_groups(connection, event.id) + 1):
         if section in begun:
             continue
@@ -316,52 +302,11 @@ def _step_starting(context: CommandContext, event: Event) -> Sequence[Notificati
         ]
         if len(group) > 1:
             events.change(connection, event.id, due_at=context.now)
-            return _begin_section(context, event, section, group)
+            return games_of(event).begin(context, event, section, group)
     assert event.ends_at is not None
     due_at = min(event.ends_at, context.now + LOOK)
     events.change(connection, event.id, status=EventStatus.RUNNING, due_at=due_at)
     return []
-
-
-def _begin_section(
-    context: CommandContext, event: Event, section: int, group: Sequence[int]
-) -> list[Notification]:
-    """Make the boards of a group for the present round; return one letter for each player."""
-    if event.kind == "duplicate":
-        return duplicates.begin(context, event, section, group)
-    game = known_game(context, event.game)
-    options, rated = read_options(game, event.options, 2, event.game, event.game)
-    people = {}
-    for player_id in group:
-        player = players.by_id(context.connection, player_id)
-        assert player is not None
-        people[player_id] = player
-    earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
-    pairs: Sequence[tuple[int, int | None]] = (
-        pairing.dutch(group, earlier, event.round, SWISS_ROUNDS)
-        if event.kind == "swiss"
-        else pairing.berger(group)
-    )
-    rows, boards, bye = [], [], None
-    for number, (first, second) in enumerate(pairs, 1):
-        if second is None:
-            bye = first
-            rows.append(Pairing(event.round, section, number, first, None, None, WIN, None, "bye"))
-            continue
-        proposal = Proposal(
-            game,
-            options,
-            rated,
-            terms_of(event),
-            (people[first], people[second]),
-            event_id=event.id,
-        )
-        board = make_board(context, proposal, {first, second})
-        boards.append(board)
-        rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
-    events.add_pairings(context.connection, event.id, rows)
-    names = {player_id: player.userid for player_id, player in people.items()}
-    return letters.start_letters(context, event, section, names, boards, bye)
 
 
 def _remove_gone_players(context: CommandContext, event: Event) -> list[Notification]:
@@ -370,7 +315,7 @@ def _remove_gone_players(context: CommandContext, event: Event) -> list[Notifica
     for entry in events.entries_of(context.connection, event.id):
         is_gone = entry.status == EntryStatus.ENTERED and not entry.is_here
         if is_gone and entry.section is not None:
-            notifications += results.leave(context, event, entry)
+            notifications += games_of(event).leave(context, event, entry)
     return notifications
 
 
@@ -379,7 +324,7 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
     assert event.ends_at is not None
     notifications: list[Notification] = []
     if context.now >= event.ends_at:
-        notifications += results.decide_open_games(context, event)
+        notifications += games_of(event).decide_open(context, event)
     games = events.pairings_of(context.connection, event.id, event.round)
     if any(game.is_open for game in games):
         _set_due(context, event, min(event.ends_at, context.now + LOOK))
@@ -389,28 +334,18 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
 
 def _end_round(context: CommandContext, event: Event) -> list[Notification]:
     """Begin the next round, or end the event."""
-    tables = tables_of(context, event)
-    if event.kind == "swiss" and event.round < SWISS_ROUNDS:
-        _begin_round(context, event)
-        return []
-    if event.kind == "cup":
-        played = {
-            game.section for game in events.pairings_of(context.connection, event.id, event.round)
-        }
-        winners = [tables[section][0] for section in sorted(played) if tables.get(section)]
-        if len(winners) > 1:
-            ordered = sorted(winners, key=lambda line: (-line.rating, line.player_id))
-            first = max(tables) + 1
-            counts = sizes(len(ordered), Rules.of(event).size)
-            rows = [
-                _draw_row(line.player_id, first + place % len(counts), place, line.rating)
-                for place, line in enumerate(ordered)
-            ]
-            _store_places(context, event, tables)
-            events.draw(context.connection, event.id, rows)
-            _begin_round(context, event)
-            return []
-    return _finish(context, event, tables)
+    kind = kind_of(event)
+    tables = games_of(event).tables(context, event)
+    games = events.pairings_of(context.connection, event.id, event.round)
+    played = sorted({game.section for game in games})
+    of_round = {section: tables[section] for section in played if tables.get(section)}
+    if not kind.has_next_round(event, of_round):
+        return _finish(context, event, tables)
+    if not kind.keeps_groups:
+        _store_places(context, event, tables)
+        _store_groups(context, event, kind.next_groups(event, of_round), max(tables) + 1)
+    _begin_round(context, event)
+    return []
 
 
 def _begin_round(context: CommandContext, event: Event) -> None:
@@ -419,48 +354,9 @@ def _begin_round(context: CommandContext, event: Event) -> None:
         event.id,
         status=EventStatus.STARTING,
         round=event.round + 1,
-        ends_at=context.now + ROUND[event.kind],
+        ends_at=context.now + kind_of(event).round_length,
         due_at=context.now,
     )
-
-
-def tables_of(
-    context: CommandContext, event: Event, groups: tuple[int, int] | None = None
-) -> dict[int, list[Line]]:
-    """Return the table of each group, or of some groups, by its number."""
-    if event.kind == "duplicate":
-        return duplicates.table(context, event)
-    games: dict[int, list[Pairing]] = {}
-    members: dict[int, dict[int, None]] = {}
-    for game in events.pairings_of(context.connection, event.id, groups=groups):
-        games.setdefault(game.section, []).append(game)
-        pair = (game.first_id, game.second_id)
-        members.setdefault(game.section, {}).update(
-            (player_id, None) for player_id in pair if player_id is not None
-        )
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    tables = {}
-    for section, ids in members.items():
-        group = [entries[player_id] for player_id in ids if player_id in entries]
-        tables[section] = _table(event, group, games[section])
-    return tables
-
-
-def table_of_group(context: CommandContext, event: Event, section: int) -> list[tuple[Line, Entry]]:
-    """Return the table of a group that plays now, without a look at the others."""
-    group = events.entries_of(context.connection, event.id, section)
-    games = events.pairings_of(context.connection, event.id, groups=(section, section))
-    entries = {entry.player_id: entry for entry in group}
-    return [(line, entries[line.player_id]) for line in _table(event, group, games)]
-
-
-def _table(event: Event, group: Sequence[Entry], games: Sequence[Pairing]) -> list[Line]:
-    contestants = [
-        Contestant(entry.player_id, entry.forfeits, entry.rating or 0.0)
-        for entry in group
-        if entry.status != EntryStatus.REMOVED
-    ]
-    return standings(contestants, games, swiss=event.kind == "swiss")
 
 
 def _store_places(
@@ -475,22 +371,29 @@ def _finish(
     context: CommandContext, event: Event, tables: Mapping[int, Sequence[Line]]
 ) -> list[Notification]:
     """Store the places, end the event, and tell each player the result."""
+    kind = kind_of(event)
     _store_places(context, event, tables)
     _end(context, event, EventStatus.FINISHED)
+    if kind.team_size > 1:
+        return team_events.finish(context, event)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     counts = group_sizes(entries.values())
     ratings = events.ordinals(context.connection, event.game, event.id)
-    final = _enter_final(context, event, tables) if is_monthly(event) else ""
+    winning_group = kind.winning_group(tables) if tables else 0
+    final = ""
+    qualification = kind.qualifies_for(event)
+    if qualification is not None and tables:
+        final = _enter_winner(context, event, qualification, tables[winning_group])
     notifications: list[Notification] = []
     for section, lines in tables.items():
-        rows = [row_of(line, entries[line.player_id].userid) for line in lines]
+        rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
         has_winner = sum(line.place == 1 for line in lines) == 1
         for line in lines:
             entry = entries[line.player_id]
             if entry.section != section:
                 continue  # the player reached a later round
-            is_moved = event.kind == "league" and not is_provisional(ratings[line.player_id][1])
-            moves = movement(section, line.place, counts[section])
+            is_newcomer = is_provisional(ratings[line.player_id][1])
+            moves = kind.movement(section, line.place, counts[section])
             notifications += letters.news(
                 context,
                 event,
@@ -499,46 +402,35 @@ def _finish(
                 rows=rows,
                 section=section,
                 place=line.place,
-                moves=moves if is_moved else 0,
-                champion=line.place == 1 and has_winner and section == _last_section(event, tables),
+                moves=0 if is_newcomer else moves,
+                champion=line.place == 1 and has_winner and section == winning_group,
                 final=final,
             )
     return notifications
 
 
-def _enter_final(context: CommandContext, cup: Event, tables: Mapping[int, Sequence[Line]]) -> str:
-    """Enter the winner of a monthly cup for the final of the year; return the day of its start.
+def _enter_winner(
+    context: CommandContext,
+    event: Event,
+    qualification: Qualification,
+    lines: Sequence[Line],
+) -> str:
+    """Enter the winner of an event for the one that it qualifies for; return the day of its start.
 
-    Return ``""`` if the final has begun, or the cup has no winner.
+    Return ``""`` if that one has begun, or there is no winner.
+
+    Args:
+        lines: the table of the group whose first player has won.
     """
-    winners = tables[_last_section(cup, tables)][:1]
-    year = year_of(cup)
-    starts_at = final_starts(year)
-    final = events.of_number(context.connection, "final", cup.game, year)
-    if not winners or (final is not None and final.status != EventStatus.OPEN):
+    kind = SERVERS[qualification.kind]
+    number, starts_at = qualification.number, qualification.starts_at
+    following = events.of_number(context.connection, kind.word, event.game, number)
+    if not lines or (following is not None and following.status != EventStatus.OPEN):
         return ""
-    if final is None:
-        final = create(
-            context, "final", cup.game, number=year, closes_at=starts_at, starts_at=starts_at
-        )
-    events.enter(context.connection, final.id, [winners[0].player_id], context.now)
+    if following is None:
+        following = create(context, kind, event.game, starts_at, number=number)
+    events.enter(context.connection, following.id, [lines[0].player_id], context.now)
     return f"{starts_at:%Y-%m-%d}"
-
-
-def _last_section(event: Event, tables: Mapping[int, Sequence[Line]]) -> int:
-    """Return the group whose winner wins: the top group of a league, the last one of a cup."""
-    return max(tables) if event.kind == "cup" else min(tables)
-
-
-def row_of(line: Line, userid: str) -> Mapping[str, object]:
-    return {
-        "place": line.place,
-        "userid": userid,
-        "points": line.points,
-        "won": line.won,
-        "drawn": line.drawn,
-        "lost": line.lost,
-    }
 
 
 def _step_nothing(context: CommandContext, event: Event) -> Sequence[Notification]:

@@ -7,20 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
-from pbmserv.commands.table.contests import Contest, Events, OneEvent
+from pbmserv.commands.table.events import EventByGame, EventByNumber, Events
 from pbmserv.engine.clocks import zone
-from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.accounts.preferences import DIGEST_MINUTE
-from pbmserv.service.boards.proposals import read_options
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
-from pbmserv.service.events import course, duplicates, letters, pages, results
-from pbmserv.service.events.kinds import OWN_KINDS, RULES, Rules, is_monthly
-from pbmserv.service.events.pairing import why_no_swiss
+from pbmserv.service.events import course, games, letters, pages, team_commands
+from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
+from pbmserv.service.events.kinds.registry import PLAYERS, SERVERS, kind_of
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
 from pbmserv.store import events
 from pbmserv.store.accounts import persons, players, preferences
@@ -51,7 +49,7 @@ _ANY_DAY = date(2026, 1, 1)
 # -- leagues, cups and Swiss tournaments of the server -----------------------------------------
 
 
-def contest(context: CommandContext, command: Contest) -> Answer:
+def event_by_game(context: CommandContext, command: EventByGame) -> Answer:
     """``league join|leave game [once]``, and the same for ``cup`` and ``swiss``.
 
     Raises:
@@ -59,52 +57,55 @@ def contest(context: CommandContext, command: Contest) -> Answer:
     """
     player = context.speaker(command.who)
     words = [word.lower() for word in command.words]
-    once = words[-1:] == ["once"] and command.kind == "league"
+    kind = SERVERS[command.kind]
+    once = words[-1:] == ["once"] and kind.recurs
     if once:
         words = words[:-1]
     if len(words) != 2 or words[0] not in _JOIN | _LEAVE:
         raise Refused("event-words", kind=command.kind, example=f"{command.kind} join GAME")
     game = known_game(context, words[1])
     if words[0] in _LEAVE:
-        return _leave_contest(context, player, command.kind, game)
-    return _join_contest(context, player, command.kind, game, once=once)
+        return _leave_by_game(context, player, kind, game)
+    return _join_by_game(context, player, kind, game, once=once)
 
 
-def _join_contest(
-    context: CommandContext, player: Player, kind: str, game: AnyGame, *, once: bool
+def _join_by_game(
+    context: CommandContext, player: Player, kind: Kind, game: AnyGame, *, once: bool
 ) -> Answer:
     key = game.info.key
     must_be_open(context, game)
     _must_be_for_two(game)
-    if kind == "swiss" and why_no_swiss():
-        raise Refused("event-no-swiss", example=f"cup join {key}")
-    event = events.open_event(context.connection, kind, key, context.now)
+    if kind.why_unavailable():
+        raise Refused(f"event-no-{kind.word}", example=f"cup join {key}")
+    event = events.open_event(context.connection, kind.word, key, context.now)
     if event is not None:
         entry = events.entry_of(context.connection, event.id, player.id)
         is_regular = events.is_regular(context.connection, key, player.id)
-        if entry is not None and (kind != "league" or once != is_regular):
+        if entry is not None and (not kind.recurs or once != is_regular):
             raise _entered_already(context, event)
     _must_be_free_to_enter(context, player, event)
     if event is None:
-        event = course.new_event(context, kind, key)
+        event = course.create_next(context, kind, key)
     events.enter(context.connection, event.id, [player.id], context.now)
-    if kind == "league" and once:
-        events.drop_regular(context.connection, key, player.id)
-    elif kind == "league":
-        events.add_regular(context.connection, key, player.id, context.now)
-    has_digest = _turn_digest_on(context, player) if kind == "league" else False
-    if is_monthly(event):
+    has_digest = False
+    if kind.recurs:
+        if once:
+            events.drop_regular(context.connection, key, player.id)
+        else:
+            events.add_regular(context.connection, key, player.id, context.now)
+        has_digest = _turn_digest_on(context, player, kind)
+    if kind.begins_full_groups:
         events.change(context.connection, event.id, due_at=context.now)
     return _entered(context, event, once=once, digest=has_digest)
 
 
-def _leave_contest(context: CommandContext, player: Player, kind: str, game: AnyGame) -> Answer:
+def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: AnyGame) -> Answer:
     """End the recurring entry, and the entry to an event that has not started."""
     key = game.info.key
-    was_regular = kind == "league" and events.drop_regular(context.connection, key, player.id)
+    was_regular = kind.recurs and events.drop_regular(context.connection, key, player.id)
     left, running = None, None
     for event in events.of_player(context.connection, player.id, (*BEFORE_START, *UNDER_WAY)):
-        if (event.kind, event.game, event.owner_id) != (kind, key, None):
+        if (event.kind, event.game, event.owner_id) != (kind.word, key, None):
             continue
         entry = events.entry_of(context.connection, event.id, player.id)
         if entry is not None and entry.section is None:
@@ -113,12 +114,14 @@ def _leave_contest(context: CommandContext, player: Player, kind: str, game: Any
         else:
             running = event
     if not (was_regular or left or running):
-        raise Refused("event-not-entered", part=f"{kind} {key}", example=f"{kind} join {key}")
+        raise Refused(
+            "event-not-entered", part=f"{kind.word} {key}", example=f"{kind.word} join {key}"
+        )
     if not (was_regular or left) and running is not None:
         raise Refused("event-runs", part=str(running.id), example=f"event leave {running.id}")
     words = {
         "what": "left",
-        "kind": kind,
+        "kind": kind.word,
         "title": game.info.title,
         "game": key,
         "running": running.id if running else 0,
@@ -151,9 +154,10 @@ def _entered_already(context: CommandContext, event: Event) -> Refused:
     return Refused("event-entered", part=name, example=f"events {event.id}")
 
 
-def _turn_digest_on(context: CommandContext, player: Player) -> bool:
-    """Give a new player of a league the daily digest; return whether that is new."""
-    is_first = not events.has_entered_before(context.connection, player.id, "league")
+def _turn_digest_on(context: CommandContext, player: Player, kind: Kind) -> bool:
+    """Give a player the daily digest with the first entry to a kind of event that recurs; return
+    whether that is new."""
+    is_first = not events.has_entered_before(context.connection, player.id, kind.word)
     if player.digest_minute is not None or not is_first:
         return False
     due = next_local(context.now, zone(player.tz), DIGEST_MINUTE)
@@ -174,7 +178,7 @@ def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
         "most": rules.most,
         "size": rules.size,
         "boxes": rules.boxes,
-        "own": event.owner_id is not None,
+        "own": event.is_own,
         "once": False,
         "digest": False,
         **words,
@@ -185,7 +189,7 @@ def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
 # -- one event ---------------------------------------------------------------------------------
 
 
-def one_event(context: CommandContext, command: OneEvent) -> Answer:
+def event_by_number(context: CommandContext, command: EventByNumber) -> Answer:
     """``event join|leave|create|invite|letters|cancel …``
 
     Raises:
@@ -212,10 +216,12 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "join")
-    is_own = event.owner_id is not None or event.kind == "duplicate"
-    if not is_own and not Rules.of(event).invited:
+    kind = kind_of(event)
+    if kind.team_size > 1:
+        return team_commands.enter(context, player, [event.game])
+    if kind.is_entered_by_game and not event.is_own:
         game = known_game(context, event.game)
-        return _join_contest(context, player, event.kind, game, once=event.kind == "league")
+        return _join_by_game(context, player, kind, game, once=kind.recurs)
     entry = events.entry_of(context.connection, event.id, player.id)
     rules = Rules.of(event)
     if entry is not None and entry.status != EntryStatus.INVITED:
@@ -230,8 +236,13 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
     events.enter(context.connection, event.id, [player.id], context.now)
     if count == rules.most:  # it begins now
-        begins = {"closes_at": context.now, "starts_at": context.now, "due_at": context.now}
-        events.change(context.connection, event.id, **begins)
+        events.change(
+            context.connection,
+            event.id,
+            closes_at=context.now,
+            starts_at=context.now,
+            due_at=context.now,
+        )
     return _entered(context, event)
 
 
@@ -243,11 +254,13 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
+    if entry.section is None and kind_of(event).team_size > 1:
+        raise Refused("team-entered", part=event.game, example=f"team withdraw {event.game}")
     if entry.section is None:
         events.drop_entry(context.connection, event.id, player.id)
         notifications: tuple[Notification, ...] = ()
     else:
-        notifications = tuple(results.withdraw(context, event, player.id))
+        notifications = tuple(games.withdraw(context, event, player.id))
         events.change(context.connection, event.id, due_at=context.now)
     after = events.entry_of(context.connection, event.id, player.id)
     status = "before" if after is None else str(after.status)
@@ -319,48 +332,34 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     """``event create game cup|swiss|duplicate "name" [-entries=8] [-until="1 Mar"] [-invited]
     [-boxes=3] [options]``"""
     plain, options = _split(words)
-    example = 'event create GAME cup "NAME" -entries=8'
-    kinds = [word.lower() for word in plain if word.lower() in OWN_KINDS]
-    games = [word.lower() for word in plain if word.lower() in context.services.registry]
-    if not kinds or not games:
+    words = [word.lower() for word in plain]
+    example = CREATE_EXAMPLE
+    kinds = [PLAYERS[word] for word in words if word in PLAYERS]
+    keys = [word for word in words if word in context.services.registry]
+    if not kinds or not keys:
         raise Refused("event-create", example=example)
-    kind, game = kinds[0], known_game(context, games[0])
+    kind, game = kinds[0], known_game(context, keys[0])
     must_be_open(context, game)
     _must_be_for_two(game)
-    if kind == "swiss" and why_no_swiss():
-        raise Refused("event-no-swiss", example="events")
-    rest = [word for word in plain if word.lower() not in {kind, game.info.key}]
+    if kind.why_unavailable():
+        raise Refused(f"event-no-{kind.word}", example="events")
+    rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
     name = _checked_name(context, " ".join(rest), example)
     if not histories.of_player(context.connection, player.id, None, 1):
         raise Refused("event-newcomer", example=f"{game.info.key} seek")
     if events.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
-    least = RULES[kind].least
-    most = _entries(options.pop("-entries", ""), kind, least)
-    boxes = _boxes(options.pop("-boxes", "")) if kind == "duplicate" else 0
+    most = _entries(options.pop("-entries", ""), kind)
+    boxes = _boxes(options.pop("-boxes", ""), kind) if kind.shares_boxes else 0
     until = _until(context, player, options.pop("-until", ""))
     invited = "-invited" in options
     options.pop("-invited", None)
     written = tuple(f"{name}={value}" if value else name for name, value in options.items())
-    line = f"event create {game.info.key} {kind}"
-    if kind == "duplicate":
-        board_options = duplicates.options_of(game, written, line)
-    else:
-        board_options, _ = read_options(game, written, 2, game.info.key, line)
-        if races(game) and game.is_race(game.options(board_options, 2)):
-            raise Refused("event-race", part="-race", example=example)
-    rules = replace(RULES[kind], most=most, invited=invited, boxes=boxes)
-    event = course.create(
-        context,
-        kind,
-        game.info.key,
-        owner_id=player.id,
-        name=name,
-        options=list(board_options),
-        rules=rules.as_json(),
-        closes_at=until,
-        starts_at=until,
-    )
+    line = f"event create {game.info.key} {kind.word}"
+    board_options = kind.board_options(game, written, line)
+    rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
+    held = course.Held(player.id, name, board_options, rules)
+    event = course.create(context, kind, game.info.key, until, held=held)
     events.enter(context.connection, event.id, [player.id], context.now)
     return _entered(context, event)
 
@@ -400,16 +399,17 @@ def _checked_name(context: CommandContext, written: str, example: str) -> str:
     return name
 
 
-def _entries(text: str, kind: str, least: int) -> int:
+def _entries(text: str, kind: Kind) -> int:
+    least = kind.rules.least
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not text:
         return max(USUAL_ENTRIES, least)
-    most = RULES[kind].most or MOST_ENTRIES
+    most = kind.rules.most or MOST_ENTRIES
     if not least <= number <= most:
         raise Refused(
             "event-entries",
             part=text[:20],
-            kind=kind,
+            kind=kind.word,
             least=least,
             most=most,
             example=f"-entries={least}",
@@ -417,10 +417,10 @@ def _entries(text: str, kind: str, least: int) -> int:
     return number
 
 
-def _boxes(text: str) -> int:
+def _boxes(text: str, kind: Kind) -> int:
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not text:
-        return RULES["duplicate"].boxes
+        return kind.rules.boxes
     if not 1 <= number <= MOST_BOXES:
         raise Refused("event-boxes", part=text[:20], most=MOST_BOXES, example="-boxes=3")
     return number

@@ -1,10 +1,11 @@
-"""Groups of a league: their sizes, and the order of the players by the last season (pure)."""
+"""Groups of players: their sizes, and the order of the players by the last season (pure)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pbmserv.store.events import Entry, LastPlace
 
@@ -33,6 +34,24 @@ def sizes(players: int, most: int) -> list[int]:
     groups = max(1, -(-players // most))
     size, larger = divmod(players, groups)
     return [size + 1] * larger + [size] * (groups - larger)
+
+
+_T = TypeVar("_T")
+
+
+def split(players: Sequence[_T], most: int) -> list[list[_T]]:
+    """Return groups of neighbours in the order of the players."""
+    groups, start = [], 0
+    for size in sizes(len(players), most):
+        groups.append(list(players[start : start + size]))
+        start += size
+    return groups
+
+
+def deal(players: Sequence[_T], most: int) -> list[list[_T]]:
+    """Return groups of equal strength, to which the players are dealt like cards."""
+    count = len(sizes(len(players), most))
+    return [list(players[first::count]) for first in range(count)]
 
 
 def group_sizes(entries: Iterable[Entry]) -> Counter[int]:

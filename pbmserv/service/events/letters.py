@@ -10,7 +10,8 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Waiting
-from pbmserv.service.events.kinds import name_of
+from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.tables import Line
 from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
@@ -26,10 +27,22 @@ def facts(context: CommandContext, event: Event) -> dict[str, Any]:
         "kind": event.kind,
         "game": event.game,
         "title": title,
-        "name": name_of(event, title),
+        "name": f'"{event.name}"' if event.name else kind_of(event).name(event, title),
         "starts": f"{event.starts_at:%Y-%m-%d}",
         "closes": f"{event.closes_at:%Y-%m-%d}",
         "ends": f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
+    }
+
+
+def row_of(line: Line, userid: str) -> Mapping[str, object]:
+    """Return the words of a line in a table."""
+    return {
+        "place": line.place,
+        "userid": userid,
+        "points": line.points,
+        "won": line.won,
+        "drawn": line.drawn,
+        "lost": line.lost,
     }
 
 
@@ -57,6 +70,7 @@ def start_letters(
     userids: Mapping[int, str],
     boards: Sequence[BoardRow],
     bye: int | None = None,
+    teams: Mapping[str, str] | None = None,
 ) -> list[Notification]:
     """Return the letters about the start of a group: one for each player, with all boards.
 
@@ -65,8 +79,10 @@ def start_letters(
     Args:
         userids: the players of the group by player id, in the order of the draw.
         bye: the player who has no game in this round.
+        teams: the name of each player's team, in an event of teams.
     """
     letters = []
+    kind = kind_of(event)
     groups = events.count_groups(context.connection, event.id)
     for player_id in userids:
         player = players.by_id(context.connection, player_id)
@@ -78,7 +94,8 @@ def start_letters(
             if sitter is None:
                 continue
             opponent = next(name for name in board.names if name != sitter.userid)
-            games.append({"board": board.id, "opponent": opponent, "first": sitter.seat == 0})
+            game = {"board": board.id, "opponent": opponent, "first": sitter.seat == 0}
+            games.append({**game, "team": (teams or {}).get(opponent, "")})
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))
@@ -86,8 +103,10 @@ def start_letters(
         words = {
             **facts(context, event),
             "section": section,
-            "grouped": groups > 1 or event.kind in {"league", "cup"},
+            "grouped": groups > 1 or kind.names_groups,
             "round": event.round,
+            "move_days": kind.terms.forfeit,
+            "total_days": kind.terms.total or 0,
             "players": list(userids.values()),
             "games": games,
             "bye": bye == player_id,

@@ -9,13 +9,16 @@ from typing import Any
 
 from pbmserv.engine.clocks import zone
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course, duplicates, letters
-from pbmserv.service.events.groups import group_sizes, movement
-from pbmserv.service.events.kinds import SWISS_ROUNDS, Rules, terms_of
+from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
+from pbmserv.service.events.games import games_of
+from pbmserv.service.events.groups import group_sizes
+from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.tables import Line
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.events import Event, Pairing
+from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 MOST = 100
@@ -29,6 +32,10 @@ NAMED = 200
 
 TABLES = 8
 """Tables in one digest."""
+
+SHORT, TOP, NEIGHBOURS = 12, 5, 3
+"""Lines of a table that a digest shows whole; of a longer one, the lines at its top, and those on
+either side of the reader's."""
 
 MONDAY = 0
 
@@ -52,7 +59,7 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
             **letters.facts(context, event),
             "status": str(event.status),
             "round": event.round,
-            "entered": counts.get(event.id, 0),
+            "entered": counts.get(event.id, 0) // kind_of(event).team_size,
             "most": Rules.of(event).most,
             "invited": Rules.of(event).invited,
             "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
@@ -67,15 +74,17 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     Args:
         first: the first of the groups whose tables are returned, at most `GROUPS`.
     """
+    kind = kind_of(event)
     groups = (first, first + GROUPS - 1)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
-    tables = course.tables_of(context, event, groups)
-    boxes = duplicates.boxes_of(context, event) if event.kind == "duplicate" else []
+    tables = games_of(event).tables(context, event, groups)
+    boxes = shared_boxes.boxes_of(context, event) if kind.shares_boxes else []
     games = []
-    if event.kind != "duplicate":
+    if not kind.shares_boxes:
         games = events.pairings_of(context.connection, event.id, groups=groups)
     counts = group_sizes(entries.values())
+    of_teams = team_events.groups_of(context, event, groups) if kind.team_size > 1 else {}
     sections = [
         {
             "section": section,
@@ -92,14 +101,18 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                    "boxes": duplicates.marks_of(boxes, entries[line.player_id].seed or 0),
-                    "moves": movement(section, line.place, counts[section])
-                    if event.kind == "league"
-                    else 0,
+                    "boxes": shared_boxes.marks_of(boxes, entries[line.player_id].seed or 0),
+                    "moves": kind.movement(section, line.place, counts[section]),
                 }
                 for line in lines
             ],
             "games": [_game(game, names) for game in games if game.section == section],
+            "teams": [
+                team_events.row_of(line, of_teams[section]) for line in of_teams[section].lines
+            ]
+            if of_teams
+            else [],
+            "matches": team_events.matches_of(of_teams[section]) if of_teams else [],
             "removed": [
                 entry.userid
                 for entry in entries.values()
@@ -108,19 +121,19 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         }
         for section, lines in sorted(tables.items())
     ]
-    rules, terms = Rules.of(event), terms_of(event)
+    rules, terms = Rules.of(event), kind.terms
     return {
         **letters.facts(context, event),
         "status": str(event.status),
         "round": event.round,
-        "rounds": SWISS_ROUNDS if event.kind == "swiss" else 0,
+        "rounds": kind.rounds,
         "options": list(event.options),
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
         "boxes": [board.id for board in boxes],
         "invited": rules.invited,
-        "own": event.owner_id is not None,
+        "own": event.is_own,
         "move_days": terms.forfeit,
         "total_days": terms.total or 0,
         "waiting": [
@@ -128,7 +141,8 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
             for entry in entries.values()
             if entry.section is None and entry.status == EntryStatus.ENTERED
         ][:NAMED],
-        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values()),
+        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values())
+        // kind.team_size,
         "first": first,
         "groups": max(counts, default=0),
         "sections": sections,
@@ -139,24 +153,35 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
 def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any]]:
     """Return the tables for a player's digest: on a Monday, those of groups that play.
 
-    A table without a result, or without a game that runs, is no news. In a Swiss each round brings
-    a letter instead.
+    A table without a result, or without a game that runs, is no news. Of a long table it is the top
+    and the lines around the player.
     """
     if local_date(context.now, zone(player.tz)).weekday() != MONDAY:
         return []
     tables = []
     for event in events.of_player(context.connection, player.id, (EventStatus.RUNNING,)):
         entry = events.entry_of(context.connection, event.id, player.id)
-        if event.kind == "swiss" or entry is None or entry.section is None or entry.muted:
+        if event.game not in context.services.registry or not kind_of(event).has_weekly_table:
             continue
-        if event.game not in context.services.registry:
+        if entry is None or entry.section is None or entry.muted:
             continue
-        lines = course.table_of_group(context, event, entry.section)
+        lines = paired_games.table_of_group(context, event, entry.section)
         if any(line.open for line, _ in lines) and any(line.points for line, _ in lines):
-            rows = [{**course.row_of(line, one.userid), "open": line.open} for line, one in lines]
+            rows = [
+                {**letters.row_of(line, one.userid), "open": line.open}
+                for line, one in _around(lines, player.id)
+            ]
             facts = letters.facts(context, event)
             tables.append({**facts, "section": entry.section, "rows": rows})
     return tables[:TABLES]
+
+
+def _around(lines: list[tuple[Line, Entry]], player_id: int) -> list[tuple[Line, Entry]]:
+    """Return the lines of a table that a digest shows to a player."""
+    if len(lines) <= SHORT:
+        return lines
+    own = next((at for at, (line, _) in enumerate(lines) if line.player_id == player_id), 0)
+    return [shown for at, shown in enumerate(lines) if at < TOP or abs(at - own) <= NEIGHBOURS]
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:

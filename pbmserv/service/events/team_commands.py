@@ -6,14 +6,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.commands.table.contests import OneTeam, TeamChat, Teams
+from pbmserv.commands.table.events import OneTeam, TeamChat, Teams
+from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import unknown_player
+from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
+from pbmserv.service.events import course, letters, team_events
+from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.team_captains import appoint
 from pbmserv.service.events.teams import (
     BOARDS,
@@ -25,18 +28,20 @@ from pbmserv.service.events.teams import (
     news,
     own_facts,
 )
-from pbmserv.store import teams
+from pbmserv.store import events, teams
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
+from pbmserv.store.events import Entry
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.teams import MemberStatus
-from pbmserv.store.teams import Team
+from pbmserv.store.teams import Member, Team
 
 MOST_INVITED = 12
 """Most invitations of a team that wait for an answer."""
 
 _NAME = re.compile(r"[\w .'!?&+-]+")
+_KIND = SERVERS["team"]
 _ON_OFF = frozenset({"on", "off"})
 
 
@@ -192,8 +197,8 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
         teams.set_member(context.connection, team.id, other.id, MemberStatus.INVITED, context.now)
     part = Part("team-invited", {**facts(context, team), "inviter": player.userid})
     answer = _answer(context, team, "invited", names=[other.userid for other in others])
-    letters = tuple(Notification(other.address, other.id, part) for other in others)
-    return replace(answer, notifications=letters)
+    notifications = tuple(Notification(other.address, other.id, part) for other in others)
+    return replace(answer, notifications=notifications)
 
 
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -220,12 +225,12 @@ def _joined(context: CommandContext, player: Player, team_id: int) -> Answer:
     if len(teams.members(context.connection, team.id)) >= MOST_MEMBERS:
         raise Refused("team-full", part=team.name, most=MOST_MEMBERS, example="teams")
     teams.set_member(context.connection, team.id, player.id, MemberStatus.MEMBER, context.now)
-    letters = news(context, team, "joined", without=player.id, player=player.userid)
-    return replace(_answer(context, team, "joined"), notifications=tuple(letters))
+    notifications = news(context, team, "joined", without=player.id, player=player.userid)
+    return replace(_answer(context, team, "joined"), notifications=tuple(notifications))
 
 
 def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``no`` to an invitation: the captain is told, and cannot ask again.
+    """``no`` to an invitation: the captain is notifications, and cannot ask again.
 
     Raises:
         Refused: the invitation was answered before, or the team is gone.
@@ -238,16 +243,16 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
     if before is not None and before.status == MemberStatus.MEMBER:
         raise Refused("team-already", part=team.name, example="team leave")
     declined = before is not None and before.status == MemberStatus.INVITED
-    letters: list[Notification] = []
+    notifications: list[Notification] = []
     if declined:
         teams.set_member(context.connection, team.id, player.id, MemberStatus.DECLINED, context.now)
-        letters = [
+        notifications = [
             one
             for one in news(context, team, "declined", player=player.userid)
             if one.player_id == team.captain_id
         ]
     part = Part("team", {**facts(context, team), "what": "declined"})
-    return Answer((part,), tuple(letters))
+    return Answer((part,), tuple(notifications))
 
 
 # -- members -------------------------------------------------------------------------------------
@@ -257,12 +262,13 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     team = _own(context, player)
     teams.remove(context.connection, team.id, player.id)
     part = Part("team", {**facts(context, team), "what": "left"})
-    letters = news(context, team, "left", player=player.userid)
+    notifications = news(context, team, "left", player=player.userid)
     if team.captain_id == player.id:
-        letters = appoint(context, team, "left")
+        notifications = appoint(context, team, "left")
+    notifications += team_events.follow_order(context, team)
     if not teams.members(context.connection, team.id):
         teams.disband(context.connection, team.id)
-    return Answer((part,), tuple(letters))
+    return Answer((part,), tuple(notifications))
 
 
 def _order(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -278,6 +284,7 @@ def _order(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         raise Refused("team-order", boards=min(BOARDS, len(members)), example=example)
     order = [*names, *(name for name in members if name not in names)]
     teams.set_order(context.connection, team.id, [members[name].player_id for name in order])
+    team_events.follow_order(context, team)
     return _answer(context, team, "ordered")
 
 
@@ -289,8 +296,10 @@ def _captain(context: CommandContext, player: Player, words: Sequence[str]) -> A
         raise Refused("team-yourself", part="captain", example="team")
     teams.change(context.connection, team.id, captain_id=other.id)
     team = replace(team, captain_id=other.id)
-    letters = news(context, team, "captain", without=player.id, why="handed", former=player.userid)
-    return replace(_answer(context, team, "handed"), notifications=tuple(letters))
+    notifications = news(
+        context, team, "captain", without=player.id, why="handed", former=player.userid
+    )
+    return replace(_answer(context, team, "handed"), notifications=tuple(notifications))
 
 
 def _remove(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -299,10 +308,11 @@ def _remove(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if other.id == player.id:
         raise Refused("team-yourself", part="remove", example="team leave")
     teams.remove(context.connection, team.id, other.id)
+    notifications = team_events.follow_order(context, team)
     answer = _answer(context, team, "removed", player=other.userid)
     words_to_other = {**facts(context, team), "what": "removed"}
     letter = Notification(other.address, other.id, Part("team-news", words_to_other))
-    return replace(answer, notifications=(letter,))
+    return replace(answer, notifications=(letter, *notifications))
 
 
 def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -348,6 +358,84 @@ def _named_member(context: CommandContext, team: Team, words: Sequence[str], ver
     return player
 
 
+# -- events --------------------------------------------------------------------------------------
+
+
+def enter(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    """Enter the captain's team for the next event of a game; the first entry creates it.
+
+    Raises:
+        Refused: the team is too small, or one of its players may not enter.
+    """
+    team = _led_by(context, player)
+    game = _named_game(context, words, "enter")
+    key = game.info.key
+    players = team_events.lineup(context, team)
+    if len(players) < BOARDS:
+        missing = BOARDS - len(players)
+        raise Refused("team-too-few", part=team.name, missing=missing, example="team invite FRIEND")
+    event = events.open_event(context.connection, _KIND.word, key, context.now)
+    entries = events.entries_of(context.connection, event.id) if event is not None else []
+    if event is not None and any(entry.team_id == team.id for entry in entries):
+        name = letters.facts(context, event)["name"]
+        raise Refused("event-entered", part=name, example=f"events {event.id}")
+    _must_be_free(context, players, entries)
+    if event is None:
+        event = course.create_next(context, _KIND, key)
+    ids = [member.player_id for member in players]
+    events.set_lineup(context.connection, event.id, team.id, ids, context.now)
+    facts = letters.facts(context, event)
+    about = {"event": event.id, "event_name": facts["name"], "starts": facts["starts"]}
+    notifications = news(context, team, "entered", without=player.id, **about)
+    answer = _answer(context, team, "entered", game=key, **about)
+    return replace(answer, notifications=tuple(notifications))
+
+
+def _must_be_free(
+    context: CommandContext, players: Sequence[Member], entries: Sequence[Entry]
+) -> None:
+    """Refuse a line-up with a player who is barred, or plays for another team under any name."""
+    entered = {entry.player_id: entry.userid for entry in entries}
+    ids = [member.player_id for member in players]
+    people = persons.persons_of(context.connection, ids)
+    for member in players:
+        names = people.names(member.player_id)
+        bars = [events.barred_until(context.connection, name, context.now) for name in names]
+        latest = max((until for until in bars if until is not None), default=None)
+        if latest is not None:
+            until = f"{latest:%Y-%m-%d}"
+            raise Refused("team-barred", part=member.userid, until=until, example="team")
+        twice = [entered[name] for name in sorted(names) if name in entered]
+        twice += [one.userid for one in players if one.player_id in names - {member.player_id}]
+        if twice:
+            raise Refused("team-twice", part=member.userid, other=twice[0], example="team")
+
+
+def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
+    """Take the team out of an event that still takes entries."""
+    team = _led_by(context, player)
+    key = _named_game(context, words, "withdraw").info.key
+    mine = events.open_to_team(context.connection, team.id, context.now)
+    event = next((event for event in mine if event.game == key), None)
+    if event is None:
+        raise Refused("team-not-entered", part=team.name, example=f"team enter {key}")
+    events.set_lineup(context.connection, event.id, team.id, [], context.now)
+    name = letters.facts(context, event)["name"]
+    notifications = news(context, team, "withdrawn", without=player.id, event_name=name)
+    answer = _answer(context, team, "withdrawn", event_name=name)
+    return replace(answer, notifications=tuple(notifications))
+
+
+def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> AnyGame:
+    if len(words) != 1:
+        raise Refused("team-game", part=verb, example=f"team {verb} blackbox")
+    game = known_game(context, words[0].lower())
+    must_be_open(context, game)
+    if not game.info.is_for(2):
+        raise Refused("event-seats", part=game.info.title, example="events")
+    return game
+
+
 # -- words ---------------------------------------------------------------------------------------
 
 
@@ -384,13 +472,13 @@ def _said_to_team(context: CommandContext, player: Player, team: Team) -> Answer
     part = Part(
         "team-chat", {"by": player.userid, "said": said, "team": team.id, "name": team.name}
     )
-    letters = tuple(
+    to_readers = tuple(
         Notification(member.address, member.player_id, part)
         for member in readers
         if not member.muted
     )
     sent = {"to": [member.userid for member in readers], "unreachable": [], "said": said}
-    return Answer((Part("message-sent", sent),), letters)
+    return Answer((Part("message-sent", sent),), to_readers)
 
 
 _VERBS: Mapping[str, Callable[[CommandContext, Player, Sequence[str]], Answer]] = {
@@ -403,4 +491,6 @@ _VERBS: Mapping[str, Callable[[CommandContext, Player, Sequence[str]], Answer]] 
     "remove": _remove,
     "letters": _letters,
     "show": _show,
+    "enter": enter,
+    "withdraw": _withdraw,
 }

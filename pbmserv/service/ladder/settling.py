@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from pbmserv.engine.record import FORFEIT
+from pbmserv.engine.types import Seat
+from pbmserv.service.boards.lateness import late_seats
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.ladder.ranks import SILENT, Result, result_of, shift_of
@@ -56,16 +58,10 @@ def _result(context: CommandContext, board: BoardRow, lower: Place, upper: Place
     if None in seats:  # an operator gave the seat to another player
         return Result.NONE
     is_late = outcome["reason"] == FORFEIT
-    if is_late and _were_both_awaited(context, board):
+    if is_late and len(late_seats(context, board, Seat(outcome["seat"]))) == 2:
         return Result.NONE
     places = [outcome["places"][sitter.seat] for sitter in seats if sitter is not None]
     return result_of((places[0], places[1]), late=is_late)
-
-
-def _were_both_awaited(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether both players were to move when one lost on time, so that both were late."""
-    before = context.position(board).before
-    return before is not None and len(before.game.to_act(before.state)) == board.seats
 
 
 def _shift(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.table.accounts import Forgot, Signup
-from pbmserv.commands.table.contests import TeamChat
+from pbmserv.commands.table.events import TeamChat
 from pbmserv.commands.table.playing import Chat, Message
 from pbmserv.errors import GameAway, PlayerError
 from pbmserv.mail.letter_kinds import kind_of

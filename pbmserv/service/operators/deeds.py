@@ -24,7 +24,7 @@ from pbmserv.store.core.writer import Writer
 LONGEST_WHY = 500
 """Characters of a reason."""
 KINDS = (
-    *("user", "board", "game", "event", "mail", "letter"),
+    *("user", "board", "game", "event", "mail", "letter", "ladder"),
     *("broadcast", "announcement", "sender"),
 )
 """First words of targets; other targets are ``ratings`` and, for several letters, ``3 letters``."""

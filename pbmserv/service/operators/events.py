@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from pbmserv.engine.protocol import races
 from pbmserv.engine.types import Seat
-from pbmserv.errors import OperatorError, Refused
+from pbmserv.errors import OperatorError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.events import course, letters, pages, results
-from pbmserv.service.events.kinds import CLOSING, KINDS
-from pbmserv.service.events.pairing import why_no_swiss
+from pbmserv.service.events import course, games, letters, pages, paired_games
+from pbmserv.service.events.kinds.kind import Kind
+from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
 from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.deeds import Deed, Signature
@@ -21,6 +20,7 @@ from pbmserv.store import events
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.events import BEFORE_START, OVER, Event, Pairing
+from pbmserv.store.operators import events as event_rows
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EventStatus
 
@@ -45,21 +45,20 @@ def create_event(context: CommandContext, _: Signature, kind: str, game: str, st
     Raises:
         OperatorError: there is no such kind or game, the day is wrong, or one is open already.
     """
-    if kind not in KINDS:
-        raise OperatorError(f"there is no kind {kind}; there are: {', '.join(KINDS)}")
-    if kind == "swiss" and (reason := why_no_swiss()):
+    words = [word for word, each in SERVERS.items() if not each.rules.invited]
+    if kind not in words:
+        raise OperatorError(f"there is no kind {kind}; there are: {', '.join(words)}")
+    server_kind = SERVERS[kind]
+    if reason := server_kind.why_unavailable():
         raise OperatorError(reason)
     key = game_key(context, game)
-    if kind == "duplicate" and not races(known_game(context, key)):
-        raise OperatorError(f"{key} has no races, so it has no duplicate events")
+    if reason := server_kind.why_not_for(known_game(context, key)):
+        raise OperatorError(f"{key} {reason}")
     before = events.open_event(context.connection, kind, key, context.now)
     if before is not None:
         raise OperatorError(f"event {before.id} takes entries already; postpone that one")
-    starts_at, closes_at = _days(context, kind, starts)
-    try:
-        event = course.create(context, kind, key, closes_at=closes_at, starts_at=starts_at)
-    except Refused as refused:
-        raise OperatorError(f"{key} is not for two players") from refused
+    starts_at, closes_at = _days(context, server_kind, starts)
+    event = course.create(context, server_kind, key, starts_at)
     closing = f"entries close on {closes_at:%Y-%m-%d}"
     summary = f"Event {event.id} begins on {starts_at:%Y-%m-%d}; {closing}."
     return Deed("create", f"event {event.id}", summary, (), {"kind": kind, "game": key})
@@ -74,7 +73,7 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     event = _lock(context, number)
     if event.status not in BEFORE_START or event.round:
         raise OperatorError(f"event {number} has begun")
-    starts_at, closes_at = _days(context, event.kind, starts)
+    starts_at, closes_at = _days(context, kind_of(event), starts)
     events.change(
         context.connection,
         number,
@@ -121,7 +120,7 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
         events.drop_entry(context.connection, number, entry.player_id)
         notifications: Sequence[Notification] = ()
     else:
-        notifications = results.withdraw(context, event, entry.player_id)
+        notifications = games.withdraw(context, event, entry.player_id)
         events.change(context.connection, number, due_at=context.now)
     facts = letters.facts(context, event)
     part = Part("event-news", {**facts, "what": "taken-out", "why": by.why})
@@ -145,7 +144,7 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
         raise OperatorError(f"board {number} belongs to no event")
     if event.status in OVER:
         raise OperatorError(f"event {event.id} is over; its table is final")
-    if event.kind == "duplicate":
+    if kind_of(event).shares_boxes:
         raise OperatorError(f"nobody wins board {number}; take a player out instead")
     if result not in RESULTS:
         raise OperatorError(f"there is no result {result}; there are: {', '.join(RESULTS)}")
@@ -181,7 +180,7 @@ def _end_board(
     if board is None or board.status not in RUNNING:
         return
     losers = [Seat(seat) for seat, each in enumerate(points) if each == LOSS]
-    results.decide(context, event, game, board, losers)
+    paired_games.decide(context, event, game, board, losers)
 
 
 def _lock(context: CommandContext, number: int) -> Event:
@@ -191,7 +190,7 @@ def _lock(context: CommandContext, number: int) -> Event:
     return event
 
 
-def _days(context: CommandContext, kind: str, starts: str) -> tuple[datetime, datetime]:
+def _days(context: CommandContext, kind: Kind, starts: str) -> tuple[datetime, datetime]:
     """Return the start of an event and the end of its entries.
 
     Raises:
@@ -201,7 +200,7 @@ def _days(context: CommandContext, kind: str, starts: str) -> tuple[datetime, da
         starts_at = datetime.strptime(starts.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         raise OperatorError(f"{starts or 'nothing'} is not a day such as 2027-03-01") from None
-    closes_at = starts_at - CLOSING if kind == "league" else starts_at
+    closes_at = kind.closing(starts_at)
     if not context.now < closes_at < context.now + timedelta(days=730):
         raise OperatorError("entries would close in the past, or in more than two years")
     return starts_at, closes_at
@@ -229,4 +228,4 @@ def watched(context: CommandContext) -> list[tuple[str, ...]]:
     """Return pairs of players of events, one of whom gave up early: loser, winner, how often, how
     often they met, and the newest board."""
     since = context.now - WATCHED
-    return events.early_resignations(context.connection, since, FEW_PLIES)
+    return event_rows.early_resignations(context.connection, since, FEW_PLIES)

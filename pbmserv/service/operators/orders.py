@@ -15,6 +15,7 @@ from pbmserv.service.operators import (
     boards,
     events,
     kept_mails,
+    ladders,
     letters,
     lost_mailboxes,
     people,
@@ -371,6 +372,41 @@ class DecideMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoveFromLadder:
+    """Take a player out of a ladder."""
+
+    of: str
+    player: str
+    name: Literal["ladder remove"] = "ladder remove"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return ladders.remove(context, by, self.of, self.player)
+
+
+@dataclass(frozen=True, slots=True)
+class SettleChallenge:
+    """Give the board of a challenge a winner."""
+
+    number: int
+    winner: str
+    name: Literal["ladder settle"] = "ladder settle"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return ladders.settle(context, by, self.number, self.winner)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnulChallenge:
+    """Let a challenge move nobody."""
+
+    number: int
+    name: Literal["ladder annul"] = "ladder annul"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return ladders.annul(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
 class RetireKeys:
     """Retire keys of reply addresses that have signed no letter for some days."""
 
@@ -422,6 +458,9 @@ Order: TypeAlias = (
     | CancelEvent
     | RemoveFromEvent
     | DecideMatch
+    | RemoveFromLadder
+    | SettleChallenge
+    | AnnulChallenge
     | RetireKeys
     | RotateKeys
 )

@@ -11,7 +11,16 @@ from pbmserv.service.events import pages
 from pbmserv.service.events import teams as team_facts
 from pbmserv.store import events, teams
 from pbmserv.views.names import NAMELESS, PublicName, PublicNames, public_names
-from pbmserv.views.public import EventGame, EventGroup, EventLine, EventPage, EventRow, TeamPage
+from pbmserv.views.public import (
+    EventGame,
+    EventGroup,
+    EventLine,
+    EventMatch,
+    EventPage,
+    EventRow,
+    EventTeam,
+    TeamPage,
+)
 
 
 def lines(context: CommandContext) -> list[EventLine]:
@@ -71,18 +80,32 @@ def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:
             EventRow(**{**_named(EventRow, row), "userid": names[row["userid"]]})
             for row in section["rows"]
         ],
-        games=[
-            EventGame(
+        games=[_game(game, names, public) for game in section["games"]],
+        removed=[names[userid] for userid in section["removed"]],
+        teams=[EventTeam(**row) for row in section["teams"]],
+        matches=[
+            EventMatch(
                 **{
-                    **_named(EventGame, game),
-                    "first": names.get(game["first"]) or public.of(game["first"]),
-                    "second": names.get(game["second"])
-                    or (game["second"] and public.of(game["second"])),
+                    **match,
+                    "boards": [
+                        _game({**game, "round": 1}, names, public) for game in match["boards"]
+                    ],
                 }
             )
-            for game in section["games"]
+            for match in section["matches"]
         ],
-        removed=[names[userid] for userid in section["removed"]],
+    )
+
+
+def _game(
+    game: Mapping[str, Any], names: Mapping[str, PublicName], public: PublicNames
+) -> EventGame:
+    return EventGame(
+        **{
+            **_named(EventGame, game),
+            "first": names.get(game["first"]) or public.of(game["first"]),
+            "second": names.get(game["second"]) or (game["second"] and public.of(game["second"])),
+        }
     )
 
 

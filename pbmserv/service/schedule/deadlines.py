@@ -260,7 +260,7 @@ class _RunningClocks:
         position = self._context.position(self._board)
         if position.apart and position.ply is not None:
             return self._drop_out(late)
-        moved = {past.ply.seat for past in position.backwards() if past.ply is not None}
+        moved = position.moved()
         # A player who has never moved may not know of the board, which a forger can have begun. So
         # nobody loses anything, as with "resign". Players of an event have entered it.
         has_entered = self._board.of_event

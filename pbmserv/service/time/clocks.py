@@ -25,7 +25,7 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import clocks
+from pbmserv.store import clocks, events
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
@@ -159,15 +159,17 @@ def first_times(context: CommandContext, board: BoardRow) -> Times:
 def person_at(context: CommandContext, board: BoardRow, sitter: Sitter, since: datetime) -> Person:
     """Return the facts about a player for a wait since a moment.
 
-    In an event, only the first days of absence since the board was made stop the clock.
+    In an event, only the first days of absence since the player's first board there stop the clock.
     """
     most = board.terms.away
-    begun = since if most is None else min(since, board.created_at)
+    if most is None:
+        return sitter.person_away(clocks.away(context.connection, sitter.player_id, since))
+    begun = min(since, board.created_at)
+    if board.event_id is not None:
+        first = events.begun_at(context.connection, board.event_id, sitter.player_id)
+        begun = min(begun, first or begun)
     away = clocks.away(context.connection, sitter.player_id, begun)
-    if most is not None:
-        later = [(max(begins, begun), ends) for begins, ends in away]
-        away = tuple(first_part(later, timedelta(days=most)))
-    return sitter.person_away(away)
+    return sitter.person_away(first_part(away, begun, timedelta(days=most)))
 
 
 def server_of(context: CommandContext, board: BoardRow, since: datetime) -> Server:

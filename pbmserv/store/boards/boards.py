@@ -202,9 +202,7 @@ def keep_note(connection: Connection, board_id: int, seat: Seat, note: str | Non
 
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
     """Return whether a player is new to this game: earlier boards, if any, were hardly begun."""
-    earlier = player_boards.of_player(
-        connection, player_id, game=board.game, before=board.id, most=_LOOKED_AT
-    )
+    earlier = player_boards.earlier(connection, player_id, board.game, board.id, _LOOKED_AT)
     return not any(
         own_plies >= _PLAYED
         for board_id in earlier

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Connection,
     Executable,
     FromClause,
+    Select,
     Table,
     delete,
     select,
@@ -201,6 +202,20 @@ def older(
     if unless is not None:
         statement = statement.where(unless.is_(None))
     return list(connection.execute(statement).scalars())
+
+
+def claim_due(
+    connection: Connection, rows: Select[*tuple[Any, ...]], table: Table, key: int, now: datetime
+) -> Sequence[Any] | None:
+    """Lock and return a row that is due; `None` if another process has it or has handled it.
+
+    Args:
+        rows: selects from the table.
+        table: has a column `due_at`, and a primary key of one column.
+    """
+    (key_column,) = table.primary_key
+    due = rows.where(key_column == key, table.c.due_at <= now)
+    return connection.execute(due.with_for_update(skip_locked=True)).first()
 
 
 def remove(connection: Connection, numbers: Sequence[int], *, table: Table) -> None:

@@ -97,10 +97,11 @@ entries = Table(
     Column("place", SmallInteger, nullable=True),
     Column("muted", Boolean, nullable=False, server_default=false()),
     Column("entered_at", Instant, nullable=False),
+    Column("team_id", Key, nullable=True),
 )
 """Players of events. `section`: group, from 1. `seed`: order at the start, within the group.
 `rating`: at the start. `forfeits`: games lost on time. `place`: in the final table of the group.
-`muted`: the player wants no letters about the event."""
+`muted`: the player wants no letters about the event. `team_id`: the team of an event of teams."""
 
 pairings = Table(
     "pairings",

@@ -12,7 +12,7 @@ SECTION = "Events"
 
 
 @dataclass(frozen=True, slots=True)
-class Contest(Speaking):
+class EventByGame(Speaking):
     """``league userid password join game [once]``, and ``… leave game``.
 
     Attributes:
@@ -25,7 +25,7 @@ class Contest(Speaking):
 
 
 @dataclass(frozen=True, slots=True)
-class OneEvent(Speaking):
+class EventByNumber(Speaking):
     """``event userid password join|leave|create|invite|letters …``"""
 
     words: tuple[str, ...]
@@ -59,38 +59,38 @@ class Teams(Command):
     """``teams``: list the teams."""
 
 
-def _contest(kind: str, summary: str, *, once: str = "", shares_page: str = "") -> Row:
+def _by_game(kind: str, summary: str, *, once: str = "", shares_page: str = "") -> Row:
     """Return the row of a kind of event that players enter by the name of its game."""
     return ABOUT_MYSELF.row(
         kind,
-        Contest,
+        EventByGame,
         summary,
         more=(Parameter(f"join|leave game{once}", Kind.WORDS),),
         example="join blackbox",
-        from_arguments=lambda args: Contest(args.who, kind, args.words),
+        from_arguments=lambda args: EventByGame(args.who, kind, args.words),
         shares_page=shares_page,
         traits=Trait.ENGLISH,
     )
 
 
-CONTESTS = in_section(
+EVENTS = in_section(
     SECTION,
-    _contest("league", "enter the league of a game: every season, or once", once=" [once]"),
-    _contest("cup", "enter this month's cup of a game", shares_page="league"),
-    _contest("swiss", "enter the next Swiss tournament of a game", shares_page="league"),
+    _by_game("league", "enter the league of a game: every season, or once", once=" [once]"),
+    _by_game("cup", "enter this month's cup of a game", shares_page="league"),
+    _by_game("swiss", "enter the next Swiss tournament of a game", shares_page="league"),
     ABOUT_MYSELF.row(
         "event",
-        OneEvent,
+        EventByNumber,
         "enter or leave an event, or hold one of your own",
         more=(Parameter("join|leave|create|invite|letters ...", Kind.WORDS),),
         example="join 12",
-        from_arguments=lambda args: OneEvent(args.who, args.words),
+        from_arguments=lambda args: EventByNumber(args.who, args.words),
         traits=Trait.ENGLISH,
     ),
     ON_SERVER.row(
         "events",
         Events,
-        "leagues, cups and tournaments, or the tables of one",
+        "leagues, cups and other events, or the tables of one",
         more=(Parameter("[number]", Kind.SUBJECTS),),
         subjects=("tournament", "tournaments", "leagues", "cups"),
         traits=Trait.LOOKS,

@@ -1,4 +1,4 @@
-"""Duplicate events: all players get the same boxes, and a table compares how they solved them.
+"""The boxes of an event in which all players get the same ones, and the table that compares them.
 
 Each box is one board, a race of the whole field, so nothing of it reaches anybody before all have
 finished it. Nobody waits for anybody: who is gone gives up, and the others play on.
@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from pbmserv.engine.protocol import races
-from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
-from pbmserv.errors import Refused
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.core.context import CommandContext
@@ -19,7 +16,8 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.events import letters
-from pbmserv.service.events.kinds import Rules, terms_of
+from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Contestant, Line, compare
 from pbmserv.store import events
 from pbmserv.store.accounts import players
@@ -29,34 +27,8 @@ from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EntryStatus
 
-RACE = "-race"
-
-_FIRST_WINS = "-scoring=first"
-"""The option of races that the first solver ends for everybody."""
-
 GROUP = 1
 """The whole field is one group."""
-
-
-def options_of(game: AnyGame, written: Sequence[str], line: str) -> tuple[str, ...]:
-    """Return canonical options of a duplicate event's boards.
-
-    Args:
-        line: the command without options, for the example of a refusal.
-
-    Raises:
-        Refused: the game has no races, somebody would know the boxes, or one player's end would
-            end a box for all.
-        OptionError: an option is unknown or has a wrong value.
-    """
-    if not races(game):
-        raise Refused("event-no-boxes", part=game.info.title, example="events")
-    words = written if RACE in written else (RACE, *written)
-    described, _ = read_options(game, tuple(words), 2, game.info.key, line)
-    chosen = game.options(described, 2)
-    if _FIRST_WINS in described or game.without_box(chosen) != chosen:
-        raise Refused("event-boxes-drawn", example=f'{line} "NAME" -boxes=3')
-    return described
 
 
 def begin(
@@ -71,7 +43,7 @@ def begin(
         events.change_entry(context.connection, event.id, entry.player_id, seed=None)
     for seat, player in enumerate(sitting):
         events.change_entry(context.connection, event.id, player.id, seed=seat)
-    proposal = Proposal(game, options, rated, terms_of(event), sitting, event_id=event.id)
+    proposal = Proposal(game, options, rated, kind_of(event).terms, sitting, event_id=event.id)
     ids = {player.id for player in sitting}
     race_boards = [make_board(context, proposal, ids) for _ in range(Rules.of(event).boxes)]
     rows = [
@@ -83,13 +55,14 @@ def begin(
     return letters.start_letters(context, event, section, names, race_boards)
 
 
-def settle_ended(context: CommandContext, event: Event) -> None:
-    """Note which boxes are over."""
+def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
+    """Note which boxes are over; that needs no letter."""
     for box in events.ended_games(context.connection, event.id):
         board = boards.load(context.connection, box.board_id or 0)
         assert board is not None
         reason = board.outcome["reason"] if board.outcome is not None else "removed"
         events.settle(context.connection, event.id, box, (None, None), reason[:12])
+    return []
 
 
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
@@ -103,7 +76,7 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     return notifications
 
 
-def give_up_all(context: CommandContext, event: Event) -> list[Notification]:
+def decide_open(context: CommandContext, event: Event) -> list[Notification]:
     """End the boxes that somebody still plays. Each player gets one letter about each."""
     notifications: list[Notification] = []
     for board in boxes_of(context, event):
@@ -134,7 +107,9 @@ def boxes_of(context: CommandContext, event: Event) -> list[BoardRow]:
     return [board for board in loaded if board is not None]
 
 
-def table(context: CommandContext, event: Event) -> dict[int, list[Line]]:
+def tables(
+    context: CommandContext, event: Event, _groups: tuple[int, int] | None = None
+) -> dict[int, list[Line]]:
     """Return the table by the boxes that all have finished; empty before the start."""
     boxes = boxes_of(context, event)
     if not boxes:

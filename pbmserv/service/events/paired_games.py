@@ -1,4 +1,4 @@
-"""Results of the games of an event, and players who leave it."""
+"""Games of events between two players: their boards, their results, and players who leave."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from datetime import timedelta
 from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
+from pbmserv.service.boards.lateness import late_seats
+from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.said import UNSAID
-from pbmserv.service.events import duplicates, letters
-from pbmserv.service.events.kinds import BAR, ENDING_LOSSES, LONG_BAR
-from pbmserv.service.events.tables import DRAW, LOSS, WIN
+from pbmserv.service.events import letters, team_events
+from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.tables import DRAW, LOSS, WIN, Contestant, Line
 from pbmserv.store import events
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import Entry, Event, Pairing
@@ -24,12 +28,102 @@ from pbmserv.store.tables.events import EntryStatus
 
 NOT_COUNTED = (None, None)
 
+BAR, LONG_BAR = timedelta(days=30), timedelta(days=90)
+"""Time without new entries after a loss on time, and after another one in that time."""
+
+ENDING_LOSSES = 2
+"""Losses on time in an event that end the recurring entry."""
+
+
+# -- making and comparing them -------------------------------------------------------------------
+
+
+def begin(
+    context: CommandContext, event: Event, section: int, group: Sequence[int]
+) -> list[Notification]:
+    """Make the boards of a group for the present round; return one letter for each player."""
+    kind = kind_of(event)
+    game = known_game(context, event.game)
+    options, rated = read_options(game, event.options, 2, event.game, event.game)
+    people = {}
+    for player_id in group:
+        player = players.by_id(context.connection, player_id)
+        assert player is not None
+        people[player_id] = player
+    earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
+    rows, made, bye = [], [], None
+    pairs: Sequence[tuple[int, int, int | None]] = (
+        team_events.pairs(context, event, section)
+        if kind.team_size > 1
+        else [
+            (number, *pair)
+            for number, pair in enumerate(kind.pairs(group, earlier, event.round), 1)
+        ]
+    )
+    for number, first, second in pairs:
+        if second is None:
+            bye = first if kind.team_size == 1 else None  # other games of the player remain
+            rows.append(Pairing(event.round, section, number, first, None, None, WIN, None, "bye"))
+            continue
+        proposal = Proposal(
+            game,
+            options,
+            rated,
+            kind.terms,
+            (people[first], people[second]),
+            event_id=event.id,
+        )
+        board = make_board(context, proposal, {first, second})
+        made.append(board)
+        rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
+    events.add_pairings(context.connection, event.id, rows)
+    names = {player_id: player.userid for player_id, player in people.items()}
+    of_teams = team_events.team_names(context, event, section)
+    return letters.start_letters(context, event, section, names, made, bye, of_teams)
+
+
+def tables(
+    context: CommandContext, event: Event, groups: tuple[int, int] | None = None
+) -> dict[int, list[Line]]:
+    """Return the table of each group, or of some groups, by its number."""
+    games: dict[int, list[Pairing]] = {}
+    members: dict[int, dict[int, None]] = {}
+    for game in events.pairings_of(context.connection, event.id, groups=groups):
+        games.setdefault(game.section, []).append(game)
+        pair = (game.first_id, game.second_id)
+        members.setdefault(game.section, {}).update(
+            (player_id, None) for player_id in pair if player_id is not None
+        )
+    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    lines = {}
+    for section, ids in members.items():
+        group = [entries[player_id] for player_id in ids if player_id in entries]
+        lines[section] = _table(event, group, games[section])
+    return lines
+
+
+def table_of_group(context: CommandContext, event: Event, section: int) -> list[tuple[Line, Entry]]:
+    """Return the table of a group that plays now, without a look at the others."""
+    group = events.entries_of(context.connection, event.id, section)
+    games = events.pairings_of(context.connection, event.id, groups=(section, section))
+    entries = {entry.player_id: entry for entry in group}
+    return [(line, entries[line.player_id]) for line in _table(event, group, games)]
+
+
+def _table(event: Event, group: Sequence[Entry], games: Sequence[Pairing]) -> list[Line]:
+    contestants = [
+        Contestant(entry.player_id, entry.forfeits, entry.rating or 0.0)
+        for entry in group
+        if entry.status != EntryStatus.REMOVED
+    ]
+    return kind_of(event).table(contestants, games)
+
+
+# -- results, and players who leave --------------------------------------------------------------
+
 
 def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
     """Store the results of games that have ended; return the letters about players who are out."""
-    if event.kind == "duplicate":
-        duplicates.settle_ended(context, event)
-        return []
     notifications: list[Notification] = []
     losses_on_time: dict[int, int] = {}
     for game in events.ended_games(context.connection, event.id):
@@ -43,31 +137,18 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
         outcome = Outcome(
             tuple(board.outcome["places"]), board.outcome["reason"], board.outcome["seat"]
         )
-        late_seats = _late_seats(context, board, outcome)
-        for seat in late_seats:
+        late = _late_seats(context, board, outcome)
+        for seat in late:
             player = _players_of(game)[seat]
             if outcome.reason == FORFEIT:
                 losses_on_time[player] = losses_on_time.get(player, 0) + 1
             if _is_early(context, event, player):
                 notifications += _remove(context, event, player, outcome.reason)
         if not _is_settled(context, game):
-            points = _points(outcome, late_seats)
+            points = _points(outcome, late)
             events.settle(context.connection, event.id, game, points, outcome.reason[:12])
     for player, losses in losses_on_time.items():
         notifications += _penalise(context, event, player, losses)
-    return notifications
-
-
-def withdraw(context: CommandContext, event: Event, player_id: int) -> list[Notification]:
-    """Take a player out of a running event; return the letters, none of which tells that player.
-
-    Games that have just ended count first: they may be half of the player's games.
-    """
-    notifications = settle_ended(context, event)
-    entry = events.entry_of(context.connection, event.id, player_id)
-    if entry is not None and entry.status == EntryStatus.ENTERED:
-        letters_of_all = leave(context, event, entry)
-        notifications += [one for one in letters_of_all if one.player_id != player_id]
     return notifications
 
 
@@ -77,8 +158,6 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     Before half of the player's games are over, none of them counts. After that, only the open ones
     are lost.
     """
-    if event.kind == "duplicate":
-        return duplicates.leave(context, event, entry)
     if _is_early(context, event, entry.player_id):
         return _remove(context, event, entry.player_id, "left")
     events.change_entry(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
@@ -94,13 +173,11 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     return notifications
 
 
-def decide_open_games(context: CommandContext, event: Event) -> list[Notification]:
+def decide_open(context: CommandContext, event: Event) -> list[Notification]:
     """End the games of the present round that still run: players who are waited for lose.
 
     If both are waited for, nobody gets a point.
     """
-    if event.kind == "duplicate":
-        return duplicates.give_up_all(context, event)
     notifications: list[Notification] = []
     for game in events.pairings_of(context.connection, event.id, event.round):
         board = boards.lock(context.connection, game.board_id) if game.board_id else None
@@ -144,21 +221,13 @@ def _points(outcome: Outcome, late: Sequence[Seat]) -> tuple[int, int]:
 
 
 def _late_seats(context: CommandContext, board: BoardRow, outcome: Outcome) -> list[Seat]:
-    """Return the seats that lost on time, or whose player has no account any more.
-
-    If the other seat could have moved, too, and never has, both have lost on time.
-    """
-    if outcome.seat is None or outcome.reason not in {FORFEIT, "resigned"}:
+    """Return the seats that lost on time, or whose player has no account any more."""
+    if outcome.seat is None:
         return []
-    if outcome.reason == "resigned":
-        gone = board.sitters[outcome.seat].state != PlayerState.ACTIVE
-        return [Seat(outcome.seat)] if gone else []
-    newest = context.position(board)
-    moved = {past.ply.seat for past in newest.backwards() if past.ply is not None}
-    started = newest.at(0)
-    other = Seat(1 - outcome.seat)
-    both = other not in moved and other in started.game.to_act(started.state)
-    return [Seat(outcome.seat), other] if both else [Seat(outcome.seat)]
+    if outcome.reason == FORFEIT:
+        return late_seats(context, board, Seat(outcome.seat))
+    is_gone = board.sitters[outcome.seat].state != PlayerState.ACTIVE
+    return [Seat(outcome.seat)] if outcome.reason == "resigned" and is_gone else []
 
 
 def _players_of(game: Pairing) -> tuple[int, int]:
@@ -177,7 +246,7 @@ def _seat_of(game: Pairing, player_id: int) -> Seat:
 def _games_of(context: CommandContext, event: Event, player_id: int) -> list[Pairing]:
     """Return a player's games in the present group."""
     games = events.games_of_player(context.connection, event.id, player_id)
-    return [game for game in games if event.kind == "swiss" or game.round == event.round]
+    return [game for game in games if kind_of(event).keeps_groups or game.round == event.round]
 
 
 def _is_settled(context: CommandContext, game: Pairing) -> bool:
@@ -187,11 +256,8 @@ def _is_settled(context: CommandContext, game: Pairing) -> bool:
 
 
 def _is_early(context: CommandContext, event: Event, player_id: int) -> bool:
-    """Return whether fewer than half of a player's games are over, so that none of them counts.
-
-    In a Swiss all games count: the player's opponents have earned their points.
-    """
-    if event.kind == "swiss":
+    """Return whether fewer than half of a player's games are over, so that none of them counts."""
+    if not kind_of(event).strikes_early_leavers:
         return False
     games = [game for game in _games_of(context, event, player_id) if game.reason != "removed"]
     return 2 * sum(game.counts for game in games) < len(games)
@@ -234,7 +300,7 @@ def _penalise(
     until = context.now + span
     events.bar(connection, player_id, until)
     ended = (
-        event.kind == "league"
+        kind_of(event).recurs
         and forfeits >= ENDING_LOSSES
         and events.drop_regular(connection, event.game, player_id)
     )

@@ -1,0 +1,83 @@
+"""``pbmserv ladder``: ladders for operators."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, TypeAlias
+
+import typer
+
+from pbmserv.cli.orders import LARGEST, By, Most, Why, carry_out, look
+from pbmserv.cli.output import say, table
+from pbmserv.cli.settings import ConfigFile
+
+app = typer.Typer(no_args_is_help=True, help="Look after ladders.")
+
+Game: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
+Board: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
+
+
+@app.command("list")
+def list_(config: ConfigFile = None) -> None:
+    """List the ladders. Example: pbmserv ladder list"""
+    from pbmserv.service.operators.ladders import ladder_lines
+
+    rows = look(config, ladder_lines)
+    if not rows:
+        say("There are no ladders.")
+        return
+    table(("game", "players", "running", "first"), rows, fixed=1)
+
+
+@app.command()
+def show(game: Game, most: Most = 100, config: ConfigFile = None) -> None:
+    """List the places of a ladder, with the boards that run. Example: pbmserv ladder show chess"""
+    from pbmserv.service.operators.ladders import place_lines
+
+    rows = look(config, partial(place_lines, game=game, most=most))
+    table(("place", "player", "last seen", "boards"), rows, fixed=1)
+
+
+@app.command()
+def remove(
+    game: Game,
+    player: Annotated[str, typer.Argument(metavar="USERID")],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Take a player out of a ladder; the player reads the reason.
+
+    Example: pbmserv ladder remove chess carol --why "gave games away"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.RemoveFromLadder(game, player))
+
+
+@app.command()
+def settle(
+    board: Board,
+    winner: Annotated[str, typer.Argument(metavar="USERID")],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Give a running challenge a winner; the other player gives up.
+
+    Example: pbmserv ladder settle 412 alice --why "bob asked for it"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.SettleChallenge(board, winner))
+
+
+@app.command()
+def annul(board: Board, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Let a challenge move nobody; its board ends if it runs.
+
+    Example: pbmserv ladder annul 412 --why "a fault of the server"
+    """
+    from pbmserv.service.operators import orders
+
+    carry_out(config, by, why, orders.AnnulChallenge(board))

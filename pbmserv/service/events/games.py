@@ -1,0 +1,56 @@
+"""The games of an event, whether they are between two players or boxes that all share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification
+from pbmserv.service.events import paired_games, shared_boxes
+from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.tables import Line
+from pbmserv.store import events
+from pbmserv.store.events import Entry, Event
+from pbmserv.store.tables.events import EntryStatus
+
+
+class Games(Protocol):
+    """The functions that the modules `paired_games` and `shared_boxes` have in common."""
+
+    def begin(
+        self, context: CommandContext, event: Event, section: int, group: Sequence[int], /
+    ) -> list[Notification]:
+        """Make the boards of a group for the present round; return one letter for each player."""
+
+    def settle_ended(self, context: CommandContext, event: Event, /) -> list[Notification]:
+        """Store the results of games that have ended."""
+
+    def leave(self, context: CommandContext, event: Event, entry: Entry, /) -> list[Notification]:
+        """Take a player out of a running event."""
+
+    def decide_open(self, context: CommandContext, event: Event, /) -> list[Notification]:
+        """End the games of the present round that still run."""
+
+    def tables(
+        self, context: CommandContext, event: Event, groups: tuple[int, int] | None = None, /
+    ) -> dict[int, list[Line]]:
+        """Return the table of each group, or of the groups between two, by its number."""
+
+
+def games_of(event: Event) -> Games:
+    return shared_boxes if kind_of(event).shares_boxes else paired_games
+
+
+def withdraw(context: CommandContext, event: Event, player_id: int) -> list[Notification]:
+    """Take a player out of a running event; return the letters, none of which tells that player.
+
+    Games that have just ended count first: they may be half of the player's games.
+    """
+    games = games_of(event)
+    notifications = games.settle_ended(context, event)
+    entry = events.entry_of(context.connection, event.id, player_id)
+    if entry is not None and entry.status == EntryStatus.ENTERED:
+        letters = games.leave(context, event, entry)
+        notifications += [letter for letter in letters if letter.player_id != player_id]
+    return notifications

@@ -1,0 +1,58 @@
+"""Cups: winners of groups meet in further rounds. The server holds one of each game a month."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+
+from sqlalchemy import Connection
+
+from pbmserv.service.events.groups import Entrant, deal, in_order
+from pbmserv.service.events.kinds.final import FINAL, final_starts
+from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules
+from pbmserv.service.events.tables import Line
+from pbmserv.store import events
+from pbmserv.store.events import Event
+
+
+class Cup(Kind):
+    """A cup that a player holds."""
+
+    word = "cup"
+    rules = Rules(size=5, least=3)
+    names_groups = True
+
+    def name(self, event: Event, title: str) -> str:
+        return f"Monthly cup {event.number} of {title}"
+
+    def draw(
+        self, connection: Connection, event: Event, player_ids: Sequence[int]
+    ) -> list[list[Entrant]]:
+        """Return groups of equal strength."""
+        ratings = events.ordinals(connection, event.game, event.id)
+        entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
+        return deal(in_order(entrants, event.number), Rules.of(event).size)
+
+    def has_next_round(self, event: Event, tables: Mapping[int, Sequence[Line]]) -> bool:
+        return len(tables) > 1
+
+    def next_groups(
+        self, event: Event, tables: Mapping[int, Sequence[Line]]
+    ) -> list[list[Entrant]]:
+        winners = [Entrant(lines[0].player_id, lines[0].rating) for lines in tables.values()]
+        return deal(in_order(winners, event.number), Rules.of(event).size)
+
+    def winning_group(self, sections: Collection[int]) -> int:
+        """Return the newest group, which is that of the last round."""
+        return max(sections)
+
+
+class MonthlyCup(Cup):
+    """A cup of the server, which takes entries until the end of a month."""
+
+    begins_full_groups = True
+
+    def qualifies_for(self, event: Event) -> Qualification:
+        """Return the final of the year in which the cup's month is."""
+        year = (event.closes_at - timedelta(days=1)).year
+        return Qualification(FINAL, year, final_starts(year))

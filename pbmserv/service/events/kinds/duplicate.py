@@ -1,0 +1,53 @@
+"""Duplicate events: all players get the same boxes, and a table compares how they solved them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pbmserv.engine.clocks import Terms
+from pbmserv.engine.protocol import races
+from pbmserv.engine.registry import AnyGame
+from pbmserv.errors import Refused
+from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.events.kinds.kind import Kind, Rules
+from pbmserv.store.events import Event
+
+_RACE = "-race"
+
+_FIRST_WINS = "-scoring=first"
+"""The option of races that the first solver ends for everybody."""
+
+
+class Duplicate(Kind):
+    """A duplicate event, of at most as many players as a race has seats."""
+
+    word = "duplicate"
+    rules = Rules(size=8, least=2, most=8, boxes=3)
+    is_entered_by_game = False
+    shares_boxes = True
+    terms = Terms(nag=5, forfeit=14, away=14)  # all may be used for one turn
+    round_length = timedelta(days=14)
+    has_weekly_table = False  # the table is empty until all have finished a box
+
+    def name(self, event: Event, title: str) -> str:
+        return f"Duplicate event {event.number} of {title}"
+
+    def why_not_for(self, game: AnyGame) -> str:
+        return "" if races(game) else "has no races, so it has no duplicate events"
+
+    def board_options(self, game: AnyGame, words: tuple[str, ...], line: str) -> tuple[str, ...]:
+        """Return canonical options of an event's boards.
+
+        Raises:
+            Refused: the game has no races, somebody would know the boxes, or one player's end would
+                end a box for all.
+            OptionError: an option is unknown or has a wrong value.
+        """
+        if not races(game):
+            raise Refused("event-no-boxes", part=game.info.title, example="events")
+        words = words if _RACE in words else (_RACE, *words)
+        options, _ = read_options(game, words, 2, game.info.key, line)
+        chosen = game.options(options, 2)
+        if _FIRST_WINS in options or game.without_box(chosen) != chosen:
+            raise Refused("event-boxes-drawn", example=f'{line} "NAME" -boxes=3')
+        return options

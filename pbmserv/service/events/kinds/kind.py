@@ -1,0 +1,239 @@
+"""The questions that the course of an event asks of its kind, with the answers of most kinds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from sqlalchemy import Connection
+
+from pbmserv.engine.clocks import EVENT_CLOCK, Terms
+from pbmserv.engine.protocol import races
+from pbmserv.engine.registry import AnyGame
+from pbmserv.errors import Refused
+from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.events.groups import Entrant, in_order, split
+from pbmserv.service.events.pairing import berger
+from pbmserv.service.events.tables import Contestant, Line, standings
+from pbmserv.store import events
+from pbmserv.store.events import Event, Pairing
+
+CREATE_EXAMPLE = 'event create GAME cup "NAME" -entries=8'
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The numbers of one event, which are stored with it.
+
+    Attributes:
+        size: most players of a group.
+        least: fewest players.
+        most: most players, 0 for any number.
+        invited: only invited players may enter.
+        boxes: boxes that all players of a duplicate event get.
+    """
+
+    size: int
+    least: int
+    most: int = 0
+    invited: bool = False
+    boxes: int = 0
+
+    @classmethod
+    def of(cls, event: Event) -> Rules:
+        return cls(**event.rules)
+
+    def as_json(self) -> Mapping[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Qualification:
+    """An event that the winner of another one enters: its kind, its number, and its start."""
+
+    kind: str
+    number: int
+    starts_at: datetime
+
+
+class Kind(ABC):
+    """A kind of event. A subclass answers the questions below that have another answer for it.
+
+    As they stand here, they describe one round in groups of neighbours by rating, in which
+    everybody plays against everybody.
+
+    Attributes:
+        word: its name in commands and in rows of events.
+        rules: the numbers of its events; players may choose others for events of their own.
+    """
+
+    word: ClassVar[str]
+    rules: ClassVar[Rules]
+
+    @abstractmethod
+    def name(self, event: Event, title: str) -> str:
+        """Return the name of an event without a name of its own.
+
+        It may begin the subject of a letter, so it must not begin with a command.
+
+        Args:
+            title: the title of its game.
+        """
+
+    # -- entries -------------------------------------------------------------------------------
+
+    is_entered_by_game: ClassVar[bool] = True
+    """Players enter by ``KIND join GAME``, and the first entry creates the event. If not, they
+    enter by ``event join NUMBER``."""
+
+    recurs: ClassVar[bool] = False
+    """An entry is for all further events of the game, too, until its player leaves."""
+
+    team_size: ClassVar[int] = 1
+    """Players who enter together, for a team if they are more than one (`team_events.py`)."""
+
+    waits_for_players: ClassVar[bool] = True
+    """An event with too few players is put off; if not, it is cancelled."""
+
+    def why_unavailable(self) -> str:
+        """Return why this server cannot hold events of this kind, ``""`` if it can."""
+        return ""
+
+    def why_not_for(self, game: AnyGame) -> str:
+        """Return why a game has no events of this kind, as an operator reads it, or ``""``."""
+        return "" if game.info.is_for(2) else "is not for two players"
+
+    def board_options(self, game: AnyGame, words: tuple[str, ...], line: str) -> tuple[str, ...]:
+        """Return canonical options of an event's boards.
+
+        Args:
+            line: the command without options, for the example of a refusal.
+
+        Raises:
+            Refused: such boards cannot be those of an event of this kind.
+            OptionError: an option is unknown or has a wrong value.
+        """
+        options, _ = read_options(game, words, 2, game.info.key, line)
+        if races(game) and game.is_race(game.options(options, 2)):
+            raise Refused("event-race", part="-race", example=CREATE_EXAMPLE)
+        return options
+
+    # -- days ----------------------------------------------------------------------------------
+
+    def first_start(self, now: datetime) -> datetime:
+        """Return when an event starts that a first entry creates."""
+        return next_month(now)
+
+    def closing(self, starts_at: datetime) -> datetime:
+        """Return when the entries of an event close that starts at a moment."""
+        return starts_at
+
+    def following_start(self, starts_at: datetime) -> datetime | None:
+        """Return the start of an event that takes entries as soon as those of this one close;
+        `None` if there is none."""
+        return None
+
+    begins_full_groups: ClassVar[bool] = False
+    """Each group begins as soon as it is full. If not, all begin when the event starts."""
+
+    # -- games ---------------------------------------------------------------------------------
+
+    shares_boxes: ClassVar[bool] = False
+    """All players get the same boxes (`shared_boxes.py`). If not, games have two players
+    (`paired_games.py`)."""
+
+    terms: ClassVar[Terms] = EVENT_CLOCK
+    """Times of a game."""
+
+    round_length: ClassVar[timedelta] = timedelta(days=90)
+    """Time after which the games of a round that still run are decided."""
+
+    rounds: ClassVar[int] = 0
+    """Rounds of each event; 0 if there is one only, or if their number depends on the entries."""
+
+    def draw(
+        self, connection: Connection, event: Event, player_ids: Sequence[int]
+    ) -> list[list[Entrant]]:
+        """Return the groups of the first round, each in the order of its players' seeds."""
+        ratings = events.ordinals(connection, event.game, event.id)
+        entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
+        return split(in_order(entrants, event.number), Rules.of(event).size)
+
+    def pairs(
+        self, group: Sequence[int], earlier: Sequence[Pairing], round_number: int
+    ) -> Sequence[tuple[int, int | None]]:
+        """Return the games of a group in a round: the player who begins and the other one, who is
+        `None` for a bye.
+
+        Args:
+            group: ids of players, in the order of their seeds.
+            earlier: the group's games of earlier rounds.
+        """
+        return berger(group)
+
+    # -- results -------------------------------------------------------------------------------
+
+    strikes_early_leavers: ClassVar[bool] = True
+    """If a player leaves or is late before half of the player's games are over, none of them
+    counts. If not, the games played so far count."""
+
+    def table(self, contestants: Sequence[Contestant], games: Sequence[Pairing]) -> list[Line]:
+        """Return the table of a group, the best first."""
+        return standings(contestants, games)
+
+    # -- rounds, and the end -------------------------------------------------------------------
+
+    keeps_groups: ClassVar[bool] = False
+    """Groups stay the same in all rounds. If not, each round has new ones."""
+
+    def has_next_round(self, event: Event, tables: Mapping[int, Sequence[Line]]) -> bool:
+        """Return whether another round follows the present one.
+
+        Args:
+            tables: the groups that played in this round, by number.
+        """
+        return event.round < self.rounds
+
+    def next_groups(
+        self, event: Event, tables: Mapping[int, Sequence[Line]]
+    ) -> list[list[Entrant]]:
+        """Return the groups of the next round; not asked if groups stay the same."""
+        return []
+
+    def winning_group(self, sections: Collection[int]) -> int:
+        """Return the group whose first player wins the event."""
+        return min(sections)
+
+    def movement(self, section: int, place: int | None, size: int) -> int:
+        """Return -1 for a player who moves up a group for the next event, 1 for one who moves down,
+        0 otherwise."""
+        return 0
+
+    def qualifies_for(self, event: Event) -> Qualification | None:
+        """Return the event that the winner enters, `None` if there is none."""
+        return None
+
+    # -- letters -------------------------------------------------------------------------------
+
+    names_groups: ClassVar[bool] = False
+    """Letters name the reader's group, even if there is one only."""
+
+    has_weekly_table: ClassVar[bool] = True
+    """The digest has the table of the reader's group on Mondays."""
+
+
+def next_monday(moment: datetime) -> datetime:
+    """Return the first midnight (UTC) at the beginning of a Monday from a moment on."""
+    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    if day < moment:
+        day += timedelta(days=1)
+    return day + timedelta(days=-day.weekday() % 7)
+
+
+def next_month(moment: datetime) -> datetime:
+    """Return the beginning (UTC) of the month after a moment."""
+    first = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return (first + timedelta(days=32)).replace(day=1)

@@ -1,0 +1,217 @@
+"""Events of teams: their line-ups, the draw, the table, and the letters about the result.
+
+An event of teams has an entry for each of the four players of a team. Until entries close, a
+line-up follows the order of the team; then it is fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification
+from pbmserv.service.events import letters, team_tables
+from pbmserv.service.events.kinds.registry import kind_of
+from pbmserv.service.events.team_tables import Match, TeamLine
+from pbmserv.service.events.teams import BOARDS, news
+from pbmserv.store import events, teams
+from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.teams import Member, Team
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of teams: its table and its matches.
+
+    Attributes:
+        names: the names of the teams.
+        players: the entries of the players by id.
+    """
+
+    names: Mapping[int, str]
+    players: Mapping[int, Entry]
+    lines: Sequence[TeamLine]
+    matches: Sequence[Match]
+
+
+# -- line-ups before the start -------------------------------------------------------------------
+
+
+def lineup(context: CommandContext, team: Team) -> list[Member]:
+    """Return the members who would play now, in the order of the boards."""
+    members = teams.members(context.connection, team.id)
+    return [member for member in members if member.state == PlayerState.ACTIVE][:BOARDS]
+
+
+def follow_order(context: CommandContext, team: Team) -> list[Notification]:
+    """Give the events that take entries the present line-up of a team.
+
+    A team that has fewer than four members left is no longer entered; its members are told.
+    """
+    players = [member.player_id for member in lineup(context, team)]
+    notifications: list[Notification] = []
+    for event in events.open_to_team(context.connection, team.id, context.now):
+        is_complete = len(players) == BOARDS
+        events.set_lineup(
+            context.connection, event.id, team.id, players if is_complete else [], context.now
+        )
+        if not is_complete:
+            facts = letters.facts(context, event)
+            notifications += news(context, team, "short", event_name=facts["name"])
+    return notifications
+
+
+def complete_lineups(
+    context: CommandContext, event: Event
+) -> tuple[list[Entry], list[Notification]]:
+    """Return the entries of all complete teams when entries close, and the letters to the others.
+
+    Reserves take the places of members who have left meanwhile.
+    """
+    notifications: list[Notification] = []
+    for team_id in {entry.team_id for entry in events.entries_of(context.connection, event.id)}:
+        team = teams.lock(context.connection, team_id or 0)
+        if team is None:
+            continue
+        players = [member.player_id for member in lineup(context, team)]
+        is_complete = len(players) == BOARDS
+        events.set_lineup(
+            context.connection, event.id, team.id, players if is_complete else [], context.now
+        )
+        if not is_complete:
+            facts = letters.facts(context, event)
+            notifications += news(context, team, "short", event_name=facts["name"])
+    return events.entries_of(context.connection, event.id), notifications
+
+
+# -- the draw, and the boards --------------------------------------------------------------------
+
+
+def pairs(context: CommandContext, event: Event, section: int) -> list[tuple[int, int, int | None]]:
+    """Return the games of a group: number, the player who begins, and the other one.
+
+    The seed of a player is the number of the team in its group, times `BOARDS`, plus the board.
+    """
+    entries = events.entries_of(context.connection, event.id, section)
+    lineups: dict[int, dict[int, int]] = {team: {} for team in _teams(entries)}
+    for entry in entries:
+        if entry.is_here:
+            lineups[entry.team_id or 0][(entry.seed or 0) % BOARDS] = entry.player_id
+    return team_tables.pairs(list(lineups), lineups)
+
+
+def team_names(context: CommandContext, event: Event, section: int) -> dict[str, str]:
+    """Return the name of the team of each player of a group; empty for events of other kinds."""
+    if kind_of(event).team_size == 1:
+        return {}
+    entries = events.entries_of(context.connection, event.id, section)
+    names = teams.names_of(context.connection, _teams(entries))
+    return {entry.userid: names[entry.team_id or 0] for entry in entries}
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+
+def groups_of(
+    context: CommandContext, event: Event, groups: tuple[int, int] | None = None
+) -> dict[int, Group]:
+    """Return the groups that play, by number."""
+    entries = events.entries_of(context.connection, event.id)
+    games = events.pairings_of(context.connection, event.id, groups=groups)
+    found: dict[int, Group] = {}
+    for section in sorted({game.section for game in games}):
+        own = [entry for entry in entries if entry.section == section]
+        ids = _teams(own)
+        team_of = {entry.player_id: entry.team_id or 0 for entry in own}
+        played = team_tables.matches(
+            ids, [game for game in games if game.section == section], team_of
+        )
+        found[section] = Group(
+            teams.names_of(context.connection, ids),
+            {entry.player_id: entry for entry in own},
+            team_tables.table(ids, played),
+            played,
+        )
+    return found
+
+
+def finish(context: CommandContext, event: Event) -> list[Notification]:
+    """Store the places of the teams with their players, and tell each player the result."""
+    notifications: list[Notification] = []
+    for section, group in groups_of(context, event).items():
+        rows = [row_of(line, group) for line in group.lines]
+        for line in group.lines:
+            players = [one for one in group.players.values() if one.team_id == line.team]
+            for entry in players:
+                events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
+            notifications += letters.news(
+                context,
+                event,
+                players,
+                "team-ended",
+                teams=rows,
+                section=section,
+                place=line.place,
+                team=group.names[line.team],
+                champion=line.place == 1 and section == 1,
+            )
+    return notifications
+
+
+def row_of(line: TeamLine, group: Group) -> dict[str, Any]:
+    """Return a line of the table of a group."""
+    return {
+        "place": line.place,
+        "team": group.names[line.team],
+        "points": line.points,
+        "board_points": line.board_points,
+        "won": line.won,
+        "drawn": line.drawn,
+        "lost": line.lost,
+        "open": line.open,
+    }
+
+
+def matches_of(group: Group) -> list[dict[str, Any]]:
+    """Return the matches of a group, each with its boards."""
+    return [
+        {
+            "first": group.names[match.first],
+            "second": group.names[match.second],
+            "first_points": match.first_points,
+            "second_points": match.second_points,
+            "open": match.is_open,
+            "boards": [_board_of(group, match, game) for game in match.games],
+        }
+        for match in group.matches
+    ]
+
+
+def _board_of(group: Group, match: Match, game: Pairing) -> dict[str, Any]:
+    """Return a board of a match, with the player of its first team in front."""
+    names = [
+        group.players[player_id].userid if player_id else ""
+        for player_id in (game.first_id, game.second_id)
+    ]
+    points = [game.first_points, game.second_points]
+    if game.second_id and group.players[game.first_id].team_id != match.first:
+        names.reverse()
+        points.reverse()
+    return {
+        "number": (game.number - 1) % BOARDS + 1,
+        "first": names[0],
+        "second": names[1],
+        "board": game.board_id,
+        "first_points": points[0],
+        "second_points": points[1],
+        "reason": game.reason,
+    }
+
+
+def _teams(entries: Sequence[Entry]) -> list[int]:
+    """Return the teams of a group in the order of the draw."""
+    ordered = sorted(entries, key=lambda entry: (entry.seed or 0, entry.player_id))
+    return list(dict.fromkeys(entry.team_id or 0 for entry in ordered))

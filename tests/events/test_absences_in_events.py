@@ -1,0 +1,45 @@
+"""Fourteen days of absence count for a player and an event, however many rounds it has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from indoors import indoors
+from seasons import GAME, Field
+from sqlalchemy import insert
+
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.time.clocks import person_at
+from pbmserv.store.boards import boards
+from pbmserv.store.tables.accounts import absences
+from pbmserv.store.tables.events import EventStatus
+
+
+@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
+def test_a_later_round_begins_no_days_of_absence_anew(database_url: str, tmp_path: Path) -> None:
+    with indoors(tmp_path, database_url) as house:
+        players = Field(house, ("ann", "bob", "cleo", "dan"))
+        players.all_say(f"league join {GAME}")
+        players.until(1, EventStatus.RUNNING)
+        server = house.server
+        with server.database.writing.begin() as connection:
+            board = boards.load(connection, 1)
+            assert board is not None
+            begun, sitter = board.created_at, board.sitters[0]
+            connection.execute(
+                insert(absences).values(
+                    player_id=sitter.player_id, begins=begun, ends=begun + timedelta(days=40)
+                )
+            )
+        later = begun + timedelta(days=10)
+        second = replace(board, created_at=later)  # as a board of a second round
+        with server.database.reading.connect() as connection:
+            context = CommandContext(server.services, connection, VISITOR, later)
+            away = person_at(context, second, sitter, later).away
+            of_no_event = person_at(context, replace(second, event_id=None), sitter, later).away
+        assert away == ((begun, begun + timedelta(days=14)),)
+        assert of_no_event == ((later, later + timedelta(days=14)),)
