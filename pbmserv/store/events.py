@@ -669,24 +669,14 @@ def pairing_of_board(connection: Connection, board_id: int) -> Pairing | None:
     return None if row is None else Pairing(*row)
 
 
-_BEGUN = select(func.min(boards.c.created_at)).join(
-    pairings,
-    and_(
-        pairings.c.board_id == boards.c.id,
-        pairings.c.event_id == bindparam("event"),
-        or_(
-            pairings.c.first_id == bindparam("player"), pairings.c.second_id == bindparam("player")
-        ),
-    ),
-)
-
-
-def begun_at(connection: Connection, event_id: int, player_id: int) -> datetime | None:
-    """Return when the first board of a player in an event was made, `None` if there is none."""
-    begun: datetime | None = connection.execute(
-        _BEGUN, {"event": event_id, "player": player_id}
-    ).scalar()
-    return begun
+def first_board_of(connection: Connection, event_id: int, player_id: int) -> int | None:
+    """Return the first board of a player in an event, `None` if there is none."""
+    statement = select(func.min(pairings.c.board_id)).where(
+        pairings.c.event_id == event_id,
+        or_(pairings.c.first_id == player_id, pairings.c.second_id == player_id),
+    )
+    first: int | None = connection.execute(statement).scalar()
+    return first
 
 
 def event_of_board(connection: Connection, board_id: int) -> int | None:

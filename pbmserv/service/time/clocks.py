@@ -26,7 +26,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import clocks, events
-from pbmserv.store.boards import game_pauses
+from pbmserv.store.boards import boards, game_pauses
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import BoardStatus
@@ -39,6 +39,9 @@ _EXAMPLES = {
     **BANK_EXAMPLES,
 }
 _DAYS = re.compile(r"\d+")
+
+_LONGEST_EVENT = timedelta(days=400)
+"""No event lasts longer."""
 
 USUAL_CAP = 30
 """The most days that increments leave to a player, unless a challenge says otherwise."""
@@ -165,11 +168,19 @@ def person_at(context: CommandContext, board: BoardRow, sitter: Sitter, since: d
     if most is None:
         return sitter.person_away(clocks.away(context.connection, sitter.player_id, since))
     begun = min(since, board.created_at)
-    if board.event_id is not None:
-        first = events.begun_at(context.connection, board.event_id, sitter.player_id)
-        begun = min(begun, first or begun)
+    if board.event_id is not None and clocks.away(
+        context.connection, sitter.player_id, begun - _LONGEST_EVENT
+    ):
+        begun = min(begun, _first_board_at(context, board.event_id, sitter.player_id) or begun)
     away = clocks.away(context.connection, sitter.player_id, begun)
     return sitter.person_away(first_part(away, begun, timedelta(days=most)))
+
+
+def _first_board_at(context: CommandContext, event_id: int, player_id: int) -> datetime | None:
+    """Return when the first board of a player in an event was made, `None` if there is none."""
+    first = events.first_board_of(context.connection, event_id, player_id)
+    board = None if first is None else boards.load(context.connection, first)
+    return None if board is None else board.created_at
 
 
 def server_of(context: CommandContext, board: BoardRow, since: datetime) -> Server:
