@@ -40,7 +40,7 @@ def show(game: Game, most: Most = 100, config: ConfigFile = None) -> None:
 
 @app.command()
 def remove(
-    game: Game,
+    of: Game,
     player: Annotated[str, typer.Argument(metavar="USERID")],
     why: Why,
     by: By = "",
@@ -52,12 +52,12 @@ def remove(
     """
     from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, orders.RemoveFromLadder(game, player))
+    carry_out(config, by, why, orders.RemoveFromLadder(of, player))
 
 
 @app.command()
 def settle(
-    board: Board,
+    match: Board,
     winner: Annotated[str, typer.Argument(metavar="USERID")],
     why: Why,
     by: By = "",
@@ -69,15 +69,15 @@ def settle(
     """
     from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, orders.SettleChallenge(board, winner))
+    carry_out(config, by, why, orders.SettleChallenge(match, winner))
 
 
 @app.command()
-def annul(board: Board, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def annul(match: Board, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Let a challenge move nobody; its board ends if it runs.
 
     Example: pbmserv ladder annul 412 --why "a fault of the server"
     """
     from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, orders.AnnulChallenge(board))
+    carry_out(config, by, why, orders.AnnulChallenge(match))

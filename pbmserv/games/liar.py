@@ -233,7 +233,8 @@ def chance(state: Round, seat: Seat, bid: tuple[int, int], trust: float) -> floa
 def gambler(doubts: float, bluffs: float, trust: float = 0.0) -> Any:
     """Return a bot that doubts bids less likely than *doubts*, and bids what is as likely.
 
-    If it trusts other players, it makes the likeliest of the lowest bids, else any of them.
+    It makes any of the lowest of these bids, or the likeliest of them above another player's bid if
+    it trusts others.
     """
 
     def choose(state: Round, seat: Seat, rng: Rng) -> str:
@@ -254,7 +255,8 @@ def gambler(doubts: float, bluffs: float, trust: float = 0.0) -> Any:
         likely = [bid for bid in bids if likelihood(bid) >= floor]
         if likely:
             few = likely[: 8 if state.bid is None else 5]
-            return bid_text(max(few, key=likelihood) if trust else rng.choice(few))
+            guesses = trust == 0.0 or state.bid is None  # nobody can read a first bid from its dice
+            return bid_text(rng.choice(few) if guesses else max(few, key=likelihood))
         best = max(bids, key=likelihood)
         if state.bid is not None and likelihood(best) < 1 - likelihood(state.bid):
             return "liar"

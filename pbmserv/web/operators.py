@@ -447,11 +447,12 @@ class _Site:
         return await self._changed(page, request, board=str(number))
 
     async def events(self, request: OperatorRequest) -> Response:
-        """Show the events, and what is watched in them; a POST changes one."""
+        """Show the events, what is watched in them, and the ladders; a POST changes one."""
 
         async def page(request: OperatorRequest) -> Response:
             events, watched = await self._pages.events()
-            return self._page("events", request, events=events, watched=watched)
+            ladders = await self._pages.ladders()
+            return self._page("events", request, events=events, watched=watched, ladders=ladders)
 
         return await self._changed(page, request)
 

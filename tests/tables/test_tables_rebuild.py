@@ -27,12 +27,13 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.accounts import players as players_table
-from pbmserv.store.tables.boards import rating_changes
+from pbmserv.store.tables.boards import player_boards, rating_changes
 from pbmserv.store.tables.boards import ratings as ratings_table
 from pbmserv.store.tables.boards import seats as seats_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 
+RATED = (rating_changes, ratings_table)
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -122,7 +123,7 @@ def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, play
     opened = quick
     ids = []
     with opened.writing.begin() as connection:
-        for table in (rating_changes, ratings_table, seats_table, boards_table, players_table):
+        for table in (player_boards, *RATED, seats_table, boards_table, players_table):
             connection.execute(delete(table))
         for n in range(5):
             connection.execute(

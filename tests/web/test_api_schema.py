@@ -18,7 +18,7 @@ from pbmserv.store.tables import metadata
 
 pytestmark = pytest.mark.slow
 
-KNOWN = {"game": "blackbox", "board": 1, "userid": "alice", "event": 1}
+KNOWN = {"game": "blackbox", "board": 1, "userid": "alice", "event": 1, "team": "rooks"}
 """Where half of all paths lead. By chance alone none may: what hypothesis draws depends on all
 numbers and words in our sources."""
 EXAMPLES = 4
@@ -39,6 +39,7 @@ def filled(world: Indoors) -> str:
     world.send(address_of("bob"), f"blackbox resign 1 bob {PASSWORD}")
     world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
     world.send(address_of("alice"), f"league alice {PASSWORD} join blackbox")
+    world.send(address_of("alice"), f"team alice {PASSWORD} create Rooks")
     world.live(days=1)
     return tokens[address_of("alice")]
 

@@ -19,7 +19,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.store import ladders
+from pbmserv.store import events, ladders
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -157,7 +157,9 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     notifications: list[Notification] = []
     for number in numbers:
         try:
-            notifications += moves.resign(context, Resign(None, number, None)).notifications
+            letters = moves.resign(context, Resign(None, number, None)).notifications
+            event = events.event_of_board(context.connection, number)
+            notifications += map(_of_event, letters) if event is not None else letters
         except GameAway:  # nobody can wait for the game to come back before leaving
             boards.set_status(context.connection, number, BoardStatus.DECLINED)
     context.line_words = words
@@ -165,6 +167,12 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     return tuple(
         notification for notification in notifications if notification.player_id != player.id
     ), len(numbers)
+
+
+def _of_event(letter: Notification) -> Notification:
+    """Return a letter that says that the result may not count in the event of the board."""
+    part = replace(letter.part, words={**letter.part.words, "left_event": True})
+    return replace(letter, part=part)
 
 
 def _renamed(

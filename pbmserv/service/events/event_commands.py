@@ -76,7 +76,7 @@ def _join_by_game(
     must_be_open(context, game)
     _must_be_for_two(game)
     if kind.why_unavailable():
-        raise Refused(f"event-no-{kind.word}", example=f"cup join {key}")
+        raise Refused("event-no-rounds", example=f"cup join {key}")
     event = events.open_event(context.connection, kind.word, key, context.now)
     if event is not None:
         entry = events.entry_of(context.connection, event.id, player.id)
@@ -342,7 +342,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     must_be_open(context, game)
     _must_be_for_two(game)
     if kind.why_unavailable():
-        raise Refused(f"event-no-{kind.word}", example="events")
+        raise Refused("event-no-rounds", example="events")
     rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
     name = _checked_name(context, " ".join(rest), example)
     if not histories.of_player(context.connection, player.id, None, 1):

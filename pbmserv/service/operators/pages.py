@@ -20,6 +20,7 @@ from pbmserv.service.operators import (
     announcements,
     correspondence,
     events,
+    ladders,
     letters,
     orders,
     overviews,
@@ -221,6 +222,17 @@ ACTIONS: Mapping[str, Action] = {
         ("match", "result"),
         lambda fields: orders.DecideMatch(_number(fields, "match"), _word(fields, "result")),
     ),
+    "ladder remove": Action(
+        ("of", "player"),
+        lambda fields: orders.RemoveFromLadder(_word(fields, "of"), _word(fields, "player")),
+    ),
+    "ladder settle": Action(
+        ("match", "winner"),
+        lambda fields: orders.SettleChallenge(_number(fields, "match"), _word(fields, "winner")),
+    ),
+    "ladder annul": Action(
+        ("match",), lambda fields: orders.AnnulChallenge(_number(fields, "match"))
+    ),
     "rotate-keys": Action((), lambda _: orders.RotateKeys()),
     "retire-keys": Action(
         ("days",), lambda fields: orders.RetireKeys(_number(fields, "days", 0, LONGEST_AGE))
@@ -370,6 +382,11 @@ class OperatorPages:
         """Return the events, and pairs of players one of whom gave up early."""
         lines = await self._look(partial(events.event_lines, most=MOST))
         return lines, await self._look(events.watched)
+
+    async def ladders(self) -> Sequence[Sequence[str]]:
+        """See `ladders.ladder_lines`."""
+        lines: Sequence[Sequence[str]] = await self._look(ladders.ladder_lines)
+        return lines
 
     async def games(self) -> Sequence[Sequence[str]]:
         """See `overviews.game_lines`."""
