@@ -67,7 +67,10 @@ def test_the_bot_beats_the_house() -> None:
     assert ended(house("house"), 0) == (1, 2)
 
 
-@rows(("first", "seed"), [("C", 1), ("C", 3), ("D", 0), ("D", 1), ("E", 0), ("E", 1)])
+@rows(
+    ("first", "seed"),
+    [("A", 0), ("C", 1), ("C", 3), ("D", 0), ("D", 1), ("E", 0), ("E", 1), ("G", 0)],
+)
 def test_the_bot_wins_as_second_player_against_anybody(first: str, seed: int) -> None:
     assert ended(anybody(seed, first), 1) == (2, 1)
 
