@@ -5,12 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import combinations
 from pathlib import Path
 
 import pytest
-from indoors import indoors
+from indoors import Indoors, indoors
 from running import MovableClock
 from seasons import GAME, Field, gather
 from sqlalchemy import select
@@ -35,11 +37,32 @@ def _start_and_die(folder: Path, url: str, now: datetime, groups: int) -> None:
         return start_letters(*args, **values)  # type: ignore[arg-type]
 
     letters.start_letters = die  # type: ignore[assignment]
+    with _running_at(folder, url, now):
+        pass
+
+
+@contextmanager
+def _running_at(folder: Path, url: str, now: datetime) -> Iterator[Indoors]:
+    """Yield a server that has done what is due at a moment."""
     with indoors(folder, url) as server:
         clock = server.server.clock
         assert isinstance(clock, MovableClock)
         clock.moment = now
         server.server.scheduler.run_once()
+        yield server
+
+
+@contextmanager
+def _killed_and_resumed(folder: Path, url: str, now: datetime, groups: int) -> Iterator[Indoors]:
+    """Yield a server that has gone on a minute after it was killed in the start of an event."""
+    process = multiprocessing.get_context("fork").Process(
+        target=_start_and_die, args=(folder, url, now, groups)
+    )
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    with _running_at(folder, url, now + timedelta(minutes=1)) as server:
+        yield server
 
 
 @pytest.mark.parametrize("killed_after", [0, 2])
@@ -57,30 +80,22 @@ def test_a_season_start_goes_on_where_it_was_killed(
         clock = server.server.clock
         assert isinstance(clock, MovableClock)
         now = clock.moment + timedelta(days=7)
-    process = multiprocessing.get_context("fork").Process(
-        target=_start_and_die, args=(tmp_path, url, now, killed_after)
-    )
-    process.start()
-    process.join(60)
-    assert process.exitcode == -signal.SIGKILL
-    with indoors(tmp_path, url) as server:
-        clock = server.server.clock
-        assert isinstance(clock, MovableClock)
-        clock.moment = now + timedelta(minutes=1)
-        server.server.scheduler.run_once()
-        with server.server.database.reading.connect() as connection:
-            event = events.load(connection, 1)
-            assert event is not None
-            assert event.status == EventStatus.RUNNING
-            groups: dict[int, list[int]] = {}
-            for entry in events.entries_of(connection, 1):
-                groups.setdefault(entry.section or 0, []).append(entry.player_id)
-            games = events.pairings_of(connection, 1)
-            made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
-            told = connection.execute(
-                select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
-            ).scalars()
-            assert sorted(told) == sorted(player for group in groups.values() for player in group)
+    with (
+        _killed_and_resumed(tmp_path, url, now, groups=killed_after) as server,
+        server.server.database.reading.connect() as connection,
+    ):
+        event = events.load(connection, 1)
+        assert event is not None
+        assert event.status == EventStatus.RUNNING
+        groups: dict[int, list[int]] = {}
+        for entry in events.entries_of(connection, 1):
+            groups.setdefault(entry.section or 0, []).append(entry.player_id)
+        games = events.pairings_of(connection, 1)
+        made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
+        told = connection.execute(
+            select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
+        ).scalars()
+        assert sorted(told) == sorted(player for group in groups.values() for player in group)
     assert [len(groups[section]) for section in sorted(groups)] == [6, 6, 5]
     pairs = sorted(tuple(sorted((game.first_id, game.second_id or 0))) for game in games)
     wanted = [pair for group in groups.values() for pair in combinations(sorted(group), 2)]
@@ -101,27 +116,19 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(
         server.server.door_stage.run_once()  # no mail waits
         starts_at = players.event(1)["starts"]
         now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
-    process = multiprocessing.get_context("fork").Process(
-        target=_start_and_die, args=(tmp_path, url, now, 0)
-    )
-    process.start()
-    process.join(60)
-    assert process.exitcode == -signal.SIGKILL
-    with indoors(tmp_path, url) as server:
-        clock = server.server.clock
-        assert isinstance(clock, MovableClock)
-        clock.moment = now + timedelta(minutes=1)
-        server.server.scheduler.run_once()
-        with server.server.database.reading.connect() as connection:
-            event = events.load(connection, 1)
-            assert event is not None
-            assert event.status == EventStatus.RUNNING
-            games = events.pairings_of(connection, 1)
-            made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
-            readers = connection.execute(
-                select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
-            ).scalars()
-            assert sorted(readers) == list(range(1, 9))
+    with (
+        _killed_and_resumed(tmp_path, url, now, groups=0) as server,
+        server.server.database.reading.connect() as connection,
+    ):
+        event = events.load(connection, 1)
+        assert event is not None
+        assert event.status == EventStatus.RUNNING
+        games = events.pairings_of(connection, 1)
+        made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
+        readers = connection.execute(
+            select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
+        ).scalars()
+        assert sorted(readers) == list(range(1, 9))
     pairs = [{game.first_id, game.second_id} for game in games]
     assert pairs == [{1, 5}, {2, 6}, {3, 7}, {4, 8}]
     assert len(made) == 4

@@ -230,7 +230,7 @@ def _joined(context: CommandContext, player: Player, team_id: int) -> Answer:
 
 
 def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``no`` to an invitation: the captain is notifications, and cannot ask again.
+    """``no`` to an invitation: the captain reads it, and cannot ask again.
 
     Raises:
         Refused: the invitation was answered before, or the team is gone.

@@ -41,7 +41,7 @@ _EXAMPLES = {
 _DAYS = re.compile(r"\d+")
 
 _LONGEST_EVENT = timedelta(days=400)
-"""No event lasts longer."""
+"""Time before a board in which absences are looked for; no event lasts longer."""
 
 USUAL_CAP = 30
 """The most days that increments leave to a player, unless a challenge says otherwise."""
