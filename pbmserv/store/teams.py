@@ -163,6 +163,17 @@ def members(
     return [Member(*row) for row in connection.execute(statement.order_by(*_IN_ORDER))]
 
 
+def members_by_team(connection: Connection, team_ids: Collection[int]) -> dict[int, list[Member]]:
+    """Return the members of teams, by team, each in the order of the boards."""
+    statement = _MEMBER.add_columns(team_members.c.team_id).where(
+        team_members.c.team_id.in_(team_ids), team_members.c.status == MemberStatus.MEMBER
+    )
+    by_team: dict[int, list[Member]] = {}
+    for *member, team_id in connection.execute(statement.order_by(*_IN_ORDER)):
+        by_team.setdefault(team_id, []).append(Member(*member))
+    return by_team
+
+
 def member_of(connection: Connection, team_id: int, player_id: int) -> Member | None:
     """Return a member or an invited player of a team, `None` if the player is neither."""
     row = connection.execute(

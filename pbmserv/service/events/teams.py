@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.store import teams
 from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.teams import MemberStatus
-from pbmserv.store.teams import Team
+from pbmserv.store.teams import Member, Team
 
 BOARDS = 4
 """Boards of a match: so many members play, in the order of the captain."""
@@ -31,8 +33,15 @@ def key_of(name: str) -> str:
 
 def facts(context: CommandContext, team: Team) -> dict[str, Any]:
     """Return what everybody may know of a team, but the invitations."""
-    members = teams.members(context.connection, team.id)
-    captain = players.by_id(context.connection, team.captain_id)
+    return _facts(context, team, teams.members(context.connection, team.id))
+
+
+def _facts(context: CommandContext, team: Team, members: Sequence[Member]) -> dict[str, Any]:
+    captain: Member | Player | None = next(
+        (member for member in members if member.player_id == team.captain_id), None
+    )
+    if captain is None:  # who has left, and has no successor yet
+        captain = players.by_id(context.connection, team.captain_id)
     return {
         "team": team.id,
         "name": team.name,
@@ -54,7 +63,9 @@ def own_facts(context: CommandContext, team: Team) -> dict[str, Any]:
 
 def listed(context: CommandContext) -> list[dict[str, Any]]:
     """Return the facts of all teams, by name."""
-    return [facts(context, team) for team in teams.listed(context.connection, MOST_LISTED)]
+    all_teams = teams.listed(context.connection, MOST_LISTED)
+    members = teams.members_by_team(context.connection, [team.id for team in all_teams])
+    return [_facts(context, team, members.get(team.id, ())) for team in all_teams]
 
 
 def news(
