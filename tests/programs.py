@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic, sleep
 
 import pytest
@@ -24,11 +26,12 @@ def program(name: str) -> str:
 
 
 def free_port() -> int:
-    """Return a port on loopback that is free now."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
+    """Return a port on loopback that is free now, and that the system gives to no connection."""
+    while True:
+        port = secrets.choice(range(20_000, 32_000))
+        with socket.socket() as listening, suppress(OSError):
+            listening.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for_port(port: int, failed: Callable[[], str | None] = lambda: None) -> None:
