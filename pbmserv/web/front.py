@@ -21,7 +21,7 @@ from pbmserv.web.pages import BRIEFLY, PRIVATE, Printer, Rendered, html, read_fo
 
 LONGEST_FORM = 2_000
 """Octets of a form."""
-RENDERED_S = 60
+RENDERED_S = 0.3
 """Seconds for which the front page stays in the cache."""
 LATEST = 12
 """Finished boards whose players the front page names."""
@@ -54,18 +54,20 @@ class _FrontPages:
         self._rules = {key for key in keys if help_pages.page(key) is not None}
 
     async def front(self, request: Request) -> Response:
-        """Show the front page, which is rendered once a minute for all readers."""
+        """Show the front page, rendered once a minute for all readers, or when its names change.
+
+        So a name leaves the page as soon as its player wants none there.
+        """
+        names = players_of(await self._web_requests.public.finished("", LATEST) or ())
         page = await self._rendered.get(
             "front",
-            int(monotonic() // RENDERED_S),
-            lambda: self._allowance.spend(request, self._front),
+            (int(monotonic() // RENDERED_S), tuple(names)),
+            lambda: self._allowance.spend(request, lambda: self._front(names)),
         )
         return tagged(request, page or b"", headers=BRIEFLY)
 
-    async def _front(self) -> bytes:
-        public = self._web_requests.public
-        guest_box = await public.guest(GuestLook())
-        names = players_of(await public.finished("", LATEST) or ())
+    async def _front(self, names: list[PublicName]) -> bytes:
+        guest_box = await self._web_requests.public.guest(GuestLook())
         values = {"page": guest_box, "players": names, "rules": self._rules}
         return self._printer.text("front", **values).encode()
 
