@@ -94,7 +94,7 @@ def mark_of_mail(
 
     A plan of another player that this mail lets go on has no mark: that player did not write it.
     """
-    submission, writer = context.submission, context.sitter
+    submission, writer = context.submission, context.current.sitter
     is_own = writer is not None and (writer.player_id, writer.seat) == (
         sitter.player_id,
         sitter.seat,
@@ -172,11 +172,11 @@ def log_ply(
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     # A move in a race does not start the plans of others.
     mine = {sitter.seat: sitter.plan} if sitter.plan else {}
-    context.moved[board.id] = mine if after.apart else dict(board.plans)
-    context.tally.plies.append((board.id, ply.number))
+    context.current.moved[board.id] = mine if after.apart else dict(board.plans)
+    context.effects.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
         bot_turns.take_note(context, board, after)
@@ -297,7 +297,7 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     undecided = tuple(name for name in board.undecided if name != sitter.userid)
     times = clocks.times_at(context, board, after, undecided, ())
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     return replace(board, plies=after.number)
 
 
@@ -439,7 +439,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     if not (position.is_practice or position.apart):  # no other player is told of these moves
         _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), words_for_others(context))
-    context.moved.clear()  # plans are for later turns, not for a turn that is given back
+    context.current.moved.clear()  # plans are for later turns, not for a turn that is given back
     return answer
 
 

@@ -264,7 +264,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         events.change(context.connection, event.id, due_at=context.now)
     after = events.entry_of(context.connection, event.id, player.id)
     status = "before" if after is None else str(after.status)
-    context.sitter = context.focus = None
+    context.current.sitter = context.current.focus = None
     part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
     return Answer((part,), notifications)
 
@@ -394,7 +394,7 @@ def _checked_name(context: CommandContext, written: str, example: str) -> str:
     if not name or len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
         raise Refused("event-name", most=LONGEST_NAME, example=example)
     if str(pass_on(context, name)) != name:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         raise Refused("event-name", most=LONGEST_NAME, example=example)
     return name
 

@@ -153,7 +153,7 @@ def _checked_name(context: CommandContext, written: str) -> str:
     name = " ".join(written.split())
     is_good = len(name) <= LONGEST_NAME and _NAME.fullmatch(name) and key_of(name)
     if is_good and str(pass_on(context, name)) != name:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         is_good = False
     if not is_good:
         raise Refused("team-name", most=LONGEST_NAME, example="team create NAME")
