@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from asking_pages import all_asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, Field, gather, kinds_to
 from sqlalchemy import Connection, update
@@ -72,6 +75,9 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
     rows = [(row["team"], row["points"], row["board_points"]) for row in section["teams"]]
     assert rows == [("Rooks", 1, 4), ("Pawns", 1, 4)]
     assert section["matches"][0]["boards"][3]["reason"] == "forfeit"
+    path = "/teams/pawns"
+    page = all_asked(site_of(either.server), path)[path].body.decode()
+    assert re.search(r"atch of teams 1 of [^<]*</a>: place 2</li>", page), page
     results = [one for one in players.letters if one.kind == "event-news"]
     ended = [one for one in results if "Matches" in one.text]
     assert {one.recipient for one in ended} == set(begins)
@@ -137,6 +143,11 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     assert [(row["team"], row["board_points"]) for row in section["teams"]] == [
         ("Rooks", 8),
         ("Pawns", 0),
+    ]
+    site = site_of(players.server.server)
+    path = "/api/teams/pawns"
+    assert json.loads(all_asked(site, path)[path].body)["events"] == [
+        {"event": 1, "name": '"Office match"', "status": "finished", "place": 2}
     ]
 
 

@@ -37,6 +37,9 @@ SHORT, TOP, NEIGHBOURS = 12, 5, 3
 """Lines of a table that a digest shows whole; of a longer one, the lines at its top, and those on
 either side of the reader's."""
 
+MOST_OF_TEAM = 20
+"""Events on the page of a team."""
+
 MONDAY = 0
 
 _ORDER = (
@@ -65,6 +68,20 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
             "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
         }
         for event in listed
+    ]
+
+
+def of_team(context: CommandContext, team_id: int) -> list[dict[str, Any]]:
+    """Return the newest events of a team, with its place in each that is over."""
+    return [
+        {
+            "event": event.id,
+            "name": letters.facts(context, event)["name"],
+            "status": str(event.status),
+            "place": place,
+        }
+        for event, place in events.of_team(context.connection, team_id, MOST_OF_TEAM)
+        if event.game in context.services.registry
     ]
 
 
