@@ -62,6 +62,7 @@ def play_move(
         Refused: it is another player's turn, and all of the move uses a turn.
     """
     must_be_drawn(board, sitter, position)
+    position = draw_box(context, board, sitter, position)
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
         answer = _meanwhile(context, board, sitter, position, move, words)
@@ -301,6 +302,22 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     return replace(board, plies=after.number)
 
 
+def draw_box(
+    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
+) -> Position:
+    """Mix the first mail of a player alone into what the game hides.
+
+    Nothing was found out about the box before. A move on a page changes no box.
+
+    Returns:
+        The position from which the player moves.
+    """
+    is_first = board.seats == 1 and position.number == 0
+    if not is_first or not mark_of_mail(context, board, sitter, position):
+        return position
+    return context.position(draw_again(context, board, sitter))
+
+
 def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
     """Refuse to accept a board if this player and another one block each other."""
     if sitter.accepted_at is not None:
@@ -453,7 +470,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    position = context.position(board)
+    position = draw_box(context, board, sitter, context.position(board))
     try:
         after = position.hint(sitter.seat)
     except Illegal as error:

@@ -11,6 +11,7 @@ from pbmserv.engine.position import Position, weight
 from pbmserv.engine.protocol import Exporting, Saving, races
 from pbmserv.engine.record import (
     HINT,
+    JOIN,
     REDO,
     RESTART,
     UNDO,
@@ -28,6 +29,7 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.core.secret_boxes import (
     KNOWN_TO_PLAYERS,
+    boxed_words,
     is_secret_to_players,
     must_allow_copy,
     origin_of,
@@ -49,7 +51,8 @@ def save(context: CommandContext, command: Save) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     game = context.services.registry.version(board.game, board.rules_version)
     if board.seats == 1 and isinstance(game, Saving):
-        return _solo_files(context, board, sitter, game.options(board.options, 1), game)
+        options = game.options(boxed_words(context, board), 1)
+        return _solo_files(context, board, sitter, options, game)
     if isinstance(game, Exporting):
         view = game.view(context.position(board).state, sitter.seat)
         day = board.created_at.date().isoformat()
@@ -95,7 +98,7 @@ def saved_moves(plies: Iterable[Ply]) -> Saved:
             undone.append(done.pop())
         elif ply.text == REDO:
             done.append(undone.pop())
-        else:
+        elif ply.text != JOIN:
             done.append(ply.text)
             undone.clear()
     # A hint does not change the board.
@@ -126,7 +129,7 @@ def load(context: CommandContext, command: Load) -> Answer:
             raise Refused("load-not-yours", part=f"board {number}", example="games")
         must_allow_copy(context, board)
         origin = origin_of(board)
-        return board.options
+        return boxed_words(context, board)
 
     context.budget.spend(Work.TEXT, weight(len(text)))
     try:
