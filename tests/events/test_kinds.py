@@ -35,3 +35,9 @@ def test_a_player_reads_why_a_game_has_no_duplicate_events(monkeypatch: pytest.M
         f"{reversi.info.title} has no boxes that each player can solve alone, "
         "so it has no duplicate events."
     )
+
+
+@pytest.mark.parametrize(("is_own", "command"), [(True, "event join 7"), (False, "team enter go")])
+def test_a_captain_reads_how_to_enter_a_match_of_teams(is_own: bool, command: str) -> None:
+    say = environment().get_template("events/say.j2").module.say  # type: ignore[attr-defined]
+    assert say("entry", {"kind": "team", "event": 7, "game": "go", "own": is_own}) == command
