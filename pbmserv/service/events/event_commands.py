@@ -326,7 +326,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     kinds = [PLAYERS[word] for word in words if word in PLAYERS]
     keys = [word for word in words if word in context.services.registry]
     if not kinds or not keys:
-        raise Refused("event-create", example=example)
+        raise Refused("event-create", kinds=" ".join(PLAYERS), example=example)
     kind, game = kinds[0], known_game(context, keys[0])
     must_be_open(context, game)
     kind.must_be_possible(game, "events")
