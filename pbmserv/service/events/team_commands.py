@@ -430,7 +430,7 @@ def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> 
 
 def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> AnyGame:
     if len(words) != 1:
-        raise Refused("team-game", part=verb, example=f"team {verb} blackbox")
+        raise Refused("team-game", part=verb, example=f"team {verb} {context.usual_game}")
     game = known_game(context, words[0].lower())
     must_be_open(context, game)
     if not game.info.is_for(2):
