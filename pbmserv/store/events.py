@@ -522,6 +522,20 @@ def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Ev
     return [_event(row) for row in rows]
 
 
+def of_team(connection: Connection, team_id: int, most: int) -> list[tuple[Event, int | None]]:
+    """Return the newest events that a team has entered, each with its place there at the end."""
+    entered = connection.execute(
+        select(entries.c.event_id, func.min(entries.c.place))
+        .where(entries.c.team_id == team_id)
+        .group_by(entries.c.event_id)
+        .order_by(entries.c.event_id.desc())
+        .limit(most)
+    ).all()
+    places = {row[0]: row[1] for row in entered}
+    rows = connection.execute(_EVENT.where(events.c.id.in_(places)).order_by(events.c.id.desc()))
+    return [(event, places[event.id]) for event in map(_event, rows)]
+
+
 @dataclass(frozen=True, slots=True)
 class LastPlace:
     """The place of a player in an earlier season of a league.

@@ -11,7 +11,8 @@ from typing import Any
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
-from pbmserv.engine.record import JOIN, NO_SEED, Ply, Scoresheet, read_record
+from pbmserv.engine.protocol import races
+from pbmserv.engine.record import JOIN, NO_SEED, GameRecord, Ply, Scoresheet, read_record
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError, ServerFault
@@ -246,6 +247,7 @@ class _Check:
 
     def _note_chance(self, sheet: Scoresheet, start: Position) -> None:
         """Note the mails that were mixed into chance, and those that could have been."""
+        is_alone = sheet.record.seats == 1
         for ply in sheet.record.plies:
             name = sheet.names[ply.seat]
             if not ply.mark:
@@ -253,14 +255,16 @@ class _Check:
                     self._note("not-mixed", name=name)
                 continue
             if ply.text == JOIN:
-                how = f"with which {name} accepted"
-                chance = "the first draw and all chance after it"
+                how = f"with which {name} {'began' if is_alone else 'accepted'}"
+                chance = "the box" if is_alone else "the first draw and all chance after it"
             else:
                 how = f"of {name} with move {ply.number}"
                 chance = "all chance from there on"
             self._note(self._kind_of_mark(ply.mark), name=name, how=how, chance=chance)
         if start.draws and not any(ply.text == JOIN and ply.mark for ply in sheet.record.plies):
-            self._note("drawn-alone")
+            self._note("box-alone" if is_alone else "drawn-alone")
+        elif _names_box(start.game, sheet.record):
+            self._note("box-named")
 
     def _kind_of_mark(self, mark: str) -> str:
         """Return the finding for a mail that was mixed into chance."""
@@ -271,6 +275,14 @@ class _Check:
     def _note_signatures(self) -> None:
         unsigned = sum(not letter.is_signed for letter, _ in self._letters)
         self._note("signatures", unsigned=unsigned, letters=len(self._letters))
+
+
+def _names_box(game: AnyGame, record: GameRecord) -> bool:
+    """Return whether the options of a record name the box that all its players solve."""
+    if not races(game):
+        return False
+    options = game.options(record.options, record.seats)
+    return bool(game.without_box(options) != options)
 
 
 def _with_hashes(hashes: Hashes, by_hash: dict[RecordHash, list[Position]]) -> list[Position]:

@@ -232,6 +232,20 @@ class EventPage(EventLine):
 
 
 @dataclass(frozen=True, slots=True)
+class TeamResult:
+    """An event of a team.
+
+    Attributes:
+        place: the team's place in its group; ``None`` before the end.
+    """
+
+    event: int
+    name: str
+    status: str
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class TeamPage:
     """A team.
 
@@ -240,6 +254,7 @@ class TeamPage:
         members: in the order of the boards; those behind the first ones are reserves.
         boards: members who play a match.
         created: a day in ISO 8601.
+        events: its newest events; empty in a list of teams.
     """
 
     team: int
@@ -249,6 +264,7 @@ class TeamPage:
     members: Sequence[PublicName]
     boards: int
     created: str
+    events: Sequence[TeamResult]
 
 
 @dataclass(frozen=True, slots=True)

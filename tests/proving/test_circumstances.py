@@ -6,7 +6,9 @@ Boards that were begun by an older version say that they are not provable.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -21,8 +23,11 @@ from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards.boards import load
 from pbmserv.store.tables.boards import boards, plies
+from pbmserv.verifying.mailboxes import mails_of
 
 TWO = ("anna", "bela")
+OLDER = Path(__file__).parent / "older"
+"""Mailboxes of games that an older version played."""
 HIDDEN = ("b2,c3", "a1,d4")
 SMALL = "blackbox challenge anna bela -size=4x4 -atoms=2"
 
@@ -439,3 +444,109 @@ def test_a_seat_that_was_handed_over_is_no_wrong_draw(tmp_path: Path) -> None:
         assert "carl" in game.names
         game.play(("c3",))
         assert "draws the sides" not in proven(game, "anna", "carl")
+
+
+# -- the box of a player alone ---------------------------------------------------------------------
+
+SOLO = "blackbox solo anna -size=4x4 -atoms=2"
+
+
+def box(game: Played) -> str:
+    return str(game.position().state.boxes[0].id)
+
+
+def test_the_first_mail_of_a_player_alone_draws_the_box_and_no_later_one(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        start = game.position()
+        game.reply("anna", "+b2")
+        drawn = box(game)
+        after = game.position().at(1)
+        assert after.ply is not None
+        assert after.ply.mark
+        others = {
+            start.play(replace(after.ply, mark=f"{number:032x}")).state.boxes[0].id
+            for number in range(20)
+        }
+        assert len(others) > 10, "another mail draws another box"
+        for move in ("1", "!c3,2"):
+            game.reply("anna", move)
+            assert box(game) == drawn
+        game.play()
+        assert "with which anna began, which is among these, was mixed into the box" in proven(
+            game, "anna"
+        )
+
+
+def test_a_first_hint_draws_the_box_too(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        game.reply("anna", "hint")
+        assert [mark is None for mark in marks(game)] == [False, True]
+        drawn = box(game)
+        game.play()
+        assert box(game) == drawn
+        proven(game, "anna")
+
+
+def test_practice_keeps_its_box_whatever_is_taken_back(tmp_path: Path) -> None:
+    with a_game(tmp_path, f"{SOLO} -practice", "anna") as game:
+        game.reply("anna", "1")
+        drawn = box(game)
+        for move in ("undo", "undo", "2", "restart", "3", "restart", "undo", "4"):
+            game.reply("anna", move)
+            assert box(game) == drawn
+        assert "nothing" in game.letters["anna"][-7].text, "the second undo has nothing"
+        assert sum(mark is not None for mark in marks(game)) == 1
+        game.reply("anna", "solve")
+        proven(game, "anna")
+
+
+def test_a_box_of_a_player_who_begins_on_a_page_is_the_server_s_alone(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["anna"][-1].text)
+        assert link is not None
+        start = box(game)
+        site, run = site_of(game.world.server), game.world.loop.run_until_complete
+        body = urlencode({"turn": "1", "key": "k", "move": "1", "words": ""})
+        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        game.world.server.settle()
+        game.take(game.world.letters())
+        game.reply("anna", "2")
+        assert box(game) == start
+        game.play()
+        assert "The server hid the box alone" in proven(game, "anna")
+
+
+def test_a_named_box_is_the_one_that_was_named(tmp_path: Path) -> None:
+    with a_game(tmp_path, "blackbox solo anna -size=4x4 -atoms=2 -seed=moon", "anna") as game:
+        named = box(game)
+        game.reply("anna", "1")
+        assert box(game) == named
+        assert game.position().number == 1
+        game.play()
+        assert "The pledge names the box" in proven(game, "anna")
+
+
+def test_a_copy_of_a_drawn_box_has_the_same_atoms(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        game.reply("anna", "1")
+        game.reply("anna", "save")
+        (file,) = game.letters["anna"][-1].message.iter_attachments()
+        running = str(file.get_content())
+        assert "box: board 1" in running
+        game.play()
+        drawn = box(game)
+        game.send("anna", f"blackbox load anna {PASSWORD}", running)
+        game.send("anna", f"blackbox replay 1 anna {PASSWORD}")
+        with game.world.server.database.reading.connect() as connection:
+            for number in (2, 3):
+                board = load(connection, number)
+                assert board is not None, game.letters["anna"][-1].text
+                copy = game.world.server.positions.newest(connection, board)
+                assert copy.state.boxes[0].id == drawn
+
+
+@pytest.mark.parametrize("name", ["solo", "seek"])
+def test_games_of_older_versions_are_proven_as_before(name: str) -> None:
+    mails = [*mails_of(BytesIO((OLDER / f"{name}.mbox").read_bytes()))]
+    verdict = checked([mail for mail in mails if isinstance(mail, bytes)])
+    assert verdict.is_proven, sentences(verdict)

@@ -62,6 +62,7 @@ def play_move(
         Refused: it is another player's turn, and all of the move uses a turn.
     """
     must_be_drawn(board, sitter, position)
+    position = draw_box(context, board, sitter, position)
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
         answer = _meanwhile(context, board, sitter, position, move, words)
@@ -94,7 +95,7 @@ def mark_of_mail(
 
     A plan of another player that this mail lets go on has no mark: that player did not write it.
     """
-    submission, writer = context.submission, context.sitter
+    submission, writer = context.submission, context.current.sitter
     is_own = writer is not None and (writer.player_id, writer.seat) == (
         sitter.player_id,
         sitter.seat,
@@ -172,11 +173,11 @@ def log_ply(
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     # A move in a race does not start the plans of others.
     mine = {sitter.seat: sitter.plan} if sitter.plan else {}
-    context.moved[board.id] = mine if after.apart else dict(board.plans)
-    context.tally.plies.append((board.id, ply.number))
+    context.current.moved[board.id] = mine if after.apart else dict(board.plans)
+    context.effects.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
         bot_turns.take_note(context, board, after)
@@ -298,8 +299,24 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     undecided = tuple(name for name in board.undecided if name != sitter.userid)
     times = clocks.times_at(context, board, after, undecided, ())
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     return replace(board, plies=after.number)
+
+
+def draw_box(
+    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
+) -> Position:
+    """Mix the first mail of a player alone into what the game hides.
+
+    Nothing was found out about the box before. A move on a page changes no box.
+
+    Returns:
+        The position from which the player moves.
+    """
+    is_first = board.seats == 1 and position.number == 0
+    if not is_first or not mark_of_mail(context, board, sitter, position):
+        return position
+    return context.position(draw_again(context, board, sitter))
 
 
 def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
@@ -440,7 +457,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     if not (position.is_practice or position.apart):  # no other player is told of these moves
         _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), words_for_others(context))
-    context.moved.clear()  # plans are for later turns, not for a turn that is given back
+    context.current.moved.clear()  # plans are for later turns, not for a turn that is given back
     return answer
 
 
@@ -454,7 +471,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    position = context.position(board)
+    position = draw_box(context, board, sitter, context.position(board))
     try:
         after = position.hint(sitter.seat)
     except Illegal as error:

@@ -103,7 +103,10 @@ def make_board(
         comparable = game.without_box(chosen) == chosen  # else a player may know the box
         if not comparable and seats > 1 and proposal.sender is not None:
             chosen_by = proposal.sender.id
-        options = game.describe(game.fixed(chosen, Rng(seed, 0)))
+        if seats > 1 or not comparable or game.grade(chosen) or not game.is_race(chosen):
+            options = game.describe(game.fixed(chosen, Rng(seed, 0)))
+        # Else the first mail of the only player draws the box (`plies.draw_box`). The grades of
+        # another version may choose another box.
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
     bots = {seat for seat, player in enumerate(proposal.sitting) if bot_turns.is_bot(player)}
@@ -240,7 +243,7 @@ def invite(
     rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
-    context.player, context.sitter = sender, None
+    context.current.player, context.current.sitter = sender, None
     words = {
         **words,
         "by": sender.userid,
@@ -350,7 +353,7 @@ def wait_for_yes(
             context.now,
         ),
     )
-    context.player, context.sitter, context.unproven = sender, None, True
+    context.current.player, context.current.sitter, context.proofs.unproven = sender, None, True
     others = [player.userid for player in proposal.sitting if player.id != sender.id]
     letter_words = {
         "number": number,

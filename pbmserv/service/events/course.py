@@ -108,6 +108,17 @@ def create(
     return event
 
 
+def begin_now(context: CommandContext, event: Event) -> None:
+    """Close the entries of an event that is full, and start it."""
+    events.change(
+        context.connection,
+        event.id,
+        closes_at=context.now,
+        starts_at=context.now,
+        due_at=context.now,
+    )
+
+
 def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
     """Begin full groups, if they need not wait for the others; close the entries when it is
     time."""

@@ -216,7 +216,7 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "join")
     kind = kind_of(event)
-    if kind.team_size > 1:
+    if kind.team_size > 1 and not event.is_own:
         return team_commands.enter(context, player, [event.game])
     if kind.is_entered_by_game and not event.is_own:
         game = known_game(context, event.game)
@@ -229,32 +229,28 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise Refused("event-closed", part=str(event.id), example="events")
     if rules.invited and entry is None:
         raise Refused("event-invited", part=str(event.id), example="events")
+    if kind.team_size > 1:
+        return team_commands.enter_event(context, player, event)
     _must_be_free_to_enter(context, player, event)
     count = events.count_entries(context.connection, [event.id]).get(event.id, 0) + 1
     if rules.most and count > rules.most:
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
     events.enter(context.connection, event.id, [player.id], context.now)
-    if count == rules.most:  # it begins now
-        events.change(
-            context.connection,
-            event.id,
-            closes_at=context.now,
-            starts_at=context.now,
-            due_at=context.now,
-        )
+    if count == rules.most:
+        course.begin_now(context, event)
     return _entered(context, event)
 
 
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "leave")
     entry = events.entry_of(context.connection, event.id, player.id)
+    if event.status == EventStatus.OPEN and kind_of(event).team_size > 1:
+        return team_commands.withdraw_from(context, player, event, is_entered=entry is not None)
     if entry is None or entry.status != EntryStatus.ENTERED:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
-    if entry.section is None and kind_of(event).team_size > 1:
-        raise Refused("team-entered", part=event.game, example=f"team withdraw {event.game}")
     if entry.section is None:
         events.drop_entry(context.connection, event.id, player.id)
         notifications: tuple[Notification, ...] = ()
@@ -263,7 +259,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         events.change(context.connection, event.id, due_at=context.now)
     after = events.entry_of(context.connection, event.id, player.id)
     status = "before" if after is None else str(after.status)
-    context.sitter = context.focus = None
+    context.current.sitter = context.current.focus = None
     part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
     return Answer((part,), notifications)
 
@@ -328,7 +324,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    """``event create game cup|swiss|duplicate "name" [-entries=8] [-until="1 Mar"] [-invited]
+    """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
     [-boxes=3] [options]``"""
     plain, options = _split(words)
     words = [word.lower() for word in plain]
@@ -359,6 +355,8 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
     held = course.Held(player.id, name, board_options, rules)
     event = course.create(context, kind, game.info.key, until, held=held)
+    if kind.team_size > 1:
+        return team_commands.enter_event(context, player, event)
     events.enter(context.connection, event.id, [player.id], context.now)
     return _entered(context, event)
 
@@ -393,7 +391,7 @@ def _checked_name(context: CommandContext, written: str, example: str) -> str:
     if not name or len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
         raise Refused("event-name", most=LONGEST_NAME, example=example)
     if str(pass_on(context, name)) != name:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         raise Refused("event-name", most=LONGEST_NAME, example=example)
     return name
 

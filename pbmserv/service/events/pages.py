@@ -33,6 +33,9 @@ NAMED = 200
 TABLES = 8
 """Tables in one digest."""
 
+MOST_OF_TEAM = 20
+"""Events on the page of a team."""
+
 MONDAY = 0
 
 _ORDER = (
@@ -61,6 +64,20 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
             "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
         }
         for event in listed
+    ]
+
+
+def of_team(context: CommandContext, team_id: int) -> list[dict[str, Any]]:
+    """Return the newest events of a team, with its place in each that is over."""
+    return [
+        {
+            "event": event.id,
+            "name": letters.facts(context, event)["name"],
+            "status": str(event.status),
+            "place": place,
+        }
+        for event, place in events.of_team(context.connection, team_id, MOST_OF_TEAM)
+        if event.game in context.services.registry
     ]
 
 
@@ -171,16 +188,30 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
             continue
         if entry is None or entry.section is None or entry.muted:
             continue
-        entries = dict(paired_games.table_of_group(context, event, entry.section))
-        lines = list(entries)
-        if any(line.open for line in lines) and any(line.points for line in lines):
-            rows = [
-                {**letters.row_of(line, entries[line].userid), "open": line.open}
-                for line in around(lines, player.id)
-            ]
-            facts = letters.facts(context, event)
-            tables.append({**facts, "section": entry.section, "rows": rows})
+        table = _weekly_table(context, event, entry.section, player.id)
+        if table:
+            tables.append({**letters.facts(context, event), "section": entry.section, **table})
     return tables[:TABLES]
+
+
+def _weekly_table(
+    context: CommandContext, event: Event, section: int, player_id: int
+) -> dict[str, Any]:
+    """Return the lines of a group's table, of teams or of players; empty if they are no news."""
+    if kind_of(event).team_size > 1:
+        group = team_events.groups_of(context, event, (section, section)).get(section)
+        teams = [team_events.row_of(line, group) for line in group.lines] if group else []
+        is_news = any(row["open"] for row in teams) and any(row["board_points"] for row in teams)
+        return {"teams": teams} if is_news else {}
+    entries = dict(paired_games.table_of_group(context, event, section))
+    lines = list(entries)
+    if not (any(line.open for line in lines) and any(line.points for line in lines)):
+        return {}
+    rows = [
+        {**letters.row_of(line, entries[line].userid), "open": line.open}
+        for line in around(lines, player_id)
+    ]
+    return {"rows": rows}
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:
