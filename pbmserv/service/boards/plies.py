@@ -17,7 +17,7 @@ from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import bot_turns, reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
-from pbmserv.service.boards.score_keeping import keep_scores, settle_daily
+from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
@@ -233,7 +233,8 @@ class _End:
     Attributes:
         words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
             without which giving up does not count.
-        own_words: for the player: ``daily``, the result of the day's box.
+        own_words: for the player: ``daily``, the result of the day's box, or ``of_event``, the
+            event to which the box belongs.
     """
 
     words: Mapping[str, Any]
@@ -267,12 +268,12 @@ def _ended(
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
-    daily = settle_daily(context, board, after)
+    shared = settle_shared(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
-    return _End(words, {"daily": daily} if daily else {})
+    return _End(words, shared)
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
