@@ -321,7 +321,7 @@ def book() -> Mapping[int, int]:
     """Return the columns to play where a proof takes too long, by the keys of `Proof.known`.
 
     Each line of the file is a key and a column. Of two positions that mirror each other it has the
-    one with the lower key. `benchmarks/connect4.c` writes it.
+    one with the lower key. `generators/connect4.c` writes it.
     """
     lines = Path(__file__).with_name("connect4.book").read_text("ascii").splitlines()
     return {int(key, 16): LETTERS.index(column) for key, column in map(str.split, lines)}

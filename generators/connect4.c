@@ -1,6 +1,6 @@
 /* Writes the book of Connect Four's best bot: every position that it can meet and cannot prove within its budget.
 
-   gcc -O3 -march=native -o /tmp/connect4 benchmarks/connect4.c
+   gcc -O3 -march=native -o /tmp/connect4 generators/connect4.c
    /tmp/connect4 < pbmserv/games/connect4.book | LC_ALL=C sort > /tmp/connect4.book
 
    The moves of the old book are kept, so that nothing changes unless the bot's search does. From an empty book it takes
