@@ -7,7 +7,8 @@ Players differ in strength, in the time that they take, and in how likely they a
 table says whether seasons start on time and end in 91 days, how many games a player has, and how
 well groups and ratings sort the strong from the weak.
 
-``--start N`` measures one season start with N entrants instead, with all letters queued.
+``--start N`` measures one season start with N entrants instead, with all letters queued;
+``--duplicate N`` a duplicate event of three boxes with N entrants, who never move.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pbmserv.engine.ratings import NEWCOMER, Rating, is_provisional, rate
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
-from pbmserv.service.events import course, letters
+from pbmserv.service.events import course, letters, pages
 from pbmserv.service.events.groups import Entrant, in_order, sizes
 from pbmserv.service.events.kinds.league import SEASON
 from pbmserv.service.events.kinds.registry import SERVERS
@@ -424,20 +425,7 @@ def start(count: int) -> list[Line]:
             closes = BEGIN - timedelta(days=7)
             course.create(context, SERVERS["league"], GAME, BEGIN)
         step(services, database, closes)
-        begun = process_time()
-        longest, letter_count = 0.0, 0
-        while True:
-            with database.reading.connect() as connection:
-                due = events.due(connection, BEGIN, 1)
-            if not due:
-                break
-            before = process_time()
-            with database.writing.begin() as connection:
-                context = CommandContext(services, connection, CLOCK, BEGIN)
-                told = course.handle_due_event(context, due[0]) or ()
-                letter_count += queue_letters(context, told)
-            longest = max(longest, process_time() - before)
-        whole = process_time() - begun
+        whole, longest, letter_count = _timed_steps(services, database, BEGIN)
         before = process_time()
         with database.reading.connect() as connection:
             events.due(connection, BEGIN + timedelta(minutes=1), 50)
@@ -451,6 +439,57 @@ def start(count: int) -> list[Line]:
     ]
 
 
+def _timed_steps(services: Services, database: Database, now: datetime) -> tuple[float, float, int]:
+    """Take all steps that are due; return the processor time of all and of the longest
+    transaction, in seconds, and the number of letters."""
+    begun = process_time()
+    longest, letter_count = 0.0, 0
+    while True:
+        with database.reading.connect() as connection:
+            due = events.due(connection, now, 1)
+        if not due:
+            return process_time() - begun, longest, letter_count
+        before = process_time()
+        with database.writing.begin() as connection:
+            context = CommandContext(services, connection, CLOCK, now)
+            told = course.handle_due_event(context, due[0]) or ()
+            letter_count += queue_letters(context, told)
+        longest = max(longest, process_time() - before)
+
+
+def duplicate(count: int) -> list[Line]:
+    """Return what a duplicate event with so many entrants costs, with all letters queued."""
+    ends = BEGIN + SERVERS["duplicate"].round_length
+    with opened() as (services, database):
+        with database.writing.begin() as connection:
+            everybody = people(connection, count, random.Random(1))
+            context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=9))
+            event = course.create(context, SERVERS["duplicate"], "blackbox", BEGIN)
+            ids = [person.player_id for person in everybody]
+            events.enter(connection, event.id, ids, BEGIN - timedelta(days=9))
+        lines = []
+        for name, moment in (("start", BEGIN), ("end", ends)):
+            whole, longest, letter_count = _timed_steps(services, database, moment)
+            note = f"{letter_count} letters"
+            lines += [
+                at_most(f"{name} of a duplicate event, {count:,} entrants", 1e9, whole, "s", note),
+                at_most("longest transaction", 1e9, 1000 * longest, "ms"),
+            ]
+            before = process_time()
+            with database.reading.connect() as connection:
+                context = CommandContext(services, connection, CLOCK, moment)
+                present = events.load(connection, event.id)
+                assert present is not None
+                pages.page(context, present)
+            lines.append(at_most("its page", 1e9, 1000 * (process_time() - before), "ms"))
+            before = process_time()
+            with database.reading.connect() as connection:
+                events.due(connection, moment + timedelta(minutes=1), 50)
+            look = process_time() - before
+            lines.append(at_most("a look at running events", 1e9, 1000 * look, "ms"))
+    return lines
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.seasons", description=__doc__)
@@ -458,9 +497,12 @@ def main() -> int:
     parser.add_argument("--years", type=int, default=10)
     parser.add_argument("--server", action="store_true")
     parser.add_argument("--start", type=int, default=0, metavar="N")
+    parser.add_argument("--duplicate", type=int, default=0, metavar="N")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    if arguments.start:
+    if arguments.duplicate:
+        print(as_text(duplicate(arguments.duplicate)))
+    elif arguments.start:
         print(as_text(start(arguments.start)))
     elif arguments.server:
         print(as_text(simulate(arguments.players, arguments.years)))

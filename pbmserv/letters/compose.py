@@ -317,7 +317,8 @@ class Composer:
             is_answer = shown.reply == reader.answer
             own = reader.reply_to if is_answer else self.mail_domain.address_of(shown.reply)
         # Commands in the subject are read at the plain address only, where "Re:" prevents that.
-        subject = values["title"] if own else f"Re: {values['title']}"
+        # Each of the 96 links of a board repeats it, so that at a board it is short, and no blank.
+        subject = f"Board{scene.number}" if own and scene else f"Re: {values['title']}"
         values["mailto"] = Mailto(own or reader.reply_to, subject)
         most_links = Links.FEW if values["compact"] else Links.ALL
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")

@@ -54,7 +54,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
         command = replace(command, options=options)  # refused, since it needs another player
     _must_not_be_options(context, game, command)
     if command.alone and len(command.userids) > 1:
-        context.echo_hidden = True  # people write a password here, as in other commands
+        context.current.echo_hidden = True  # people write a password here, as in other commands
         player = players.by_userid(context.connection, command.userids[0])
         example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
         raise Refused("only-one-player", example=example)
@@ -132,7 +132,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     userids = tuple(player.userid for player in order)
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
-    context.focus = None
+    context.current.focus = None
     terms = USUAL if board.of_event else board.terms
     proposal = Proposal(game, options, rated, terms, sitting)
     return invite(context, sender, proposal, {"rematch": board.id})
@@ -262,7 +262,7 @@ def _must_play(context: CommandContext, userid: str, place: int) -> None:
         raise Refused("no-such-player", part=userid, suggestion=_HOUSE[userid])
     if unknown.refusal.values["suggestion"]:
         raise unknown
-    context.echo_hidden = True
+    context.current.echo_hidden = True
     raise Refused("no-such-player", place=place, invites=True)
 
 

@@ -17,7 +17,7 @@ from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import bot_turns, reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
-from pbmserv.service.boards.score_keeping import keep_scores, settle_daily
+from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
@@ -95,7 +95,7 @@ def mark_of_mail(
 
     A plan of another player that this mail lets go on has no mark: that player did not write it.
     """
-    writer = context.sitter
+    writer = context.current.sitter
     is_own = writer is not None and (writer.player_id, writer.seat) == (
         sitter.player_id,
         sitter.seat,
@@ -178,11 +178,11 @@ def log_ply(
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     # A move in a race does not start the plans of others.
     mine = {sitter.seat: sitter.plan} if sitter.plan else {}
-    context.moved[board.id] = mine if after.apart else dict(board.plans)
-    context.tally.plies.append((board.id, ply.number))
+    context.current.moved[board.id] = mine if after.apart else dict(board.plans)
+    context.effects.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
         bot_turns.take_note(context, board, after)
@@ -233,7 +233,8 @@ class _End:
     Attributes:
         words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
             without which giving up does not count.
-        own_words: for the player: ``daily``, the result of the day's box.
+        own_words: for the player: ``daily``, the result of the day's box, or ``of_event``, the
+            event to which the box belongs.
     """
 
     words: Mapping[str, Any]
@@ -267,12 +268,12 @@ def _ended(
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
-    daily = settle_daily(context, board, after)
+    shared = settle_shared(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
-    return _End(words, {"daily": daily} if daily else {})
+    return _End(words, shared)
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
@@ -308,7 +309,7 @@ def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> 
     undecided = tuple(name for name in board.undecided if name != sitter.userid)
     times = clocks.times_at(context, board, after, undecided, ())
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     return replace(board, plies=after.number)
 
 
@@ -466,7 +467,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     if not (position.is_practice or position.apart):  # no other player is told of these moves
         _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), words_for_others(context))
-    context.moved.clear()  # plans are for later turns, not for a turn that is given back
+    context.current.moved.clear()  # plans are for later turns, not for a turn that is given back
     return answer
 
 

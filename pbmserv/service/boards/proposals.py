@@ -247,7 +247,7 @@ def invite(
     rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
-    context.player, context.sitter = sender, None
+    context.current.player, context.current.sitter = sender, None
     words = {
         **words,
         "by": sender.userid,
@@ -357,7 +357,7 @@ def wait_for_yes(
             context.now,
         ),
     )
-    context.player, context.sitter, context.unproven = sender, None, True
+    context.current.player, context.current.sitter, context.proofs.unproven = sender, None, True
     others = [player.userid for player in proposal.sitting if player.id != sender.id]
     letter_words = {
         "number": number,

@@ -79,6 +79,6 @@ def _by_player_of(context: CommandContext, board: BoardRow, who: Credentials | N
     """
     for player in context.readers(who):
         if board.sitter_of(player.id) is not None:
-            context.player = player
+            context.current.player = player
             return True
     return False

@@ -54,7 +54,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
     except Illegal as error:
         raise Refused(error.refusal.code, part=command.what, example="show") from error
     answer = log_ply(context, board, sitter, after, words_for_others(context))
-    context.moved.clear()  # plans are for future turns
+    context.current.moved.clear()  # plans are for future turns
     return answer
 
 
@@ -82,7 +82,7 @@ def replay(context: CommandContext, command: Replay) -> Answer:
         sender = sender_of(context, (player,), f"{example} {{you}}")
     words = boxed_words(context, board)
     options, _ = read_options(game, words, 1, str(board.id), example)
-    context.focus = None
+    context.current.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
     return invite(context, sender, proposal, {"replay": board.id})
 
@@ -107,5 +107,5 @@ def _player_called(context: CommandContext, userid: str) -> Player:
     unknown = unknown_player(context, userid)
     if unknown.refusal.values["suggestion"]:
         raise unknown
-    context.echo_hidden = True
+    context.current.echo_hidden = True
     raise Refused("no-such-player", place=1)

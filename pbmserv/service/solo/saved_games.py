@@ -140,7 +140,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     undone = len(saved.moves) - saved.done
     if len(saved.moves) + undone > MOST_MOVES:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
-    context.focus = None
+    context.current.focus = None
     proposal = Proposal(game, options, rated, USUAL, (player,), origin)
     answer = invite(context, player, proposal, {"loaded": True})
     number = answer.parts[0].board
@@ -148,7 +148,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     _replay(context, number, (*saved.moves, *(UNDO,) * undone))
     after = boards.lock(context.connection, number)
     assert after is not None
-    context.moved.clear()
+    context.current.moved.clear()
     if after.status == "finished":
         words = {"event": "show", "undecided": [], "ratings": []}
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
@@ -157,13 +157,9 @@ def load(context: CommandContext, command: Load) -> Answer:
 
 
 def _text(context: CommandContext, marks: Iterable[str]) -> str:
-    """Return the text of the attached file, else the text of the mail. The file is cached."""
-    for mark in marks:
-        if mark not in context.attached:
-            context.attached[mark] = context.submission.attachment(mark)
-        if context.attached[mark]:
-            return context.attached[mark]
-    return context.submission.text
+    """Return the text of the attached file, else the text of the mail."""
+    files = (context.submission.attachment(mark) for mark in marks)
+    return next(filter(None, files), context.submission.text)
 
 
 def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
@@ -188,7 +184,7 @@ def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
     if texts:
         before = [position.ply for position in positions[1:-1] if position.ply is not None]
         moves.log(context.connection, number, before, context.mail_id, context.now)
-        context.tally.plies.extend((number, ply.number) for ply in before)
+        context.effects.plies.extend((number, ply.number) for ply in before)
         log_ply(context, board, sitter, positions[-1], UNSAID)
 
 
