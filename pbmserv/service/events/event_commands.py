@@ -73,9 +73,7 @@ def _join_by_game(
 ) -> Answer:
     key = game.info.key
     must_be_open(context, game)
-    _must_be_for_two(game)
-    if kind.why_unavailable():
-        raise Refused("event-no-rounds", example=f"cup join {key}")
+    kind.must_be_possible(game, f"cup join {key}")
     event = events.open_event(context.connection, kind.word, key, context.now)
     if event is not None:
         entry = events.entry_of(context.connection, event.id, player.id)
@@ -126,11 +124,6 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
         "running": running.id if running else 0,
     }
     return Answer((Part("event-entry", words),))
-
-
-def _must_be_for_two(game: AnyGame) -> None:
-    if not game.info.is_for(2):
-        raise Refused("event-seats", part=game.info.title, example="events")
 
 
 def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
@@ -332,12 +325,10 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     kinds = [PLAYERS[word] for word in words if word in PLAYERS]
     keys = [word for word in words if word in context.services.registry]
     if not kinds or not keys:
-        raise Refused("event-create", example=example)
+        raise Refused("event-create", kinds=" ".join(PLAYERS), example=example)
     kind, game = kinds[0], known_game(context, keys[0])
     must_be_open(context, game)
-    _must_be_for_two(game)
-    if kind.why_unavailable():
-        raise Refused("event-no-rounds", example="events")
+    kind.must_be_possible(game, "events")
     rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
     name = _checked_name(context, " ".join(rest), example)
     if not histories.of_player(context.connection, player.id, None, 1):

@@ -500,8 +500,7 @@ def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> Any
         raise Refused("team-game", part=verb, example=f"team {verb} blackbox")
     game = known_game(context, words[0].lower())
     must_be_open(context, game)
-    if not game.info.is_for(2):
-        raise Refused("event-seats", part=game.info.title, example="events")
+    SERVERS["team"].must_be_possible(game, "events")
     return game
 
 

@@ -45,12 +45,10 @@ class Duplicate(Kind):
         """Return canonical options of an event's boards.
 
         Raises:
-            Refused: the game has no races, somebody would know the boxes, or they would have no
-                score.
+            Refused: somebody would know the boxes, or they would have no score.
             OptionError: an option is unknown or has a wrong value.
         """
-        if not races(game):
-            raise Refused("event-no-boxes", part=game.info.title, example="events")
+        assert races(game)  # see `why_not_for`
         words = words if _RACE in words else (_RACE, *words)
         options, _ = read_options(game, words, 1, game.info.key, line)
         chosen = game.options(options, 1)
