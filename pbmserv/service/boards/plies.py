@@ -95,14 +95,19 @@ def mark_of_mail(
 
     A plan of another player that this mail lets go on has no mark: that player did not write it.
     """
-    submission, writer = context.submission, context.current.sitter
+    writer = context.current.sitter
     is_own = writer is not None and (writer.player_id, writer.seat) == (
         sitter.player_id,
         sitter.seat,
     )
     is_first = board.pledged and sitter.seat not in position.marked
-    is_mail = submission.is_mail and bool(submission.id)
-    return mail_mark(submission.id) if is_own and is_first and is_mail else ""
+    return mark_of_request(context) if is_own and is_first else ""
+
+
+def mark_of_request(context: CommandContext) -> str:
+    """Return the mark of the mail that is carried out, ``""`` for a page."""
+    submission = context.submission
+    return mail_mark(submission.id) if submission.is_mail and submission.id else ""
 
 
 def _meanwhile(
@@ -293,7 +298,12 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     position = context.position(board)
     if not (position.draws and board.pledged):
         return board
-    mark = mark_of_mail(context, board, sitter, position)
+    return mix(context, board, sitter, mark_of_mail(context, board, sitter, position))
+
+
+def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> BoardRow:
+    """Begin the game again with the mark of a player's mail; return the board with that ply."""
+    position = context.position(board)
     ply = Ply(position.number + 1, sitter.seat, JOIN, free=True, mark=mark)
     after = position.play(ply)
     undecided = tuple(name for name in board.undecided if name != sitter.userid)

@@ -449,7 +449,9 @@ def show_events(context: CommandContext, command: Events) -> Answer:
         Refused: there is no such event.
     """
     if not command.subjects:
-        return Answer((Part("events", {"rows": pages.overview(context)}),))
+        return Answer(
+            (Part("events", {"rows": pages.overview(context), "game": context.usual_game}),)
+        )
     event = _numbered(context, command.subjects, "join")
     group = command.subjects[1] if len(command.subjects) > 1 else "1"
     first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1
