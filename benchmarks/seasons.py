@@ -7,8 +7,8 @@ strength and in how likely they are to disappear.
 ``--server`` takes the steps of the server on SQLite instead, with only moves and letters left out,
 which takes 6 ms for a game. The table says whether seasons start on time and end in 91 days.
 
-``--start N`` measures one season start with N entrants, with all letters queued; ``--duplicate N`` a
-duplicate event of three boxes with N entrants, who never move.
+``--start N`` measures one season start with N entrants, with all letters queued;
+``--duplicate N`` a duplicate event of three boxes with N entrants, who never move.
 """
 
 from __future__ import annotations
