@@ -272,7 +272,7 @@ class Position:
                 return self._restore(ply, self.redo[0], "redone", self.redo[1:])
             case record.RESTART:
                 return self._restore(ply, self._first, "restarted", ())
-            case record.JOIN if self.draws:
+            case record.JOIN if self.draws or (ply.free and ply.mark):
                 return self._begin_again(ply)
         step = advance(self.game, mixed_chance(self.chance, ply), self.state, ply)
         outcome = self.game.outcome(step.state)

@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from pbmserv.engine.ratings import NEWCOMER
 from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.shared_boxes import all_finished
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, ratings
@@ -120,7 +121,7 @@ class Pairing:
     """A game of an event.
 
     Attributes:
-        second_id: `None` for a bye, and for a box of a duplicate event, which all players share.
+        second_id: `None` for a bye.
         first_points, second_points: 2 for a win, 1 for a draw; `None` if the game runs or does not
             count.
         reason: why it is over, ``""`` if it is not; ``removed`` if it does not count.
@@ -165,7 +166,7 @@ _IS_DUE = or_(
         events.c.status.in_((EventStatus.OPEN, EventStatus.RUNNING)),
         events.c.round > 0,
         events.c.due_at > bindparam("soon"),
-        _HAS_ENDED_GAME,
+        or_(_HAS_ENDED_GAME, all_finished(events.c.id)),
     ),
 )
 SOON = timedelta(hours=1)
@@ -696,7 +697,7 @@ def first_board_of(connection: Connection, event_id: int, player_id: int) -> int
 def event_of_board(connection: Connection, board_id: int) -> int | None:
     """Return the event of a board, `None` if it belongs to none."""
     event_id: int | None = connection.execute(
-        select(pairings.c.event_id).where(pairings.c.board_id == board_id)
+        select(boards.c.event_id).where(boards.c.id == board_id)
     ).scalar()
     return event_id
 

@@ -208,12 +208,12 @@ class EventPage(EventLine):
         options: options of its boards.
         least: fewest players.
         size: most players of a group.
-        boxes: boards of a duplicate event, one for each box.
+        boxes: numbers of the boxes of a duplicate event, once it has begun.
         own: a player holds it.
         move_days, total_days: days for a move, and for all moves of a game.
         waiting: players who are in no group yet.
-        first: the first group of this page.
-        groups: number of groups.
+        first: the first group of this page, or the part of a duplicate event's table.
+        groups: number of groups, or of parts with at most a hundred players.
         sections: the groups.
     """
 

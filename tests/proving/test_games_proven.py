@@ -328,6 +328,22 @@ def test_a_mail_of_mine_in_the_dice_is_found_among_my_sent_mails() -> None:
     assert "a letter answers it, but it is not among these" in " ".join(said)
 
 
+def test_a_mail_that_the_server_made_up_is_no_mail_of_mine() -> None:
+    """A server that mixes a mail of its own into dice is noticed in the mailbox of its writer."""
+    sent = [mail for mail in played("liar")["anna"] if b"Pbmserv-Record" not in mail]
+    other = [
+        re.sub(rb"(?m)^In-Reply-To: .*", b"In-Reply-To: <other@players.example>", mail)
+        for mail in played("liar")["anna"]
+        if mail not in sent
+    ]
+    said = " ".join(sentences(checked(other)))
+    assert "A mail of anna with move 2 was mixed into all chance from there on, but it is not" in (
+        said
+    )
+    assert "if anna did not send it, the server chose that chance" in said
+    assert "which only bela can check" in said
+
+
 def test_unsigned_letters_are_counted() -> None:
     assert "are not signed, so anybody could have written them" in sentences(
         checked(played("liar")["anna"])

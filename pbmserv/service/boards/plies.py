@@ -17,7 +17,7 @@ from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import bot_turns, reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
-from pbmserv.service.boards.score_keeping import keep_scores, settle_daily
+from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
@@ -95,14 +95,19 @@ def mark_of_mail(
 
     A plan of another player that this mail lets go on has no mark: that player did not write it.
     """
-    submission, writer = context.submission, context.current.sitter
+    writer = context.current.sitter
     is_own = writer is not None and (writer.player_id, writer.seat) == (
         sitter.player_id,
         sitter.seat,
     )
     is_first = board.pledged and sitter.seat not in position.marked
-    is_mail = submission.is_mail and bool(submission.id)
-    return mail_mark(submission.id) if is_own and is_first and is_mail else ""
+    return mark_of_request(context) if is_own and is_first else ""
+
+
+def mark_of_request(context: CommandContext) -> str:
+    """Return the mark of the mail that is carried out, ``""`` for a page."""
+    submission = context.submission
+    return mail_mark(submission.id) if submission.is_mail and submission.id else ""
 
 
 def _meanwhile(
@@ -228,7 +233,8 @@ class _End:
     Attributes:
         words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
             without which giving up does not count.
-        own_words: for the player: ``daily``, the result of the day's box.
+        own_words: for the player: ``daily``, the result of the day's box, or ``of_event``, the
+            event to which the box belongs.
     """
 
     words: Mapping[str, Any]
@@ -262,12 +268,12 @@ def _ended(
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
-    daily = settle_daily(context, board, after)
+    shared = settle_shared(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
-    return _End(words, {"daily": daily} if daily else {})
+    return _End(words, shared)
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
@@ -292,7 +298,12 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     position = context.position(board)
     if not (position.draws and board.pledged):
         return board
-    mark = mark_of_mail(context, board, sitter, position)
+    return mix(context, board, sitter, mark_of_mail(context, board, sitter, position))
+
+
+def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> BoardRow:
+    """Begin the game again with the mark of a player's mail; return the board with that ply."""
+    position = context.position(board)
     ply = Ply(position.number + 1, sitter.seat, JOIN, free=True, mark=mark)
     after = position.play(ply)
     undecided = tuple(name for name in board.undecided if name != sitter.userid)

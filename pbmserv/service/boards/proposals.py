@@ -82,6 +82,8 @@ def make_board(
     *,
     proven: bool = True,
     sides_drawn: bool = False,
+    seed: bytes | None = None,
+    mark: str = "",
 ) -> BoardRow:
     """Add a board to the database; it is unrated if two of its players are one person.
 
@@ -89,12 +91,14 @@ def make_board(
         there: ids of players who need not be asked.
         proven: the mail proves to come from one of its players.
         sides_drawn: draw the seats of its players by lot.
+        seed: the seed, if a letter has pledged it before.
+        mark: the mark of the mail that is mixed into the lot.
     """
     game, seats = proposal.game, len(proposal.sitting)
-    seed = secrets.token_bytes(32)
+    seed = seed or secrets.token_bytes(32)
     if sides_drawn:
         sitting = {player.userid: player for player in proposal.sitting}
-        drawn = tuple(sitting[userid] for userid in drawn_sides(seed, sitting))
+        drawn = tuple(sitting[userid] for userid in drawn_sides(seed, sitting, mark))
         proposal = replace(proposal, sitting=drawn)
     options = proposal.options
     comparable, chosen_by = True, None

@@ -113,7 +113,7 @@ def _named_board(context: CommandContext, command: Report) -> BoardRow:
         return board_of(context, command.board, command.game)
     reply_address = context.reply_address
     if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
-        raise Refused("which-board", example="blackbox report 12")
+        raise Refused("which-board", example=f"{command.game or context.usual_game} report 12")
     return board_of(context, reply_address.about, command.game)
 
 

@@ -19,6 +19,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.examples import usual_game
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.engine.position import Position
@@ -347,7 +348,7 @@ class CommandContext:
         """
         writers = self.known_writers()
         if len(writers) != 1:
-            raise name_yourself(writers) if writers else unknown_speaker()
+            raise name_yourself(writers) if writers else unknown_speaker(self.usual_game)
         self._note_proof(writers[0])
         return writers[0]
 
@@ -398,7 +399,7 @@ class CommandContext:
             if board_id is None and reply_address.purpose is Purpose.BOARD:
                 board_id = reply_address.about
         elif not self.known_writers():
-            raise unknown_speaker()
+            raise unknown_speaker(game or self.usual_game)
         if board_id is None:
             raise Refused("which-board", example="games")
         board = boards.lock(self.connection, board_id)
@@ -485,6 +486,11 @@ class CommandContext:
         )
 
     # -- boards -------------------------------------------------------------------------
+
+    @property
+    def usual_game(self) -> str:
+        """The game for examples of commands that name none."""
+        return usual_game([game.info.key for game in self.services.registry])
 
     def position(self, board: BoardRow) -> Position:
         """Return the newest position of a board.

@@ -32,7 +32,7 @@ def is_secret_to_players(context: CommandContext, board: BoardRow) -> bool:
 
 
 def is_shut(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether a box of the day stays hidden even from its own player."""
+    """Return whether a shared box stays hidden even from its own player."""
     return spoilers.is_shut(context.connection, context.now, board)
 
 

@@ -33,10 +33,9 @@ MOST_OWN = 2
 MOST_INVITED = 64
 """Most players who are invited to an event."""
 
-MOST_ENTRIES = 64
 MOST_BOXES = 10
 LONGEST_UNTIL = timedelta(days=90)
-USUAL_ENTRIES, USUAL_UNTIL = 8, timedelta(days=14)
+USUAL_UNTIL = timedelta(days=14)
 LONGEST_NAME = 40
 
 _JOIN = frozenset({"join", "enter"})
@@ -227,7 +226,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         return team_commands.enter_event(context, player, event)
     _must_be_free_to_enter(context, player, event)
     count = events.count_entries(context.connection, [event.id]).get(event.id, 0) + 1
-    if count > rules.most:
+    if rules.most and count > rules.most:
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
     events.enter(context.connection, event.id, [player.id], context.now)
     if count == rules.most:
@@ -390,10 +389,10 @@ def _checked_name(context: CommandContext, written: str, example: str) -> str:
 
 def _entries(text: str, kind: Kind) -> int:
     least = kind.rules.least
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
     if not text:
-        return max(USUAL_ENTRIES, least)
-    most = kind.rules.most or MOST_ENTRIES
+        return max(kind.usual_entries, least) if kind.usual_entries else 0
+    most = kind.rules.most or kind.most_entries
     if not least <= number <= most:
         raise Refused(
             "event-entries",
@@ -450,7 +449,9 @@ def show_events(context: CommandContext, command: Events) -> Answer:
         Refused: there is no such event.
     """
     if not command.subjects:
-        return Answer((Part("events", {"rows": pages.overview(context)}),))
+        return Answer(
+            (Part("events", {"rows": pages.overview(context), "game": context.usual_game}),)
+        )
     event = _numbered(context, command.subjects, "join")
     group = command.subjects[1] if len(command.subjects) > 1 else "1"
     first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1

@@ -14,11 +14,11 @@ from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import group_sizes
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
-from pbmserv.service.events.tables import Line
+from pbmserv.service.events.tables import around
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.events import Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 MOST = 100
@@ -32,10 +32,6 @@ NAMED = 200
 
 TABLES = 8
 """Tables in one digest."""
-
-SHORT, TOP, NEIGHBOURS = 12, 5, 3
-"""Lines of a table that a digest shows whole; of a longer one, the lines at its top, and those on
-either side of the reader's."""
 
 MOST_OF_TEAM = 20
 """Events on the page of a team."""
@@ -89,14 +85,20 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
     """Return what everybody may know of an event.
 
     Args:
-        first: the first of the groups whose tables are returned, at most `GROUPS`.
+        first: the first of the groups whose tables are returned, at most `GROUPS`; of a duplicate
+            event, the part of its table (`shared_boxes.LINES`).
     """
     kind = kind_of(event)
     groups = (first, first + GROUPS - 1)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
-    tables = games_of(event).tables(context, event, groups)
-    boxes = shared_boxes.boxes_of(context, event) if kind.shares_boxes else []
+    results = shared_boxes.results(context, event) if kind.shares_boxes else []
+    marks = shared_boxes.marks(results)
+    tables = (
+        shared_boxes.parts(shared_boxes.table(context, event, results), first)
+        if kind.shares_boxes
+        else games_of(event).tables(context, event, groups)
+    )
     games = []
     if not kind.shares_boxes:
         games = events.pairings_of(context.connection, event.id, groups=groups)
@@ -118,8 +120,10 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                    "boxes": shared_boxes.marks_of(boxes, entries[line.player_id].seed or 0),
-                    "moves": kind.movement(section, line.place, counts[section]),
+                    "boxes": marks.get(line.player_id, []),
+                    "moves": 0
+                    if kind.shares_boxes
+                    else kind.movement(section, line.place, counts[section]),
                 }
                 for line in lines
             ],
@@ -148,7 +152,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
-        "boxes": [board.id for board in boxes],
+        "boxes": list(range(1, rules.boxes + 1)) if results else [],
         "invited": rules.invited,
         "own": event.is_own,
         "move_days": terms.forfeit,
@@ -161,7 +165,9 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values())
         // kind.team_size,
         "first": first,
-        "groups": max(counts, default=0),
+        "groups": shared_boxes.count_parts(len(marks))
+        if kind.shares_boxes
+        else max(counts, default=0),
         "sections": sections,
         "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
     }
@@ -197,22 +203,15 @@ def _weekly_table(
         teams = [team_events.row_of(line, group) for line in group.lines] if group else []
         is_news = any(row["open"] for row in teams) and any(row["board_points"] for row in teams)
         return {"teams": teams} if is_news else {}
-    lines = paired_games.table_of_group(context, event, section)
-    if not (any(line.open for line, _ in lines) and any(line.points for line, _ in lines)):
+    entries = dict(paired_games.table_of_group(context, event, section))
+    lines = list(entries)
+    if not (any(line.open for line in lines) and any(line.points for line in lines)):
         return {}
     rows = [
-        {**letters.row_of(line, entry.userid), "open": line.open}
-        for line, entry in _around(lines, player_id)
+        {**letters.row_of(line, entries[line].userid), "open": line.open}
+        for line in around(lines, player_id)
     ]
     return {"rows": rows}
-
-
-def _around(lines: list[tuple[Line, Entry]], player_id: int) -> list[tuple[Line, Entry]]:
-    """Return the lines of a table that a digest shows to a player."""
-    if len(lines) <= SHORT:
-        return lines
-    own = next((at for at, (line, _) in enumerate(lines) if line.player_id == player_id), 0)
-    return [shown for at, shown in enumerate(lines) if at < TOP or abs(at - own) <= NEIGHBOURS]
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:

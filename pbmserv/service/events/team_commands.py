@@ -497,7 +497,7 @@ def _withdrawn(context: CommandContext, player: Player, team: Team, event: Event
 
 def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> AnyGame:
     if len(words) != 1:
-        raise Refused("team-game", part=verb, example=f"team {verb} blackbox")
+        raise Refused("team-game", part=verb, example=f"team {verb} {context.usual_game}")
     game = known_game(context, words[0].lower())
     must_be_open(context, game)
     SERVERS["team"].must_be_possible(game, "events")

@@ -98,6 +98,12 @@ class Kind(ABC):
     team_size: ClassVar[int] = 1
     """Players who enter together, for a team if they are more than one (`team_events.py`)."""
 
+    most_entries: ClassVar[int] = 64
+    """Most players of an event that a player holds."""
+
+    usual_entries: ClassVar[int] = 8
+    """Players with whom such an event begins before its day; 0 if it always waits for that."""
+
     waits_for_players: ClassVar[bool] = True
     """An event with too few players is put off; if not, it is cancelled."""
 
