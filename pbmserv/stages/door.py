@@ -201,16 +201,16 @@ class Door:
             if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to a person who has not written to us.
                 return Outcome(FORGED, "refused", FORGED)
-        shares = self._postmaster if for_postmaster else None
-        if shares is not None and not shares.is_open(source.network, octets):
+        postmaster = self._postmaster if for_postmaster else None
+        if postmaster is not None and not postmaster.is_open(source.network, octets):
             return Outcome(TRY_LATER, "put-off", "the network's share of the postmaster is used up")
         lane = self.lane_loads.lane_for(source, player, octets)
         if lane is None:
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
         if not self._quota.take_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
-        if shares is not None:
-            shares.add(source.network, octets)
+        if postmaster is not None:
+            postmaster.add(source.network, octets)
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
         number = await self._store(new)
@@ -234,11 +234,11 @@ class Door:
             read_head(envelope.raw)
             limit = json.dumps(asdict(over) | {"again": over.again.isoformat()})
             head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + limit.encode()
-            kept = Envelope(envelope.sender, envelope.recipient, head)
+            explained = Envelope(envelope.sender, envelope.recipient, head)
             lane = f"over {over.kind} {over.who}"
-            await self._store(NewArrival("over", kept, lane, self._clock.now()))
+            await self._store(NewArrival("over", explained, lane, self._clock.now()))
         except (MailError, TryLater):
-            pass  # the mail would be refused; or it comes again, and its sender is told then
+            pass  # it comes again, and is refused or explained then
 
     async def _store(self, new: NewArrival) -> int:
         """Commit an arrival, ring play, and return the arrival's number.
