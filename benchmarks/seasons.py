@@ -7,7 +7,8 @@ strength and in how likely they are to disappear.
 ``--server`` takes the steps of the server on SQLite instead, with only moves and letters left out,
 which takes 6 ms for a game. The table says whether seasons start on time and end in 91 days.
 
-``--start N`` measures one season start with N entrants, with all letters queued.
+``--start N`` measures one season start with N entrants, with all letters queued;
+``--duplicate N`` a duplicate event of three boxes with N entrants, who never move.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from pbmserv.engine.ratings import NEWCOMER, Rating, is_provisional, rate
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
-from pbmserv.service.events import course
+from pbmserv.service.events import course, pages
 from pbmserv.service.events.groups import Entrant, in_order, sizes
 from pbmserv.service.events.kinds.league import SEASON
 from pbmserv.service.events.kinds.registry import SERVERS
@@ -191,16 +192,23 @@ def _no_ring() -> None:
     """Wake no process."""
 
 
+def _people(connection: Connection, count: int) -> list[int]:
+    """Create players and return their row IDs."""
+    ids = []
+    for number in range(count):
+        address = f"p{number}@players.example"
+        player = players.create(connection, f"p{number}", "", address, BEGIN)
+        assert player is not None
+        ids.append(player.id)
+    return ids
+
+
 def begin_league(services: Services, database: Database, count: int, days_before: int) -> list[int]:
     """Create a league and players who enter all of its seasons; return the players."""
-    ids = []
     with database.writing.begin() as connection:
-        for number in range(count):
-            address = f"p{number}@players.example"
-            player = players.create(connection, f"p{number}", "", address, BEGIN)
-            assert player is not None
-            events.add_regular(connection, GAME, player.id, BEGIN)
-            ids.append(player.id)
+        ids = _people(connection, count)
+        for player_id in ids:
+            events.add_regular(connection, GAME, player_id, BEGIN)
         context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=days_before))
         course.create(context, SERVERS["league"], GAME, BEGIN)
     step(services, database, BEGIN - timedelta(days=7))
@@ -328,16 +336,46 @@ def start(count: int) -> list[Line]:
     """Return what one season start with so many entrants costs, with all letters queued."""
     with opened() as (services, database):
         begin_league(services, database, count, 9)
-        begun = process_time()
-        letter_count, longest = step(services, database, BEGIN, mailed=True)
-        whole = process_time() - begun
-        begun = process_time()
-        with database.reading.connect() as connection:
-            events.due(connection, BEGIN + timedelta(minutes=1), 50)
-        look = process_time() - begun
+        return _costs(f"season start with {count:,} entrants", services, database, BEGIN)
+
+
+def duplicate(count: int) -> list[Line]:
+    """Return what a duplicate event with so many entrants costs, with all letters queued."""
+    with opened() as (services, database):
+        with database.writing.begin() as connection:
+            ids = _people(connection, count)
+            context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=9))
+            event = course.create(context, SERVERS["duplicate"], "blackbox", BEGIN)
+            events.enter(connection, event.id, ids, BEGIN - timedelta(days=9))
+        lines = []
+        for name, moment in (
+            ("start", BEGIN),
+            ("end", BEGIN + SERVERS["duplicate"].round_length),
+        ):
+            title = f"{name} of a duplicate event, {count:,} entrants"
+            lines += _costs(title, services, database, moment)
+            begun = process_time()
+            with database.reading.connect() as connection:
+                context = CommandContext(services, connection, CLOCK, moment)
+                present = events.load(connection, event.id)
+                assert present is not None
+                pages.page(context, present)
+            milliseconds = 1000 * (process_time() - begun)
+            lines.append(Line("its page", "", f"{milliseconds:.0f} ms", None))
+    return lines
+
+
+def _costs(title: str, services: Services, database: Database, moment: datetime) -> list[Line]:
+    """Return what the steps of a moment cost, with all letters queued."""
+    begun = process_time()
+    letter_count, longest = step(services, database, moment, mailed=True)
+    whole = process_time() - begun
+    begun = process_time()
+    with database.reading.connect() as connection:
+        events.due(connection, moment + timedelta(minutes=1), 50)
+    look = process_time() - begun
     return [
-        Line(f"season start with {count:,} entrants", "", f"{whole:.1f} s", None),
-        Line("letters", "", f"{letter_count:,}", None),
+        Line(title, "", f"{whole:.1f} s ({letter_count:,} letters)", None),
         Line("longest transaction", "", f"{1000 * longest:.0f} ms", None),
         Line("a look at running events", "", f"{1000 * look:.0f} ms", None),
     ]
@@ -350,9 +388,12 @@ def main() -> int:
     parser.add_argument("--years", type=int, default=10)
     parser.add_argument("--server", action="store_true")
     parser.add_argument("--start", type=int, default=0, metavar="N")
+    parser.add_argument("--duplicate", type=int, default=0, metavar="N")
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    if arguments.start:
+    if arguments.duplicate:
+        lines = duplicate(arguments.duplicate)
+    elif arguments.start:
         lines = start(arguments.start)
     else:
         play = simulate if arguments.server else simulate_rules

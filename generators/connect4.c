@@ -1,12 +1,13 @@
-/* Writes the book of Connect Four's best bot: every position that it can meet and cannot prove within its budget.
+/* Writes the book of Connect Four's best bot, and proves the bot perfect by playing all games against it.
 
    gcc -O3 -march=native -o /tmp/connect4 generators/connect4.c
    /tmp/connect4 < pbmserv/games/connect4.book | LC_ALL=C sort > /tmp/connect4.book
 
-   The moves of the old book are kept, so that nothing changes unless the bot's search does. From an empty book it takes
-   ten minutes and 1 GB. The search is `Proof.holds` of pbmserv/games/connect4.py and counts the same positions; with a
-   table of its own and no limit it also finds the moves. Games with random moves go on from where the book ends, and
-   stderr says how many positions in them need more than the bot's budget. */
+   The bot plays as `perfect_column` of pbmserv/games/connect4.py does, and the other player does anything, as first or
+   second player. A position that the bot meets and cannot prove within its budget goes into the book; moves of the old
+   book are kept. The program stops with a message if a game ends worse for the bot than the position before was worth.
+   The worth comes from the bot's proof; for positions of the book, from a search without a limit. The search is
+   `Proof.holds` and counts the same positions. It takes 3 GB. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 typedef uint64_t bits;
 
-enum { LEAST = 8, LEFT_TO_PROOF = 400000, BUDGET = 450000, WALKS = 20, SMALL = 20, LARGE = 27, BOOK = 18 };
+enum { LEAST = 8, BUDGET = 400000, QUICK = 3, SMALL = 20, LARGE = 27, BOOK = 18, MET = 28, OPEN = 2, SPENT = -2 };
 static const int MIDDLE_FIRST[7] = {3, 2, 4, 1, 5, 0, 6};
 static const bits BOTTOM = 0x40810204081, BOARD = BOTTOM * 0x3F, EVEN_ROWS = BOTTOM * 0x2A;
 
@@ -119,90 +120,126 @@ static int holds(bits mine, bits taken, int wants_win) {
     return result;
 }
 
-/* Returns the column that the bot proves, -1 if it proves that it has lost, -2 if its budget does not suffice. */
-static int proved(bits mine, bits taken, long budget) {
+/* Finds the column that the bot proves, and returns the worth: 1, 0, -1 or SPENT. If all is lost, the column is the one
+   that takes longest to refute. */
+static int proved(bits mine, bits taken, int *column) {
     bits listed[7];
-    int column = -1, count = ordered(mine, taken, cells_that_do_not_lose(mine ^ taken, taken), listed);
-    left = budget, is_limited = 1, is_spent = 0;
-    for (int wants_win = 1; wants_win >= 0 && column == -1; wants_win--) {
+    int count = ordered(mine, taken, cells_that_do_not_lose(mine ^ taken, taken), listed);
+    long longest = -1;
+    left = BUDGET, is_limited = 1, is_spent = 0;
+    int worth = -1;
+    for (int wants_win = 1; wants_win >= 0 && worth == -1; wants_win--) {
         if (++generation >> 14) memset(small_table, 0, sizeof(bits) << SMALL), generation = 1;
-        for (int n = 0; n < count && column == -1; n++)
-            if (!holds(mine ^ taken, taken | listed[n], !wants_win)) column = is_spent ? -2 : column_of(listed[n]);
-            else if (is_spent) column = -2;
+        for (int n = 0; n < count && worth == -1; n++) {
+            long before = left;
+            int is_good = !holds(mine ^ taken, taken | listed[n], !wants_win);
+            if (is_spent) worth = SPENT;
+            else if (is_good) worth = wants_win, *column = column_of(listed[n]);
+            else if (!wants_win && before - left > longest) longest = before - left, *column = column_of(listed[n]);
+        }
     }
     is_limited = is_spent = 0;
-    return column;
+    return worth;
 }
 
-static bits book[1 << BOOK], old_book[1 << BOOK];
-static long entries, walked, beyond;
+static bits old_book[1 << BOOK], *met;
+static long entries, positions, most, checked, quick;
 
-static bits *place_of(bits *in, bits key) {
-    bits at = (key + 1) * 0x9E3779B97F4A7C15 >> (64 - BOOK);
-    while (in[at] && in[at] >> 3 != key + 1) at = at + 1 & (1 << BOOK) - 1;
-    return in + at;
+static bits *place_in(bits *table, int size, bits key) {
+    bits at = (key + 1) * 0x9E3779B97F4A7C15 >> (64 - size);
+    while (table[at] && table[at] >> 3 != key + 1) at = at + 1 & ((bits)1 << size) - 1;
+    return table + at;
 }
 
 static int wins_at_once(bits mine, bits taken) { return !!(winning_cells(mine, taken) & free_cells(taken)); }
 
-/* Plays on from the end of the book: the bot keeps its win or draw in any way, the other player does anything. */
-static void walk(bits mine, bits taken) {
-    while (taken != BOARD && !wins_at_once(mine, taken)) {
-        bits theirs = mine ^ taken, listed[7], good[7], cells = cells_that_do_not_lose(theirs, taken);
-        if (!cells) return;
-        int column = lower_key(mine + taken) == mine + taken ? proved(mine, taken, BUDGET)
-                                                             : proved(mirrored(mine), mirrored(taken), BUDGET);
-        walked++, beyond += column == -2;
-        int wants_win = holds(mine, taken, 1), holds_draw = holds(mine, taken, 0), choices = 0;
-        int count = ordered(mine, taken, cells, listed);
-        for (int n = 0; n < count; n++)
-            if (!holds_draw || !holds(theirs, taken | listed[n], !wants_win)) good[choices++] = listed[n];
-        bits cell = good[rand() % choices];
-        mine |= cell, taken |= cell;
-        count = ordered(theirs, taken, free_cells(taken), listed);
-        if (!count || wins_at_once(theirs, taken)) return;
-        taken |= listed[rand() % count];
+/* Returns 1 + the column of a win that needs at most so many moves before the last one, or 0. */
+static int forced(bits mine, bits taken, int moves) {
+    bits listed[7];
+    int count = ordered(mine, taken, cells_that_do_not_lose(mine ^ taken, taken), listed);
+    for (int n = 0; n < count; n++) {
+        bits then = mine | listed[n], filled = taken | listed[n];
+        if (filled == BOARD || !winning_cells(then, filled)) continue;
+        bits replies = cells_that_do_not_lose(then, filled);
+        if (moves == 1 && replies) continue;
+        for (; replies; replies &= replies - 1) {
+            if (!forced(then, filled | replies & -replies, moves - 1)) break;
+        }
+        if (!replies) return 1 + column_of(listed[n]);
     }
+    return 0;
 }
 
-/* Adds the positions to the book that can follow, the bot to move; `is_won`: it is known to win. */
-static void add(bits mine, bits taken, int is_won) {
-    if (taken == BOARD || wins_at_once(mine, taken)) return;
-    bits key = lower_key(mine + taken), theirs = mine ^ taken, listed[7], cell = 0;
-    if (mine + taken != key) mine = mirrored(mine), taken = mirrored(taken), theirs = mirrored(theirs);
-    bits *place = place_of(book, key), old = *place_of(old_book, key), cells = cells_that_do_not_lose(theirs, taken);
-    if (*place || !cells) return;
-    if (__builtin_popcountll(taken) >= LEAST && proved(mine, taken, LEFT_TO_PROOF) != -2) {
-        for (int n = 0; n < WALKS && entries % 10 == 0; n++) walk(mine, taken);
-        return;
-    }
-    int count = ordered(mine, taken, cells, listed);
-    if (old) cell = cells & (bits)0x3F << 7 * (old & 7);
+static void fail(const char *why, bits mine, bits taken) {
+    fprintf(stderr, "%s: %llx\n", why, (unsigned long long)(mine + taken));
+    exit(1);
+}
+
+/* Finds the move for the book, and returns the worth. */
+static int searched(bits mine, bits taken, int *column) {
+    bits listed[7];
+    int worth = holds(mine, taken, 1) ? 1 : holds(mine, taken, 0) - 1;
+    int count = ordered(mine, taken, cells_that_do_not_lose(mine ^ taken, taken), listed);
+    for (int n = 0; n < count; n++)
+        if (worth < 0 || !holds(mine ^ taken, taken | listed[n], !worth)) return *column = column_of(listed[n]), worth;
+    fail("no move", mine, taken);
+    return 0;
+}
+
+/* Plays all games that go on from a position with the bot to move. Returns the worst end for the bot: 1, 0 or -1. */
+static int worst_end(bits mine, bits taken) {
+    if (taken == BOARD) return 0;
+    if (wins_at_once(mine, taken)) return 1;
+    bits key = lower_key(mine + taken), theirs = mine ^ taken, free = free_cells(taken), listed[7];
+    if (mine + taken != key) return worst_end(mirrored(mine), mirrored(taken));
+    bits *place = place_in(met, MET, key);
+    if (*place) return (int)(*place & 7) - 1;
+    int column, worth, is_in_book = 0;
+    bits safe = cells_that_do_not_lose(theirs, taken), threats = winning_cells(theirs, taken) & free;
+    bits old = *place_in(old_book, BOOK, key);
+    if (!safe) {
+        ordered(mine, taken, threats ? threats : free, listed);
+        column = column_of(listed[0]), worth = -1;
+    } else if (column = forced(mine, taken, QUICK)) column--, worth = 1, quick++;
     else {
-        int can_draw = is_won || holds(mine, taken, 0);
-        is_won = is_won || can_draw && holds(mine, taken, 1);
-        for (int n = 0; n < count && !cell; n++)
-            if (!taken || !can_draw || !holds(theirs, taken | listed[n], !is_won)) cell = listed[n];
+        worth = SPENT;
+        if (__builtin_popcountll(taken) >= LEAST) worth = proved(mine, taken, &column);
+        if (worth != SPENT) most = BUDGET - left > most ? BUDGET - left : most;
+        else if (is_in_book = 1, old) column = old & 7, worth = OPEN;
+        else worth = searched(mine, taken, &column);
     }
-    *place = key + 1 << 3 | column_of(cell);
-    printf("%llx %c\n", (unsigned long long)key, 'A' + column_of(cell));
-    fflush(stdout);
-    entries++;
-    mine |= cell, taken |= cell;
-    if (wins_at_once(theirs, taken)) return;
-    count = ordered(theirs, taken, free_cells(taken), listed);
-    for (int n = 0; n < count; n++) add(mine, taken | listed[n], is_won);
+    bits cell = free & (bits)0x3F << 7 * column, next = taken | cell;
+    if (!cell) fail("full column", mine, taken);
+    int worst = next == BOARD ? 0 : wins_at_once(theirs, next) ? -1 : 1;
+    for (bits replies = free_cells(next); replies; replies &= replies - 1) {
+        bits reply = replies & -replies;
+        if (winning_cells(theirs, next) & reply) continue;
+        int end = worst_end(mine | cell, next | reply);
+        worst = end < worst ? end : worst;
+    }
+    if (worth == OPEN) {
+        worth = worst > 0 || holds(mine, taken, 1) ? 1 : worst == 0 || holds(mine, taken, 0) ? 0 : -1;
+        checked++;
+    }
+    if (worst != worth) fail("not perfect", mine, taken);
+    *place_in(met, MET, key) = key + 1 << 3 | worst + 1;
+    positions++;
+    if (is_in_book) printf("%llx %c\n", (unsigned long long)key, 'A' + column), fflush(stdout), entries++;
+    if (positions % 1000000 == 0) fprintf(stderr, "%ld million, %ld in the book\n", positions / 1000000, entries);
+    return worst;
 }
 
 int main(int count, char **words) {
     small_table = calloc((size_t)1 << SMALL, sizeof(bits));
     large_table = calloc((size_t)1 << LARGE, sizeof(bits));
+    met = calloc((size_t)1 << MET, sizeof(bits));
     unsigned long long key;
-    for (char column; scanf("%llx %c", &key, &column) == 2;) *place_of(old_book, key) = key + 1 << 3 | column - 'A';
-    const char *begun = count > 1 ? words[1] : "-DCBA"; /* the first moves of the other player; "-": the bot begins */
+    for (char column; scanf("%llx %c", &key, &column) == 2;) *place_in(old_book, BOOK, key) = key + 1 << 3 | column - 'A';
+    const char *begun = count > 1 ? words[1] : "-ABCD"; /* the first moves of the other player; "-": the bot begins */
     for (; *begun; begun++) {
-        add(0, *begun == '-' ? 0 : (bits)1 << 7 * (*begun - 'A'), *begun == '-');
-        fprintf(stderr, "%c: %ld positions; %ld of %ld that follow need more\n", *begun, entries, beyond, walked);
+        int worst = worst_end(0, *begun == '-' ? 0 : (bits)1 << 7 * (*begun - 'A'));
+        fprintf(stderr, "%c: at worst %s; %ld positions met, %ld in the book, %ld won quickly, at most %ld for a proof\n",
+                *begun, worst > 0 ? "a win" : worst ? "a loss" : "a draw", positions, entries, quick, most);
     }
     return 0;
 }
