@@ -192,26 +192,25 @@ def _no_ring() -> None:
     """Wake no process."""
 
 
-def _people(connection: Connection, count: int) -> list[int]:
-    """Create players and return their row IDs."""
-    ids = []
-    for number in range(count):
-        address = f"p{number}@players.example"
-        player = players.create(connection, f"p{number}", "", address, BEGIN)
-        assert player is not None
-        ids.append(player.id)
-    return ids
-
-
 def begin_league(services: Services, database: Database, count: int, days_before: int) -> list[int]:
     """Create a league and players who enter all of its seasons; return the players."""
     with database.writing.begin() as connection:
-        ids = _people(connection, count)
+        ids = sign_up(connection, count)
         for player_id in ids:
             events.add_regular(connection, GAME, player_id, BEGIN)
         context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=days_before))
         course.create(context, SERVERS["league"], GAME, BEGIN)
     step(services, database, BEGIN - timedelta(days=7))
+    return ids
+
+
+def sign_up(connection: Connection, count: int) -> list[int]:
+    """Create players; return their ids."""
+    ids = []
+    for number in range(count):
+        player = players.create(connection, f"p{number}", "", f"p{number}@players.example", BEGIN)
+        assert player is not None
+        ids.append(player.id)
     return ids
 
 
@@ -336,46 +335,45 @@ def start(count: int) -> list[Line]:
     """Return what one season start with so many entrants costs, with all letters queued."""
     with opened() as (services, database):
         begin_league(services, database, count, 9)
-        return _costs(f"season start with {count:,} entrants", services, database, BEGIN)
+        return _costs(services, database, BEGIN, f"season start with {count:,} entrants")
 
 
 def duplicate(count: int) -> list[Line]:
     """Return what a duplicate event with so many entrants costs, with all letters queued."""
+    kind = SERVERS["duplicate"]
+    entered_at = BEGIN - timedelta(days=9)
     with opened() as (services, database):
         with database.writing.begin() as connection:
-            ids = _people(connection, count)
-            context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=9))
-            event = course.create(context, SERVERS["duplicate"], "blackbox", BEGIN)
-            events.enter(connection, event.id, ids, BEGIN - timedelta(days=9))
+            context = CommandContext(services, connection, CLOCK, entered_at)
+            event = course.create(context, kind, "blackbox", BEGIN)
+            events.enter(connection, event.id, sign_up(connection, count), entered_at)
         lines = []
-        for name, moment in (
-            ("start", BEGIN),
-            ("end", BEGIN + SERVERS["duplicate"].round_length),
-        ):
-            title = f"{name} of a duplicate event, {count:,} entrants"
-            lines += _costs(title, services, database, moment)
+        for name, now in (("start", BEGIN), ("end", BEGIN + kind.round_length)):
+            lines += _costs(
+                services, database, now, f"{name} of a duplicate event, {count:,} entrants"
+            )
             begun = process_time()
             with database.reading.connect() as connection:
-                context = CommandContext(services, connection, CLOCK, moment)
+                context = CommandContext(services, connection, CLOCK, now)
                 present = events.load(connection, event.id)
                 assert present is not None
                 pages.page(context, present)
-            milliseconds = 1000 * (process_time() - begun)
-            lines.append(Line("its page", "", f"{milliseconds:.0f} ms", None))
+            lines.append(Line("its page", "", f"{1000 * (process_time() - begun):.0f} ms", None))
     return lines
 
 
-def _costs(title: str, services: Services, database: Database, moment: datetime) -> list[Line]:
-    """Return what the steps of a moment cost, with all letters queued."""
+def _costs(services: Services, database: Database, now: datetime, name: str) -> list[Line]:
+    """Take all steps that are due; return what they cost in processor time."""
     begun = process_time()
-    letter_count, longest = step(services, database, moment, mailed=True)
+    letter_count, longest = step(services, database, now, mailed=True)
     whole = process_time() - begun
     begun = process_time()
     with database.reading.connect() as connection:
-        events.due(connection, moment + timedelta(minutes=1), 50)
+        events.due(connection, now + timedelta(minutes=1), 50)
     look = process_time() - begun
     return [
-        Line(title, "", f"{whole:.1f} s ({letter_count:,} letters)", None),
+        Line(name, "", f"{whole:.1f} s", None),
+        Line("letters", "", f"{letter_count:,}", None),
         Line("longest transaction", "", f"{1000 * longest:.0f} ms", None),
         Line("a look at running events", "", f"{1000 * look:.0f} ms", None),
     ]
