@@ -413,7 +413,7 @@ def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int, proof: int) ->
 def perfect_column(mine: int, theirs: int, proof: int) -> int:
     """Return a column that keeps a win or else a draw for a player who cannot win at once.
 
-    `benchmarks/connect4.c` plays all games against this function, in which the other player does
+    `generators/connect4.c` plays all games against this function, in which the other player does
     anything. If the game comes from somewhere else, `Spent` can be raised.
     """
     taken = mine | theirs
