@@ -13,10 +13,13 @@ from seasons import GAME, Field, kinds_to
 from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.service.events import shared_boxes as shared
+from pbmserv.service.events.tables import Contestant, around, compare
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards
+from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -119,3 +122,36 @@ def test_what_operators_cannot_do(field: Callable[[int], Field]) -> None:
     (board, *_) = _boards(players, "ann")
     with pytest.raises(OperatorError, match="nobody wins board"):
         operators.do(OLGA, partial(events.decide, number=board, result="first"))
+
+
+def _result(player: int, rank: int | None, score: int | None) -> SharedBoard:
+    return SharedBoard(player, f"p{player}", 1, None, 1, 1, player, rank, score)
+
+
+def test_places_at_a_box() -> None:
+    results = [
+        _result(1, SOLVED, 7),
+        _result(2, GIVEN_UP, 0),
+        _result(3, WRONG, 20),
+        _result(4, SOLVED, 7),
+        _result(5, SOLVED, 4),
+    ]
+    assert shared.places(results) == {1: {5: 1, 1: 2, 4: 2, 3: 4, 2: 5}}
+    assert shared.places([*results, _result(6, None, None)]) == {}  # somebody still plays
+    assert shared.places(results[1:3]) == {1: {2: 1, 3: 1}}  # nobody solved it
+
+
+def test_a_long_table_has_parts_and_a_letter_shows_the_lines_around_the_reader() -> None:
+    count = 3 * shared.LINES // 2
+    players = range(1, count + 1)
+    contestants = [Contestant(player, 0, 0.0) for player in players]
+    places = {player: player for player in players}
+    lines = compare(contestants, [places], dict.fromkeys(players, 0))
+    assert (lines[0].won, lines[0].points) == (count - 1, 2 * (count - 1))
+    assert (lines[-1].lost, lines[-1].points) == (count - 1, 0)
+    assert shared.count_parts(count) == 2
+    assert list(shared.parts(lines, 1).values()) == [lines[: shared.LINES]]
+    assert list(shared.parts(lines, 2).values()) == [lines[shared.LINES :]]
+    assert shared.parts(lines, 3) == {}
+    shown = [line.place for line in around(lines, 60)]
+    assert shown == [1, 2, 3, 4, 5, 57, 58, 59, 60, 61, 62, 63]

@@ -171,10 +171,11 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
         made = connection.execute(
             select(boards.c.id, boards.c.options).where(boards.c.event_id == 1)
         ).all()
-        readers = connection.execute(
-            select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
-        ).scalars()
-        assert sorted(readers) == ids
+        letters_sent = connection.execute(
+            select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "event-begins")
+        ).all()
+    assert sorted(player_id for player_id, _ in letters_sent) == ids
+    assert {(words["count"], *words["players"]) for _, words in letters_sent} == {(100,)}
     assert [(row.number, row.player_id) for row in rows] == [
         (number, player_id) for number in (1, 2, 3) for player_id in ids
     ]
