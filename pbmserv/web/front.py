@@ -20,7 +20,7 @@ from pbmserv.web.pages import BRIEFLY, PRIVATE, Printer, Rendered, html, read_fo
 
 LONGEST_FORM = 2_000
 """Octets of a form."""
-RENDERED_S = 0.3
+RENDERED_S = 60
 """Seconds for which the front page stays in the cache."""
 LATEST = 12
 """Finished boards whose players the front page names."""
