@@ -349,7 +349,7 @@ def book() -> Mapping[int, int]:
     positions of that kind that the bot can meet.
 
     Each line of the file is a key and a column. Of two positions that mirror each other it has the
-    one with the lower key. `benchmarks/connect4.c` writes it.
+    one with the lower key. `generators/connect4.c` writes it.
     """
     lines = Path(__file__).with_name("connect4.book").read_text("ascii").splitlines()
     return {int(key, 16): LETTERS.index(column) for key, column in map(str.split, lines)}

@@ -1,6 +1,6 @@
 /* Writes the book of Connect Four's best bot, and proves the bot perfect by playing all games against it.
 
-   gcc -O3 -march=native -o /tmp/connect4 benchmarks/connect4.c
+   gcc -O3 -march=native -o /tmp/connect4 generators/connect4.c
    /tmp/connect4 < pbmserv/games/connect4.book | LC_ALL=C sort > /tmp/connect4.book
 
    The bot plays as `perfect_column` of pbmserv/games/connect4.py does, and the other player does anything, as first or
