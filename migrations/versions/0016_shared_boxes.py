@@ -23,6 +23,10 @@ SELECT shared_boxes.id, daily_boards.player_id, daily_boards.board_id,
 FROM daily_boards JOIN shared_boxes
     ON shared_boxes.game = daily_boards.game AND shared_boxes.day = daily_boards.day
 """
+DECLINED = """
+UPDATE shared_boards SET "rank" = 2, score = 0, counts = false
+WHERE "rank" IS NULL AND board_id IN (SELECT id FROM boards WHERE status = 'declined')
+"""
 RACES = """
 SELECT pairings.event_id, pairings.number, pairings.board_id
 FROM pairings JOIN events ON events.id = pairings.event_id
@@ -83,6 +87,7 @@ def upgrade() -> None:
     op.execute(DAILY_BOXES)
     op.execute(DAILY_BOARDS)
     move_races()
+    op.execute(DECLINED)
     op.drop_table("daily_boards")
     op.drop_table("daily_boxes")
 

@@ -7,9 +7,9 @@ import os
 import sys
 import threading
 from logging.handlers import QueueHandler, QueueListener
-from queue import Queue
+from queue import SimpleQueue
 from types import TracebackType
-from typing import TextIO
+from typing import Any, TextIO
 
 from pbmserv.log.lines import JsonFormatter, Style, TextFormatter
 from pbmserv.log.repeats import RepeatFilter
@@ -26,27 +26,29 @@ class BackgroundHandler(QueueHandler):
     """Formats records in the calling thread; another thread writes the lines to stderr."""
 
     def __init__(self, formatter: logging.Formatter) -> None:
-        lines: Queue[logging.LogRecord] = Queue()
-        super().__init__(lines)
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        super().__init__(self._lines)
         self.setFormatter(formatter)
         self.addFilter(RepeatFilter())
-        self._lines = lines
         self._is_closed = False
-        self._stderr = _StderrHandler(lines, formatter)
-        self._listener = QueueListener(lines, self._stderr)
+        self._listener = _LineWriter(self._lines, formatter)
         self._listener.start()
 
     @property
     def lost(self) -> int:
         """Lines that could not be written."""
-        return self._stderr.lost
+        return self._listener.lost
 
-    def enqueue(self, record: logging.LogRecord) -> None:
-        """Queue a formatted record without waiting; if the queue is full, count it as lost."""
+    def prepare(self, record: logging.LogRecord) -> str:
+        """Return what is queued for a record: its line."""
+        return self.format(record)
+
+    def enqueue(self, line: Any) -> None:
+        """Queue a line without waiting; if the queue is full, count it as lost."""
         if self._lines.qsize() >= MOST_WAITING:
-            self._stderr.overflowed += 1
+            self._listener.overflowed += 1
         else:
-            self._lines.put_nowait(record)
+            self._lines.put(line)
 
     def close(self) -> None:
         """Write the waiting lines and stop the thread; give up after `LAST_WORDS_S`."""
@@ -55,16 +57,17 @@ class BackgroundHandler(QueueHandler):
             stopping = threading.Thread(target=self._listener.stop, daemon=True)
             stopping.start()
             stopping.join(LAST_WORDS_S)
-            self._stderr.is_abandoned = True
+            self._listener.is_abandoned = True
         super().close()
 
     def wait(self) -> None:
         """Wait until all lines so far are written."""
-        self._lines.join()
+        self._listener.stop()
+        self._listener.start()
 
 
-class _StderrHandler(logging.Handler):
-    """Writes lines to the present `sys.stderr`, and counts the lines it loses.
+class _LineWriter(QueueListener):
+    """Writes lines to what `sys.stderr` is at that moment, and counts the lines it loses.
 
     It bypasses the stream's buffer: if a stuck pipe keeps that full, the interpreter waits for it
     at exit.
@@ -73,10 +76,9 @@ class _StderrHandler(logging.Handler):
         formatter: formats the line about lost lines; all others come formatted.
     """
 
-    def __init__(self, lines: Queue[logging.LogRecord], formatter: logging.Formatter) -> None:
-        super().__init__()
-        self._lines = lines
-        self.setFormatter(formatter)
+    def __init__(self, lines: SimpleQueue[str], formatter: logging.Formatter) -> None:
+        super().__init__(lines)
+        self._lines, self._notices = lines, formatter
         self.overflowed = 0
         self.is_abandoned = False
         self._failed = self._reported = 0
@@ -86,10 +88,11 @@ class _StderrHandler(logging.Handler):
         """Lines that found the queue full or could not be written."""
         return self.overflowed + self._failed
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def handle(self, line: Any) -> None:
+        """Write a line."""
         if self.is_abandoned:
             return
-        if not _write(record.getMessage()):
+        if not _write(line):
             self._failed += 1
         elif self.lost > self._reported and self._lines.empty():
             self._report_lost(self.lost)
@@ -103,7 +106,7 @@ class _StderrHandler(logging.Handler):
             "msg": "log lines were lost",
             "lost": lost - self._reported,
         }
-        if _write(self.format(logging.makeLogRecord(facts))):
+        if _write(self._notices.format(logging.makeLogRecord(facts))):
             self._reported = lost
 
 

@@ -18,15 +18,13 @@ from sqlalchemy import (
     exists,
     func,
     insert,
-    or_,
     select,
     update,
 )
 
 from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import RUNNING, daily_tries, shared_boards, shared_boxes
+from pbmserv.store.tables.boards import daily_tries, shared_boards, shared_boxes
 
 EPOCH = date(1970, 1, 1)
 """Day 0 in the numbering of days; UTC."""
@@ -115,17 +113,9 @@ _OF_BOARD = _BOARDS.where(shared_boards.c.board_id == bindparam("board")).limit(
 
 
 def _is_open(box_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return the condition that a player of a box has not finished it, and still can."""
-    own, running = shared_boards.alias(), boards.alias()
-    return exists(
-        select(own.c.player_id)
-        .outerjoin(running, running.c.id == own.c.board_id)
-        .where(
-            own.c.box_id == box_id,
-            own.c.rank.is_(None),
-            or_(own.c.board_id.is_(None), running.c.status.in_(RUNNING)),
-        )
-    )
+    """Return the condition that a player of a box has not finished it."""
+    own = shared_boards.alias()
+    return exists(select(own.c.player_id).where(own.c.box_id == box_id, own.c.rank.is_(None)))
 
 
 def is_secret(board_id: ColumnElement[int]) -> ColumnElement[bool]:
@@ -223,6 +213,15 @@ def settle(
     )
 
 
+def give_up(connection: Connection, board_id: int) -> None:
+    """Note that a board ends without a result, which is in no table of days."""
+    connection.execute(
+        update(shared_boards)
+        .where(shared_boards.c.board_id == board_id, shared_boards.c.rank.is_(None))
+        .values(rank=GIVEN_UP, score=0, counts=False)
+    )
+
+
 def move(connection: Connection, old: int, new: int) -> None:
     """Give one player's boxes to another, except those that both have got."""
     both = shared_boards.alias()
@@ -275,18 +274,6 @@ def without_board(connection: Connection, event_id: int, most: int) -> list[int]
     return list(rows.scalars())
 
 
-def ended_without_result(connection: Connection, event_id: int) -> list[SharedBoard]:
-    """Return boards of an event that are over and have no result, such as those of operators."""
-    rows = connection.execute(
-        _BOARDS.join(boards, boards.c.id == shared_boards.c.board_id).where(
-            shared_boxes.c.event_id == event_id,
-            shared_boards.c.rank.is_(None),
-            boards.c.status.not_in(RUNNING),
-        )
-    )
-    return [SharedBoard(*row) for row in rows]
-
-
 def userids(connection: Connection, box_id: int, most: int) -> list[str]:
     """Return players of a box by name."""
     rows = connection.execute(
@@ -309,12 +296,7 @@ def count_players(connection: Connection, box_id: int) -> int:
 def unfinished(connection: Connection, event_id: int, most: int) -> list[SharedBoard]:
     """Return boards of an event that somebody still plays."""
     rows = connection.execute(
-        _BOARDS.outerjoin(boards, boards.c.id == shared_boards.c.board_id)
-        .where(
-            shared_boxes.c.event_id == event_id,
-            shared_boards.c.rank.is_(None),
-            or_(shared_boards.c.board_id.is_(None), boards.c.status.in_(RUNNING)),
-        )
+        _BOARDS.where(shared_boxes.c.event_id == event_id, shared_boards.c.rank.is_(None))
         .order_by(shared_boards.c.player_id, shared_boxes.c.number)
         .limit(most)
     )

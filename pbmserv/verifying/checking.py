@@ -13,9 +13,19 @@ from pbmserv.engine.chance import search_pledge
 from pbmserv.engine.position import Position
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
 from pbmserv.engine.protocol import races
-from pbmserv.engine.record import JOIN, NO_SEED, GameRecord, Ply, Scoresheet, read_record
+from pbmserv.engine.record import (
+    CLAIM,
+    FORFEIT,
+    JOIN,
+    NO_SEED,
+    WITHDRAW,
+    GameRecord,
+    Ply,
+    Scoresheet,
+    read_record,
+)
 from pbmserv.engine.registry import AnyGame, Registry
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.mail import reading_time
 from pbmserv.verifying.findings import Finding, Verdict, Wrong
@@ -25,6 +35,8 @@ from pbmserv.verifying.shown_boards import check_shown_board
 
 _MOST_DRAWN = 2_000
 """Letters of a board that are drawn again; a game has a few hundred at most."""
+
+_NO_MOVES = frozenset({WITHDRAW, FORFEIT, CLAIM})
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -283,10 +295,21 @@ class _Check:
                 how = f"of {name} with move {ply.number}"
                 chance = "all chance from there on"
             self._note(self._kind_of_mark(ply), name=name, how=how, chance=chance)
+        self._note_unmixed(sheet)
         if start.draws and not any(ply.text == JOIN and ply.mark for ply in sheet.record.plies):
             self._note("box-alone" if is_alone else "drawn-alone")
         elif _names_box(start.game, sheet.record):
             self._note("box-named")
+
+    def _note_unmixed(self, sheet: Scoresheet) -> None:
+        """Note the people who have moved without a mail that was mixed into chance."""
+        if sheet.record.seats == 1:
+            return
+        plies = sheet.record.plies
+        turns = [ply for ply in plies if not ply.free and ply.text not in _NO_MOVES]
+        for seat in sorted({ply.seat for ply in turns} - {ply.seat for ply in plies if ply.mark}):
+            if sheet.names[seat] not in BOT_USERIDS:
+                self._note("unmixed", name=sheet.names[seat])
 
     def _kind_of_mark(self, ply: Ply) -> str:
         """Return the finding for the mail of a ply that was mixed into chance."""

@@ -15,6 +15,7 @@ from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.service.events import shared_boxes as shared
 from pbmserv.service.events.tables import Contestant, around, compare
+from pbmserv.service.operators import boards as operator_boards
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store import shared_boxes
@@ -155,3 +156,22 @@ def test_a_long_table_has_parts_and_a_letter_shows_the_lines_around_the_reader()
     assert shared.parts(lines, 3) == {}
     shown = [line.place for line in around(lines, 60)]
     assert shown == [1, 2, 3, 4, 5, 57, 58, 59, 60, 61, 62, 63]
+
+
+def test_a_board_that_operators_take_away_keeps_no_box_shut(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(2)
+    _begun(players)
+    declined, *others = _boards(players, "bob")
+    players.server.operators.do(OLGA, partial(operator_boards.end_board, number=declined))
+    handed, *_ = others
+    players.server.sign_up("cleo")
+    players.server.operators.do(
+        OLGA, partial(operator_boards.hand_over, number=handed, old="bob", new="cleo")
+    )
+    for number in _boards(players, "ann"):
+        _solves(players, "ann", number)
+    assert _marks(players) == {"ann": ["1", "finished", "finished"], "bob": ["2", "plays", "plays"]}
+    players.until(1, EventStatus.FINISHED, most=16)
+    assert players.table(1) == [("ann", 6), ("bob", 0)]

@@ -137,9 +137,7 @@ def _share(connection: Connection) -> None:
     assert [row.player_id for row in shared_boxes.unfinished(connection, event, 9)] == [2, 3]
     assert events.due(connection, NOW, 9) == []
     boards.set_status(connection, numbers[1], BoardStatus.DECLINED)
-    ended = shared_boxes.ended_without_result(connection, event)
-    assert [row.player_id for row in ended] == [2]
-    shared_boxes.settle(connection, box.id, 2, GIVEN_UP, 0)
+    assert [row.player_id for row in shared_boxes.unfinished(connection, event, 9)] == [3]
     shared_boxes.settle(connection, box.id, 3, GIVEN_UP, 0)
     assert not shared_boxes.is_played(connection, box.id)
     assert [game.board for game in histories.of_player(connection, 1, None, 9)] == [numbers[0]]

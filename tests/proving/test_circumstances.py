@@ -561,6 +561,14 @@ def test_a_first_hint_draws_the_box_too(tmp_path: Path) -> None:
         proven(game, "anna")
 
 
+@pytest.mark.parametrize("practice", ["", " -practice"])
+def test_a_player_who_gives_up_at_once_sees_a_drawn_box(tmp_path: Path, practice: str) -> None:
+    with a_game(tmp_path, f"{SOLO}{practice}", "anna") as game:
+        game.reply("anna", "solve")
+        assert [mark is None for mark in marks(game)] == [False, True]
+        assert "was mixed into the box" in proven(game, "anna")
+
+
 def test_practice_keeps_its_box_whatever_is_taken_back(tmp_path: Path) -> None:
     with a_game(tmp_path, f"{SOLO} -practice", "anna") as game:
         game.reply("anna", "1")

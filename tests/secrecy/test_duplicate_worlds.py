@@ -39,6 +39,9 @@ HERS = (
     "show 3#1",
     "record 3",
     "replay 4 alice",
+    f"report 3 alice {PASSWORD}",
+    "report 3",
+    "friends bob",
     f"follow alice {PASSWORD} 4",
     "games bob",
     "history bob",
@@ -51,7 +54,13 @@ HERS = (
 _PLEDGE = re.compile(r"[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}")
 """The start of a salted hash of the box and the seed, which binds the server."""
 
-PATHS = ("/events", "/events/1", "/events/1.atom", "/api/events/1", "/game/1", "/game/3", "/game/4")
+PATHS = (
+    *("/events", "/events/1", "/events/1.atom", "/events.atom", "/api/events/1"),
+    *("/", "/players/bob", "/players/bob/games.atom", "/api/players/bob"),
+    *("/api/players/bob/boards", "/games", "/games.atom", "/games/blackbox", "/sitemap.xml"),
+    *("/api/boards", "/api/boards/3", "/api/boards/3?turn=1", "/standings", "/daily"),
+    *("/game/1", "/game/3", "/game/3?turn=1", "/game/3.svg", "/game/3.png?turn=1", "/game/4"),
+)
 
 
 def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], str]:

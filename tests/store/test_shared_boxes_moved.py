@@ -18,6 +18,9 @@ pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TODAY = (NOW.date() - shared_boxes.EPOCH).days
+DAILY = {1: 1, 2: 2, 3: 3, 6: 4}
+"""Players of boards with the box of the day."""
+RACES = (4, 5)
 OUTCOME = {"places": [2, 1, 2], "scores": [4, 3, 9], "reason": "race", "seat": None}
 
 
@@ -32,7 +35,7 @@ def older(empty: Database) -> Database:
 
 
 def _fill(connection: Connection) -> None:
-    """Store a daily box that three players have got, and an event of two races, one of which is
+    """Store a daily box that four players have got, and an event of two races, one of which is
     over."""
     tables = MetaData()
     tables.reflect(connection)
@@ -40,7 +43,7 @@ def _fill(connection: Connection) -> None:
     def add(table: str, **values: Any) -> None:
         connection.execute(insert(tables.tables[table]).values(**values))
 
-    for number, name in enumerate(("ann", "bob", "cleo"), 1):
+    for number, name in enumerate(("ann", "bob", "cleo", "dan"), 1):
         add(
             "players",
             id=number,
@@ -50,36 +53,37 @@ def _fill(connection: Connection) -> None:
             address=f"{name}@players.example",
             created_at=NOW,
         )
-    for number in range(1, 6):
+    for number in range(1, 7):
+        seats = 3 if number in RACES else 1
         add(
             "boards",
             id=number,
             game="blackbox",
             rules_version=1,
-            seats=1 if number < 4 else 3,
+            seats=seats,
             options=["-race", f"-id={number}"],
             seed=b"",
             thread="",
-            status="finished" if number in {1, 2, 4} else "active",
+            status={3: "active", 5: "active", 6: "declined"}.get(number, "finished"),
             rated=False,
             plies=0,
             outcome=OUTCOME if number == 4 else None,
             created_at=NOW,
-            event_id=1 if number > 3 else None,
+            event_id=1 if number in RACES else None,
         )
-        for seat in range(1 if number < 4 else 3):
-            player_id = number if number < 4 else seat + 1
+        for seat in range(seats):
+            player_id = seat + 1 if number in RACES else DAILY[number]
             add("seats", board_id=number, seat=seat, player_id=player_id)
     add("daily_boxes", game="blackbox", day=TODAY, options=["-race", "-id=1"])
-    results = {1: (True, 7, True), 2: (False, None, False), 3: (None, None, True)}
-    for player_id, (solved, score, counts) in results.items():
-        values = {"solved": solved, "score": score, "counts": counts}
+    results = {1: (True, 7), 2: (False, None), 3: (None, None), 6: (None, None)}
+    for number, (solved, score) in results.items():
+        values = {"solved": solved, "score": score, "counts": number != 2}
         add(
             "daily_boards",
-            player_id=player_id,
+            player_id=DAILY[number],
             game="blackbox",
             day=TODAY,
-            board_id=player_id,
+            board_id=number,
             **values,
         )
     add(
@@ -126,7 +130,7 @@ def test_an_upgrade_keeps_boxes_and_results(older: Database) -> None:
         ]
         assert shared_boxes.boards_of_day(connection, "blackbox", TODAY) == {
             True: 1,
-            False: 1,
+            False: 2,  # the board that was declined never ends
             None: 1,
         }
         assert shared_boxes.days_solved(connection, 1, "blackbox", TODAY) == [TODAY]

@@ -47,13 +47,14 @@ class Held:
 
 
 def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notification] | None:
-    """Take the next step of an event; return the letters, `None` if another process has it."""
+    """Take the next step of an event; return the letters, `None` if another process has it or its
+    game is missing."""
     event = events.claim(context.connection, event_id, context.now)
     if event is None:
         return None
     if event.game not in context.services.registry:
         events.change(context.connection, event.id, due_at=context.now + LOOK)
-        return []
+        return None  # it may be due all the same, since its games are over
     notifications: list[Notification] = []
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
         notifications += games_of(event).settle_ended(context, event)

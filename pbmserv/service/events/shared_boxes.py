@@ -94,11 +94,8 @@ def _draw_boxes(context: CommandContext, event: Event) -> None:
         shared_boxes.give(context.connection, box.id, ids)
 
 
-def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
-    """Note that boards without a result are over; the end of others stores it
-    (`boards.score_keeping`)."""
-    for row in shared_boxes.ended_without_result(context.connection, event.id):
-        shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
+def settle_ended(_context: CommandContext, _event: Event) -> list[Notification]:
+    """Do nothing: the end of a board stores its result (`boards.score_keeping`)."""
     return []
 
 
@@ -123,14 +120,14 @@ def decide_open(context: CommandContext, event: Event) -> list[Notification]:
 def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
     """Let a player give up a box."""
     board = None if row.board_id is None else boards.lock(context.connection, row.board_id)
-    if board is None:
+    if board is None or board.status not in RUNNING:
         shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
         return []
-    sitter = board.sitter_of(row.player_id)
-    if sitter is None or board.status not in RUNNING:
-        return []
+    # An operator may have given the seat to another player.
+    sitter = board.sitter_of(row.player_id) or board.sitters[0]
     position = context.position(board)
-    if sitter.seat not in position.game.to_act(position.state):
+    if sitter.seat not in position.game.to_act(position.state):  # done in an older race
+        shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
         return []
     answer = plies.log_ply(context, board, sitter, position.withdraw(sitter.seat), UNSAID)
     own = [Notification.sitter(sitter, part) for part in answer.parts]

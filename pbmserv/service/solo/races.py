@@ -6,7 +6,7 @@ from pbmserv.commands.table.playing import Practise, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
-from pbmserv.service.boards.plies import log_ply, must_run, must_run_or_practise
+from pbmserv.service.boards.plies import draw_box, log_ply, must_run, must_run_or_practise
 from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
@@ -31,7 +31,7 @@ def solve(context: CommandContext, command: Solve) -> Answer:
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    position = context.position(board)
+    position = draw_box(context, board, sitter, context.position(board))
     if not position.apart:
         raise Refused("not-a-race", part="solve")
     if sitter.seat not in position.game.to_act(position.state):
@@ -48,7 +48,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
         Refused: the board is not practice, or nothing was taken back.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    position = must_run_or_practise(context, board)
+    position = draw_box(context, board, sitter, must_run_or_practise(context, board))
     try:
         after = position.practise(sitter.seat, command.what)
     except Illegal as error:
