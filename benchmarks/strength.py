@@ -175,13 +175,13 @@ class Table:
 
 def figures(found: Sequence[Played]) -> dict[str, Any]:
     """Return the means of the games and their standard errors."""
-    won = [one for one in found if one.won]
-    turns = [one.turns for one in won]
+    won = [game for game in found if game.won]
+    turns = [game.turns for game in won]
     return {
         "turns": round(mean(turns), 2),
         "turns_error": round(stdev(turns) / len(turns) ** 0.5, 2),
-        "probes": round(mean(one.probes for one in won), 2),
-        "points": round(mean(one.points for one in won), 2),
+        "probes": round(mean(game.probes for game in won), 2),
+        "points": round(mean(game.points for game in won), 2),
         "lost_percent": round(100 * (1 - len(won) / len(found)), 1),
     }
 

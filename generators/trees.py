@@ -66,7 +66,7 @@ def made(kind: tuple[int, int, int], *, write: bool) -> int:
             grown = kernels.grow(board, how, growing.best_trial, PLANS[kind, goal])
         else:
             grown = kernels.grow(board, how, kernels.by_rollouts)
-        costs = [kernels.paid(*grown, one) for one in (kernels.PROBES, kernels.POINTS)]
+        costs = [kernels.paid(*grown, price) for price in (kernels.PROBES, kernels.POINTS)]
         content = trees.tree_content(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
         name = trees.file_name(*kind, goal)
         packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)

@@ -61,7 +61,9 @@ class Played:
 
     def reply(self, userid: str, body: str) -> None:
         """Answer a player's newest letter about the board."""
-        letter = next(one for one in reversed(self.letters[userid]) if one.seat is not None)
+        letter = next(
+            received for received in reversed(self.letters[userid]) if received.seat is not None
+        )
         self.send(
             userid,
             f"Re: {letter.subject}",

@@ -36,7 +36,9 @@ def invite(house: Indoors, who: str, address: str, text: str = "") -> list[Poste
 
 def invited(house: Indoors, who: str = "alice", address: str = FRIEND, text: str = "") -> Posted:
     """The invitation itself."""
-    (letter,) = (one for one in invite(house, who, address, text) if one.kind == "invitation")
+    (letter,) = (
+        letter for letter in invite(house, who, address, text) if letter.kind == "invitation"
+    )
     return letter
 
 
@@ -58,7 +60,7 @@ def count(house: Indoors, table) -> int:
 
 def told(house: Indoors, address: str) -> tuple[str, str]:
     """The whole answer to an invitation, without what is different for every letter."""
-    (answer,) = (one for one in invite(house, "alice", address) if one.recipient == ALICE)
+    (answer,) = (letter for letter in invite(house, "alice", address) if letter.recipient == ALICE)
     (letter,) = (answer,)
     text = re.sub(r"(?<=/mine/)\S+", "TOKEN", letter.text)
     return letter.subject.replace(address, "X"), text.replace(address, "X")
@@ -157,7 +159,7 @@ def test_a_reply_invites_and_needs_no_name(house: Indoors) -> None:
     (listed,) = house.send(ALICE, f"prefs alice {PASSWORD}")
     letters = house.reply(listed, f"challenge dora {FRIEND}")
     assert ("invitation", FRIEND) in kinds(letters)
-    (letter,) = (one for one in letters if one.kind == "invitation")
+    (letter,) = (letter for letter in letters if letter.kind == "invitation")
     assert "you will be called dora" in flat(letter)
 
 
@@ -195,8 +197,8 @@ def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
             letters = house.reply(letter, f"challenge {line}")
         else:
             letters = house.send(sender, f"blackbox challenge {line}")
-        assert [one.kind for one in letters] == ["refusal"]
-        assert all("ssw0rd" not in one.text + one.html + one.subject for one in letters)
+        assert [letter.kind for letter in letters] == ["refusal"]
+        assert all("ssw0rd" not in letter.text + letter.html + letter.subject for letter in letters)
     assert count(house, invitations) == 0
 
 
@@ -232,8 +234,8 @@ def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
 )
 def test_an_inviters_words_carry_no_lures(house: Indoors, lure: str) -> None:
     letters = invite(house, "alice", FRIEND, f"Hello, you!\n\n{lure}")
-    (letter,) = (one for one in letters if one.kind == "invitation")
-    (answer,) = (one for one in letters if one.kind == "invited")
+    (letter,) = (letter for letter in letters if letter.kind == "invitation")
+    (answer,) = (letter for letter in letters if letter.kind == "invited")
     assert "We left out your message" in flat(answer)
     assert "Hello, you!" not in letter.text + letter.html
     assert "prize" not in letter.text + letter.html
@@ -255,11 +257,11 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
     assert "A message from dora (another player): Gladly." in flat(first[0])
     for words in ("yes", "yes as other", "no", "accept"):
         again = house.reply(letter, words)
-        assert {one.kind for one in again} <= {"refusal", "invitation-closed"}
+        assert {letter.kind for letter in again} <= {"refusal", "invitation-closed"}
     assert count(house, players) == 4 + 1
     for guess in ("", "-", "x", '""'):  # who has no password is let in by none
         assert house.send(ALICE, f"blackbox move 1 dora {guess} a1")[0].kind == "refusal"
-    by_kind = {one.kind: one for one in house.send(ALICE, "forgot dora")}
+    by_kind = {letter.kind: letter for letter in house.send(ALICE, "forgot dora")}
     assert by_kind["reset"].recipient == FRIEND
     house.reply(by_kind["reset"], "password marbles")
     assert house.send(ALICE, "blackbox move 1 dora marbles a1")[0].kind == "board"
@@ -328,7 +330,7 @@ def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors
     (news,) = house.send_raw("", "\r\n".join(report).encode(), address)
     assert (news.kind, news.recipient) == ("invitation-answered", ALICE)
     assert f"Your invitation to {FRIEND} of 1 March 2026 could not be delivered" in flat(news)
-    assert [one for _ in range(3) for one in house.live(days=1)] == []
+    assert [letter for _ in range(3) for letter in house.live(days=1)] == []
 
 
 # -- never again ---------------------------------------------------------------------------------
@@ -337,7 +339,7 @@ def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors
 def way_out(letter: Posted) -> tuple[str, str]:
     """Page and address of List-Unsubscribe (RFC 8058)."""
     field = str(letter.message["List-Unsubscribe"]).replace("\n", "").replace(" ", "")
-    page, address = (one.strip("<>") for one in field.split(","))
+    page, address = (link.strip("<>") for link in field.split(","))
     assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     return page, address.removeprefix("mailto:").partition("?")[0]
 
@@ -346,7 +348,7 @@ def test_one_click_by_mail_ends_all_invitations_for_good(house: Indoors) -> None
     letter = invited(house)
     _, address = way_out(letter)
     (news, answer) = sorted(
-        house.send(FRIEND, "unsubscribe", to=address), key=lambda one: one.recipient
+        house.send(FRIEND, "unsubscribe", to=address), key=lambda letter: letter.recipient
     )
     assert (news.kind, news.recipient) == ("invitation-answered", ALICE)
     assert (answer.kind, answer.recipient) == ("invitation-closed", FRIEND)
@@ -389,7 +391,7 @@ def test_the_database_does_not_tell_who_was_invited(house: Indoors) -> None:
 def test_export_and_delete_know_of_invitations(house: Indoors) -> None:
     letter = invited(house, text="Hello, you!")
     (export,) = house.send(ALICE, f"export alice {PASSWORD}")
-    (part,) = (one for one in export.message.walk() if one.get_filename())
+    (part,) = (piece for piece in export.message.walk() if piece.get_filename())
     assert b'"invitations": [' in part.get_content()
     assert b'"state": "open"' in part.get_content()
     (question,) = house.send(ALICE, f"delete alice {PASSWORD}")

@@ -131,7 +131,7 @@ def test_a_mail_with_a_password_brings_everything_back(any_house: Indoors) -> No
 
     house.live(days=1)
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert [one.kind for one in to(letters, ALICE)] == ["prefs", "came-back", "tray"]
+    assert [letter.kind for letter in to(letters, ALICE)] == ["prefs", "came-back", "tray"]
     _, back, tray = to(letters, ALICE)
     assert back.subject == "Letters reach you again"
     assert f"{ALICE}, last on Monday 2 March 2026, 12:00 (UTC)" in flat(back)
@@ -157,8 +157,8 @@ def test_a_reply_address_is_enough_and_the_move_counts(house: Indoors) -> None:
     (mine,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     given_up(house, number)
     letters = house.reply(mine, "1")
-    assert [one.kind for one in to(letters, ALICE)] == ["board", "came-back", "tray"]
-    assert [one.kind for one in to(letters, BOB)] == ["unreachable", "board"]
+    assert [letter.kind for letter in to(letters, ALICE)] == ["board", "came-back", "tray"]
+    assert [letter.kind for letter in to(letters, BOB)] == ["unreachable", "board"]
 
 
 def test_a_from_address_proves_nothing(house: Indoors) -> None:
@@ -175,7 +175,12 @@ def test_results_come_as_they_were_and_reminders_do_not(any_house: Indoors) -> N
     given_up(house, number)
     house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert [one.kind for one in to(letters, ALICE)] == ["result", "prefs", "came-back", "tray"]
+    assert [letter.kind for letter in to(letters, ALICE)] == [
+        "result",
+        "prefs",
+        "came-back",
+        "tray",
+    ]
     assert "Another letter that came back or was kept follows." in flat(to(letters, ALICE)[2])
 
 
@@ -188,7 +193,7 @@ def test_bounces_within_an_hour_count_once(house: Indoors) -> None:
     house.live(hours=17)
     assert come_back(house, chat(house, number)) == []
     assert not unreachable(house)
-    again = [one.text for one in house.live(hours=7)]
+    again = [letter.text for letter in house.live(hours=7)]
     assert again == [letter.text for letter in letters]  # each comes once more
 
 
@@ -207,10 +212,10 @@ def test_a_full_mailbox_is_given_up_after_ten_days(house: Indoors) -> None:
     letter = chat(house, number)
     for _ in range(9):
         assert come_back(house, letter, "postfix-full") == []
-        (letter,) = (one for one in house.live(days=1) if one.kind == "chat")
+        (letter,) = (letter for letter in house.live(days=1) if letter.kind == "chat")
     assert not unreachable(house)
     letters = come_back(house, letter, "postfix-full")
-    assert [one.kind for one in letters] == ["unreachable"]
+    assert [letter.kind for letter in letters] == ["unreachable"]
 
 
 @pytest.mark.parametrize(
@@ -280,7 +285,7 @@ def test_absences_hold_for_unreachable_players(house: Indoors, command: str) -> 
     house.live(days=1)
     letters = house.send(ALICE, command.format(PASSWORD))
     answer = command.split(maxsplit=1)[0]
-    assert {one.kind for one in to(letters, ALICE)} == {answer, "came-back", "tray"}
+    assert {letter.kind for letter in to(letters, ALICE)} == {answer, "came-back", "tray"}
     with house.server.database.reading.connect() as connection:
         until = connection.execute(select(func.max(absences.c.ends))).scalar()
     assert until is not None
@@ -415,8 +420,8 @@ def test_nobody_gets_an_unreachable_opponent(house: Indoors) -> None:
     assert letter.kind == "challenged"
     assert "Letters to alice are coming back" in flat(letter)
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert len([one for one in letters if one.kind == "unreachable"]) == 2
-    assert "started" in [one.kind for one in house.send(BOB, f"blackbox seek bob {PASSWORD}")]
+    assert len([letter for letter in letters if letter.kind == "unreachable"]) == 2
+    assert "started" in [letter.kind for letter in house.send(BOB, f"blackbox seek bob {PASSWORD}")]
 
 
 # -- what has no effect ----------------------------------------------------------------------
@@ -468,7 +473,7 @@ def test_a_forwarded_letter_comes_back_under_another_name(
     with house.server.database.reading.connect() as connection:
         assert connection.execute(select(bounces.c.address)).scalars().all() == [ALICE]
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert "came-back" in [one.kind for one in to(letters, ALICE)]
+    assert "came-back" in [letter.kind for letter in to(letters, ALICE)]
 
 
 def test_one_of_two_mailboxes_behind_an_address_may_be_dead(house: Indoors) -> None:
@@ -490,7 +495,7 @@ def test_one_of_two_mailboxes_behind_an_address_may_be_dead(house: Indoors) -> N
     assert not unreachable(house)
     # Her own name is another matter.
     letters = come_back(house, chat(house, number))
-    assert [(one.recipient, one.kind) for one in letters] == [(BOB, "unreachable")]
+    assert [(letter.recipient, letter.kind) for letter in letters] == [(BOB, "unreachable")]
 
 
 def test_a_report_about_several_others_says_nothing_of_this_letter(house: Indoors) -> None:

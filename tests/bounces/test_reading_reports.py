@@ -71,7 +71,7 @@ Status: 5.4.1
     meaning = read(
         multipart("From: MAILER-DAEMON", "Sorry.", status).replace("\n", "\r\n").encode()
     )
-    assert [(sorted(one.recipients), one.verdict, one.status) for one in meaning] == [
+    assert [(sorted(report.recipients), report.verdict, report.status) for report in meaning] == [
         ([ALICE], Verdict.HARD, "5.1.1"),
         (["carol@players.example"], Verdict.HARD, "5.4.1"),
     ]
@@ -215,10 +215,10 @@ PIECES = [piece for report in REPORTS for piece in report.mail.split("\n")]
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=60)), max_size=60), st.binary())
 def test_nothing_raises(lines: list[str], tail: bytes) -> None:
     raw = "\r\n".join(lines).encode("utf-8", "surrogatepass") + tail
-    for one in read(raw):
-        assert one.diagnostic.isprintable()
-        assert one.recipients
-        assert all(address == address.lower() for address in one.recipients)
+    for report in read(raw):
+        assert report.diagnostic.isprintable()
+        assert report.recipients
+        assert all(address == address.lower() for address in report.recipients)
 
 
 @given(st.sampled_from(REPORTS), st.data())

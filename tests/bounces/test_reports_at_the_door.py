@@ -151,7 +151,7 @@ def test_the_log_shows_nothing_of_a_report(
         house.sign_up("alice", "bob")
         letters = house.send(BOB, "blackbox challenge bob alice")
         for _ in range(2):
-            letter = next(one for one in letters if one.recipient == ALICE)
+            letter = next(letter for letter in letters if letter.recipient == ALICE)
             about = house.server.mail_domain.address_of(
                 ReplyAddress(Purpose.BOUNCE, about=letter.id)
             )

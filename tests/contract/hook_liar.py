@@ -20,8 +20,8 @@ def alternatives(table: Table, seat: Seat | None) -> Iterator[Table]:
     rolls = Rng(b"other", table.used)
     for _ in range(3):
         dice = tuple(
-            one if n == seat else tuple(sorted(1 + rolls.below(6) for _ in one))
-            for n, one in enumerate(table.state.dice)
+            hand if n == seat else tuple(sorted(1 + rolls.below(6) for _ in hand))
+            for n, hand in enumerate(table.state.dice)
         )
         if dice != table.state.dice:
             yield replace(table, state=replace(table.state, dice=dice))

@@ -95,7 +95,7 @@ def whole(value: Any) -> str:
     if is_dataclass(value):
         return repr([(field.name, whole(getattr(value, field.name))) for field in fields(value)])
     if isinstance(value, list | tuple):
-        return repr([whole(one) for one in value])
+        return repr([whole(item) for item in value])
     return repr(sorted(value) if isinstance(value, set | frozenset) else value)
 
 

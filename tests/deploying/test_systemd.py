@@ -64,7 +64,7 @@ def test_the_two_units_are_hardened_alike() -> None:
         for name in ("pbmserv.service", "pbmserv-backup.service")
     )
     hardening = {
-        one for one in server | backup if one.startswith(("Private", "Protect", "Restrict"))
+        line for line in server | backup if line.startswith(("Private", "Protect", "Restrict"))
     }
     hardening |= {"NoNewPrivileges", "SystemCallFilter", "CapabilityBoundingSet", "UMask"}
     assert hardening - {"RestartPreventExitStatus"} <= server & backup

@@ -129,8 +129,8 @@ def parts(value: object, seen: set[int]) -> Iterator[object]:
         inside += [getattr(value, field.name) for field in fields(value)]
     if isinstance(value, tuple | list | set | frozenset):
         inside += value
-    for one in inside:
-        yield from parts(one, seen)
+    for part in inside:
+        yield from parts(part, seen)
 
 
 def test_nothing_that_a_bot_is_handed_leads_to_what_it_may_not_know() -> None:

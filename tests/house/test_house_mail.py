@@ -41,7 +41,7 @@ def server(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield inside
 
 
-def one(letters: list[Posted], to: str = ALICE) -> Posted:
+def only_letter(letters: list[Posted], to: str = ALICE) -> Posted:
     """Return the only letter."""
     (letter,) = letters
     assert letter.recipient == to
@@ -50,9 +50,9 @@ def one(letters: list[Posted], to: str = ALICE) -> Posted:
 
 def begun(server: Indoors, words: str = "house") -> Posted:
     """Return a board with all atoms hidden, on which alice is to fire."""
-    started = one(server.begin(ALICE, f"blackbox challenge alice {words}"))
+    started = only_letter(server.begin(ALICE, f"blackbox challenge alice {words}"))
     assert started.kind == "started"
-    return one(server.reply(started, HIDING))
+    return only_letter(server.reply(started, HIDING))
 
 
 def unused(letter: Posted) -> str:
@@ -74,16 +74,16 @@ def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
 
 
 def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
-    started = one(server.begin(ALICE, "blackbox challenge alice house-easy", "Hello!"))
+    started = only_letter(server.begin(ALICE, "blackbox challenge alice house-easy", "Hello!"))
     assert "house-easy" in started.subject
     assert "It moves at once" in started.text
     assert "The game is rated" in started.text
     assert "passed on" not in started.text
-    letter = one(server.reply(started, HIDING))
+    letter = only_letter(server.reply(started, HIDING))
     assert "you fire first" in letter.text
     for turn in (1, 2):
         port = unused(letter)
-        letter = one(server.reply(letter, f"{port}\n\nNice move!"))
+        letter = only_letter(server.reply(letter, f"{port}\n\nNice move!"))
         assert f"* You fired port {port}:" in letter.text
         assert "* house-easy fired port" in letter.text
         assert "passed on" not in letter.text
@@ -97,7 +97,7 @@ def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
 def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors) -> None:
     letter = begun(server, "house-hard")
     while letter.kind != "result":
-        letter = one(server.reply(letter, unused(letter)))
+        letter = only_letter(server.reply(letter, unused(letter)))
     assert "house-hard found all the atoms and won board 1" in letter.text
     assert "Since your last move:" in letter.text
     assert "* You fired port" in letter.text
@@ -111,10 +111,10 @@ def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors)
     assert f"house-hard: {strong} (measured; games do not change it)" in " ".join(
         letter.html.split()
     )
-    again = one(server.reply(letter, "rematch"))
+    again = only_letter(server.reply(letter, "rematch"))
     assert again.subject == "Your move: Blackbox 2 against house-hard"
     assert "hide 4 atoms" in again.text
-    moved = one(server.reply(again, HIDING))
+    moved = only_letter(server.reply(again, HIDING))
     assert "* house-hard fired port" in moved.text
     with server.server.database.reading.connect() as connection:
         rows = connection.execute(select(ratings).order_by(ratings.c.player_id)).all()
@@ -130,7 +130,9 @@ def test_a_report_of_several_commands_has_the_answer_in_it(server: Indoors) -> N
     begun(server)
     begun(server)
     lines = [f"blackbox move {n} alice {PASSWORD} 5" for n in (1, 2)]
-    report = one(server.send(ALICE, "multiple", "\n".join([*lines, "blackbox games alice"])))
+    report = only_letter(
+        server.send(ALICE, "multiple", "\n".join([*lines, "blackbox games alice"]))
+    )
     assert report.kind == "summary"
     assert report.text.count("* house fired port") == 2
     assert "3 of 3 commands done" in report.text
@@ -139,18 +141,18 @@ def test_a_report_of_several_commands_has_the_answer_in_it(server: Indoors) -> N
 
 def test_free_moves_and_undo_are_no_business_of_the_house(server: Indoors) -> None:
     letter = begun(server)
-    marked = one(server.reply(letter, "+b2"))
+    marked = only_letter(server.reply(letter, "+b2"))
     assert "house fired" not in marked.text
-    taken_back = one(server.reply(marked, "undo"))
+    taken_back = only_letter(server.reply(marked, "undo"))
     assert "took your last move back" in taken_back.text
-    moved = one(server.reply(taken_back, "5"))
-    refused = one(server.reply(moved, "undo"))
+    moved = only_letter(server.reply(taken_back, "5"))
+    refused = only_letter(server.reply(moved, "undo"))
     assert "so you have nothing to take back" in refused.text
 
 
 def test_queued_moves_are_answered_in_one_letter(server: Indoors) -> None:
     begun(server)
-    letter = one(server.send(ALICE, f"blackbox queue 1 alice {PASSWORD} 4; 5; 6"))
+    letter = only_letter(server.send(ALICE, f"blackbox queue 1 alice {PASSWORD} 4; 5; 6"))
     moves = [seat for seat, _ in record(server)]
     assert moves == [1, 0, 0, 1, 0, 1, 0, 1] or "could not be played" in letter.text
     assert letter.text.count("* house fired port") == moves[2:].count(1)
@@ -159,8 +161,8 @@ def test_queued_moves_are_answered_in_one_letter(server: Indoors) -> None:
 def test_words_to_the_house_are_kindly_refused(server: Indoors) -> None:
     letter = begun(server)
     for answer in (
-        one(server.reply(letter, "chat\nAre you there?")),
-        one(server.send(ALICE, f"message alice {PASSWORD} house", "Are you there?")),
+        only_letter(server.reply(letter, "chat\nAre you there?")),
+        only_letter(server.send(ALICE, f"message alice {PASSWORD} house", "Are you there?")),
     ):
         assert "does not read messages" in " ".join(answer.text.split())
     assert "talk to" not in letter.text
@@ -171,11 +173,13 @@ def test_a_refused_challenge_leaves_nothing_behind(server: Indoors) -> None:
         ("-race -scoring=timed", "it would beat everybody"),
         ("-race -scoring=first", "it would always come first"),
     ):
-        refused = one(server.send(ALICE, f"blackbox challenge alice house {words}"))
+        refused = only_letter(server.send(ALICE, f"blackbox challenge alice house {words}"))
         assert why in " ".join(refused.text.split())
         assert "blackbox challenge alice house -race" in refused.text
     assert waiting(server) == 0
-    assert "There are no active games" in one(server.send(ALICE, "blackbox games house")).text
+    assert (
+        "There are no active games" in only_letter(server.send(ALICE, "blackbox games house")).text
+    )
 
 
 def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server: Indoors) -> None:
@@ -200,11 +204,11 @@ def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server:
 
 def test_a_race_against_the_house_alone_tells_nothing_before_its_end(server: Indoors) -> None:
     words = "blackbox challenge alice house-hard house-easy -race -size=5x5 -atoms=2"
-    started = one(server.begin(ALICE, words))
+    started = only_letter(server.begin(ALICE, words))
     assert "you hear how it did only when you are done" in " ".join(started.text.split())
-    fired = one(server.reply(started, "3"))
+    fired = only_letter(server.reply(started, "3"))
     assert "house-hard" not in fired.text.partition("* ")[2].partition("Board 1:")[0]
-    done = one(server.reply(fired, "+a1,+b1,?"))
+    done = only_letter(server.reply(fired, "+a1,+b1,?"))
     assert done.kind == "result"
     assert "house-hard  solved" in done.text
 
@@ -223,7 +227,7 @@ def test_the_clock_runs_for_people_only(server: Indoors) -> None:
 def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
     letter = begun(server)
     server.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
-    assert "* house fired port" in one(server.reply(letter, "5")).text
+    assert "* house fired port" in only_letter(server.reply(letter, "5")).text
 
 
 @pytest.mark.both_databases
@@ -237,14 +241,14 @@ def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
     letter = begun(server)
     with monkeypatch.context() as broken:
         broken.setattr(Level, "choose", choose)
-        own = one(server.reply(letter, "5"))
+        own = only_letter(server.reply(letter, "5"))
     assert "house fired" not in own.text
     assert "house to move" in own.text
     (error_record,) = [record for record in caplog.records if record.levelname == "ERROR"]
     line = TextFormatter().format(error_record)
     assert '"the house cannot move; it is put off" board=1 fault=' in line
     assert "no move at all" not in line
-    later = one(server.live(hours=2))
+    later = only_letter(server.live(hours=2))
     assert "* house fired port" in later.text
     assert waiting(server) == 0
 
@@ -263,7 +267,7 @@ def test_a_database_that_is_away_puts_no_board_off(
         with pytest.raises(OperationalError):
             server.server.bot_worker.run_once()
     assert waiting(server) == 2
-    assert "* house fired port" in one(server.letters()).text
+    assert "* house fired port" in only_letter(server.letters()).text
 
 
 def test_a_dropped_letter_does_not_keep_the_move(server: Indoors) -> None:
@@ -271,7 +275,7 @@ def test_a_dropped_letter_does_not_keep_the_move(server: Indoors) -> None:
     take(server, letter, "5")
     with server.server.database.writing.begin() as connection:
         connection.execute(update(outbox).where(outbox.c.state == "coming").values(state="failed"))
-    assert "* house fired port" in one(server.letters()).text
+    assert "* house fired port" in only_letter(server.letters()).text
 
 
 def test_a_board_that_ends_meanwhile_needs_no_move(server: Indoors) -> None:
@@ -311,31 +315,33 @@ def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors
 
 def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
     letter = begun(server, "house-hard")
-    assert "alice - house-hard" in one(server.send(BOB, "blackbox games house-hard"), BOB).text
+    assert (
+        "alice - house-hard" in only_letter(server.send(BOB, "blackbox games house-hard"), BOB).text
+    )
     server.reply(letter, "resign")
-    assert "house-hard" in one(server.send(BOB, "blackbox history alice"), BOB).text
-    standings = one(server.send(BOB, "blackbox standings"), BOB).text
+    assert "house-hard" in only_letter(server.send(BOB, "blackbox history alice"), BOB).text
+    standings = only_letter(server.send(BOB, "blackbox standings"), BOB).text
     assert "house" not in standings.partition("The house plays, too")[0]
     assert f"house-best {GAME.info.strength['house-best']['rating']}" in " ".join(standings.split())
-    mine = " ".join(one(server.send(BOB, "blackbox ratings house-hard"), BOB).text.split())
+    mine = " ".join(only_letter(server.send(BOB, "blackbox ratings house-hard"), BOB).text.split())
     assert "house-hard is the house. Its rating was measured" in mine
-    record_ = one(server.send(BOB, "blackbox record 1"), BOB).text
+    record_ = only_letter(server.send(BOB, "blackbox record 1"), BOB).text
     assert "house-hard" in record_
 
 
 def test_only_so_many_boards_with_one_house(server: Indoors) -> None:
     words = "challenge alice house-easy -size=2x2 -atoms=1"
-    letter = one(server.begin(ALICE, f"blackbox {words}"))
+    letter = only_letter(server.begin(ALICE, f"blackbox {words}"))
     for _ in range(19):
-        assert one(server.reply(letter, words)).kind == "started"
-    refused = one(server.reply(letter, words))
+        assert only_letter(server.reply(letter, words)).kind == "started"
+    refused = only_letter(server.reply(letter, words))
     assert "You play 20 games with house-easy" in refused.text
-    assert one(server.reply(letter, words.replace("-easy", ""))).kind == "started"
+    assert only_letter(server.reply(letter, words.replace("-easy", ""))).kind == "started"
 
 
 def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
     begun(server)
-    question = one(server.send(ALICE, f"delete alice {PASSWORD}"))
+    question = only_letter(server.send(ALICE, f"delete alice {PASSWORD}"))
     server.reply(question, "yes")
     with server.server.database.reading.connect() as connection:
         status = connection.execute(select(board_table.c.status)).scalar_one()
@@ -355,14 +361,14 @@ def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_a
         raise fault("atoms at B2")
 
     server.begin(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
-    ended = one(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))
+    ended = only_letter(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))
     with monkeypatch.context() as broken:
         broken.setattr(Blackbox, "report", staticmethod(fail))
-        letter = one(server.reply(ended, "report"))
+        letter = only_letter(server.reply(ended, "report"))
     assert "No report on board 1" in letter.text
     assert "the coach cannot work a report out" in caplog.text
     assert "B2" not in caplog.text
     caplog.clear()
-    again = one(server.reply(letter, "report"))
+    again = only_letter(server.reply(letter, "report"))
     assert "The coach needs" in again.text
     assert not caplog.records

@@ -117,9 +117,9 @@ def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
     board, count = geometry(6, 6), 3
     results = told(board, count, 3, 4)
     fits = [
-        one
-        for one in map(frozenset, combinations(board.cells, count))
-        if explains(board, one, results)
+        atoms
+        for atoms in map(frozenset, combinations(board.cells, count))
+        if explains(board, atoms, results)
     ]
     assert 40 <= len(fits) <= 200
     drawn: Counter[frozenset[int]] = Counter()
@@ -143,7 +143,7 @@ def test_each_number_of_atoms_counts_as_equally_likely() -> None:
     likely = []
     for count in (2, 3):
         every = list(map(frozenset, combinations(board.cells, count)))
-        likely.append(sum(explains(board, one, results) for one in every) / len(every))
+        likely.append(sum(explains(board, atoms, results) for atoms in every) / len(every))
     assert drawn[2] / drawn[3] == pytest.approx(likely[0] / likely[1], rel=0.3)
 
 

@@ -189,7 +189,7 @@ def _shown(spot: Spot) -> str:
 def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:
     """The boards that the plain text draws, in their order."""
     lines = text.split("\n")
-    one = 3 * width + 11
+    box_width = 3 * width + 11
     rule = "     |" + "=" * (3 * width - 1) + "|     "
     titles = re.findall(r"^Player \S+'s board|(?<=  )Player \S+'s board", text, re.MULTILINE)
     guesses = re.findall(r"Player (\S+) has (\d+) guess(?:es)? left\.", text)
@@ -198,8 +198,8 @@ def boards_in_text(text: str, width: int, height: int) -> list[Drawn]:
         if line.startswith(rule) and lines[start - 2].strip()[0] == "A":
             block = lines[start - 2 : start + 2 * height + 3]
             grids += [
-                _grid([row[first : first + one] for row in block], width)
-                for first in range(0, len(line), one)
+                _grid([row[first : first + box_width] for row in block], width)
+                for first in range(0, len(line), box_width)
             ]
     assert len(grids) == len(guesses) >= len(titles) > 0
     return [

@@ -46,4 +46,4 @@ def links_of(html: str) -> dict[str, Drafted]:
 def drafts_of(html: str) -> list[Drafted]:
     """All replies that a letter has links for."""
     every = [drafted(found["href"]) for found in ANY.finditer(html)]
-    return [one for one in every if one.body]
+    return [draft for draft in every if draft.body]

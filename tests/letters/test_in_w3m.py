@@ -38,7 +38,7 @@ def test_the_facts_of_a_board_are_legible(tmp_path: Path) -> None:
         house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a,+c3,!d4")
         (letter, _) = sorted(
             house.send(BOB, f"blackbox move 1 bob {PASSWORD} 3,+b2"),
-            key=lambda one: one.recipient,
+            key=lambda letter: letter.recipient,
         )
     shown = seen_in_w3m(letter.html)
     lines = [line.replace("\u2502", "|").split("|") for line in shown.splitlines()]

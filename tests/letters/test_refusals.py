@@ -35,7 +35,7 @@ def _words(tree: ast.AST) -> Iterator[str]:
 
 def _refused(tree: ast.AST) -> Iterator[str]:
     """The codes with which errors of players are made."""
-    errors = {one.__name__ for one in _all_of(PlayerError)}
+    errors = {error.__name__ for error in _all_of(PlayerError)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Name):
             code = node.args[0]

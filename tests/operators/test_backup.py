@@ -67,7 +67,7 @@ def challenged(house: Indoors, first: str, second: str) -> Posted:
 
 def answers(house: Indoors, letter: Posted, body: str) -> list[str]:
     """Return the kinds of letters that answer a reply."""
-    return [kind for one in house.reply(letter, body) for kind in (one.kind, *one.inside)]
+    return [kind for answer in house.reply(letter, body) for kind in (answer.kind, *answer.inside)]
 
 
 @pytest.mark.slow

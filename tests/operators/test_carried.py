@@ -83,9 +83,11 @@ def rows(url: str) -> dict[str, list[dict[str, Any]]]:
 
 def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:
     columns = (
-        type_coerce(one, NullType()).label(one.name) if isinstance(one.type, PackedBytes) else one
-        for one in table.c
-        if one.name != "share"  # by number on PostgreSQL, none on SQLite
+        type_coerce(column, NullType()).label(column.name)
+        if isinstance(column.type, PackedBytes)
+        else column
+        for column in table.c
+        if column.name != "share"  # by number on PostgreSQL, none on SQLite
     )
     result = connection.execute(select(*columns).order_by(*table.primary_key))
     return [dict(row) for row in result.mappings()]
@@ -116,7 +118,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         house.tidy_after = 1000
         house.sign_up("alice", "bob")
         challenge = challenged(house)
-        to_move = {one.recipient: one for one in house.reply(challenge, "a1")}
+        to_move = {letter.recipient: letter for letter in house.reply(challenge, "a1")}
         # A letter that is made, and whose post has died with it; one that nobody has made yet.
         house.send_unread(ALICE, "blackbox show 69")
         (claimed,) = house.server.outbox.make(house.server.outbox.claim(10))
@@ -150,15 +152,15 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         assert answers(house, to_move[ALICE], "b3") == {"refusal"}
         house.sign_up("carol")
         (letter,) = {
-            one.board
-            for one in house.send(ALICE, "blackbox challenge alice carol -size=4x4 -atoms=1")
+            posted.board
+            for posted in house.send(ALICE, "blackbox challenge alice carol -size=4x4 -atoms=1")
         }
         assert letter == 2 + SKIPPED
     assert rows(new)["arrivals"] == []
 
 
 def answers(house: Indoors, letter: Posted, body: str) -> set[str]:
-    return {one.kind for one in house.reply(letter, body)}
+    return {answer.kind for answer in house.reply(letter, body)}
 
 
 # -- whatever is in the rows ---------------------------------------------------------------------
@@ -223,7 +225,9 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
             for column in table.c:
                 referred = [key.column for key in column.foreign_keys]
                 there = [
-                    row_[one.name] for one in referred for row_ in rows_of_tables[one.table.name]
+                    row_[target.name]
+                    for target in referred
+                    for row_ in rows_of_tables[target.table.name]
                 ]
                 if referred and not there:
                     if not column.nullable:
@@ -233,7 +237,7 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
                     row[column.name] = draw(st.sampled_from(there) if referred else values(column))
             else:
                 own = {
-                    (number, *(str(row[one.name]) for one in group))
+                    (number, *(str(row[key.name]) for key in group))
                     for number, group in enumerate([tuple(table.primary_key), *unique])
                 }
                 if not own & seen:

@@ -46,9 +46,9 @@ def pressed(house: Indoors, letter: Letter) -> list[Posted]:
     confirmation = house.loop.run_until_complete(house.server.web_requests.unsubscribe(token))
     assert confirmation is not None
     letters = house.letters()
-    for one in letters:
-        assert (one.kind, one.recipient) == ("unsubscribed", str(letter.message["To"]))
-        assert way_out(one) == ("", ""), "nobody is to press that again"
+    for answer in letters:
+        assert (answer.kind, answer.recipient) == ("unsubscribed", str(letter.message["To"]))
+        assert way_out(answer) == ("", ""), "nobody is to press that again"
     return letters
 
 
@@ -97,13 +97,13 @@ def test_the_digest_ends_and_single_letters_come_again(house: Indoors) -> None:
 def test_broadcasts_end(house: Indoors) -> None:
     def all_told() -> list[Posted]:
         (letter,) = house.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
-        return [one for one in house.reply(letter, "yes") if one.kind == "broadcast"]
+        return [answer for answer in house.reply(letter, "yes") if answer.kind == "broadcast"]
 
     for userid in ("alice", "carol"):
         house.send(address_of(userid), f"prefs {userid} {PASSWORD} broadcast=on")
     recipients = all_told()
     pressed(house, to(recipients, ALICE))
-    assert {one.recipient for one in all_told()} == {CAROL}
+    assert {letter.recipient for letter in all_told()} == {CAROL}
 
 
 def test_challenges_end_and_games_go_on(house: Indoors) -> None:
@@ -142,7 +142,7 @@ def test_the_players_own_reminders_end(house: Indoors) -> None:
     assert {reminder.kind for reminder in reminders} == {"reminder"}
     pressed(house, reminders[-1])
     usual = [letter for _ in range(8) for letter in house.live(days=1) if letter.recipient == ALICE]
-    assert [one.kind for one in usual] == ["reminder"], "the last, a day before the loss"
+    assert [letter.kind for letter in usual] == ["reminder"], "the last, a day before the loss"
     assert way_out(usual[0]) == ("", "")
 
 

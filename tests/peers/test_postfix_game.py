@@ -63,7 +63,7 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
             lost = bob.wait_for(7)
             assert "That was quick!" in text_of(lost)
             assert "-- Reply above this line --" not in text_of(lost).split("message from alice")[1]
-            threads = {str(one["References"]).split()[0] for one in bob.letters()[4:]}
+            threads = {str(mail["References"]).split()[0] for mail in bob.letters()[4:]}
             assert len(threads) == 1, "the letters of a board are one thread"
             assert alice.thread_in_mutt() == [
                 "A challenge from bob: Blackbox 1",

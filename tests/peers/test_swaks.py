@@ -43,7 +43,7 @@ def door(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.parametrize(
-    ("words", "data"), [one[1:] for one in TAKEN], ids=[one[0] for one in TAKEN]
+    ("words", "data"), [case[1:] for case in TAKEN], ids=[case[0] for case in TAKEN]
 )
 def test_accepted_mails_are_answered(door: Running, words: tuple[str, ...], data: str) -> None:
     transcript = swaks(door.port, *ALICE, *words, data=data)

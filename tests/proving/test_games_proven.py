@@ -79,8 +79,8 @@ def record_in(mails: Sequence[bytes]) -> str:
 @pytest.mark.parametrize("name", GAMES)
 def test_each_mailbox_proves_the_game_and_so_do_two_together(name: str) -> None:
     mails = played(name)
-    for one in (*mails.values(), [mail for both in mails.values() for mail in both]):
-        verdict = checked(one)
+    for mailbox in (*mails.values(), [mail for both in mails.values() for mail in both]):
+        verdict = checked(mailbox)
         assert verdict.is_proven, sentences(verdict)
     assert any("show the board" in sentence for sentence in sentences(verdict))
 

@@ -78,7 +78,7 @@ at_leisure = settings(max_examples=15, deadline=None, suppress_health_check=list
 def written(game: Game, drawn: list[str | int]) -> str:
     """The lines that were drawn; a number stands for a whole command."""
     commands = game.commands()
-    return "\n".join(commands[one] if isinstance(one, int) else one for one in drawn)
+    return "\n".join(commands[line] if isinstance(line, int) else line for line in drawn)
 
 
 def quoted(style: str, text: str) -> str:
@@ -136,8 +136,8 @@ def test_no_quoted_move_flows_out_of_its_quote(game, drawn, flowed, width):
 @pytest.mark.parametrize("said", ["", "Content-Type: text/plain\n\n> x\n\n--b\n"])
 def test_nothing_attached_is_read(game, part, said):
     before = game.record()
-    for one in ("g", *game.commands()):
-        inside = part.replace("{}", one)
+    for command in ("g", *game.commands()):
+        inside = part.replace("{}", command)
         game.mail(f"--b\n{said}{inside}\n--b--\n", more="Content-Type: multipart/mixed; boundary=b")
     assert game.record() == before
 

@@ -29,14 +29,18 @@ def challenge(folder: Path) -> Iterator[Asked]:
     with indoors(folder) as house:
         house.sign_up("alice", "bob")
         sent = house.send("alice@players.example", "blackbox challenge alice bob")
-        yield house, next(one for one in sent if one.recipient.startswith("bob")), "accepted"
+        yield (
+            house,
+            next(letter for letter in sent if letter.recipient.startswith("bob")),
+            "accepted",
+        )
 
 
 @contextmanager
 def signup(folder: Path) -> Iterator[Asked]:
     with indoors(folder, signup="confirm") as house:
         sent = house.send("m@players.example", "signup alice wonder-land alice@players.example")
-        letter = next(one for one in sent if one.recipient.startswith("alice"))
+        letter = next(letter for letter in sent if letter.recipient.startswith("alice"))
         yield house, letter, "Welcome"
 
 
@@ -47,7 +51,7 @@ def address(folder: Path) -> Iterator[Asked]:
         sent = house.send(
             "alice@players.example", "change address alice wonder-land alice@home.example"
         )
-        letter = next(one for one in sent if one.recipient == "alice@home.example")
+        letter = next(letter for letter in sent if letter.recipient == "alice@home.example")
         yield house, letter, "no longer used"
 
 
@@ -107,7 +111,7 @@ def mailed(house: Indoors, letter: Posted, kind: str, body: str) -> str:
     )
     octets = raw.replace("\n", "\r\n").encode()
     sent = house.send_raw(letter.recipient, octets, letter.reply_to)
-    return "\n".join(one.text for one in sent)
+    return "\n".join(letter.text for letter in sent)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.__name__)

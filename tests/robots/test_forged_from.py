@@ -123,7 +123,9 @@ def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
     forged(server, "forgot alice", said=ALICE)
     assert kinds(server.letters(), ALICE) == {"reset-sent": 1}
     first = next(letter for letter in letters if letter.kind == "reset")
-    assert {one.kind for one in server.reply(first, "password better-one")} == {"password-changed"}
+    assert {letter.kind for letter in server.reply(first, "password better-one")} == {
+        "password-changed"
+    }
 
 
 def test_known_and_unknown_userids_are_silenced_alike(server: Indoors) -> None:

@@ -68,9 +68,9 @@ def test_a_network_that_signs_up_strangers_reaches_few(server: Indoors) -> None:
         sent += to_strangers(
             write(server, writer, f"signup m{number}x horseshoe {five(number)}"), writer
         )
-    assert {one.kind for one in sent} == {"confirm"}
+    assert {letter.kind for letter in sent} == {"confirm"}
     assert len(sent) == 40  # 300 without the limits
-    assert len({one.recipient for one in sent}) == 40
+    assert len({letter.recipient for letter in sent}) == 40
     for hour in range(23):
         clock_of(server).move(hours=1)
         for number in range(10):
@@ -100,7 +100,7 @@ def test_a_class_of_pupils_signs_up_within_the_hour(server: Indoors) -> None:
 def test_further_addresses_are_asked_when_the_first_has_answered(server: Indoors) -> None:
     writer = "dave@players.example"
     line = f"signup dave horseshoe a@far.example {writer} b@far.example"
-    (question, notice) = sorted(server.send(writer, line), key=lambda one: one.kind)
+    (question, notice) = sorted(server.send(writer, line), key=lambda letter: letter.kind)
     assert (question.recipient, notice.recipient) == (writer, writer)  # one's own comes first
     assert "Then we ask the other addresses, too." in " ".join(notice.text.split())
     letters = server.reply(question, "yes")
@@ -182,7 +182,7 @@ def test_invitations_count_with_the_letters_of_a_network(tmp_path: Path) -> None
         for number in range(60):
             line = f"blackbox challenge alice {PASSWORD} w{number}@far.example"
             sent += to_strangers(write(server, ALICE, line), writer)
-        assert {one.kind for one in sent} == {"confirm"}
+        assert {letter.kind for letter in sent} == {"confirm"}
         assert len(sent) == 40
 
 
@@ -191,4 +191,4 @@ def test_a_forged_request_brings_a_player_few_letters(server: Indoors) -> None:
     for number in range(40):
         peer = f"198.51.{number}.7"
         sent += write(server, f"m{number}@evil.example", "forgot alice", peer=peer)
-    assert len([one for one in sent if one.recipient == ALICE]) == 3
+    assert len([letter for letter in sent if letter.recipient == ALICE]) == 3

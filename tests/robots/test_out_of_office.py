@@ -194,7 +194,7 @@ def test_a_programs_move_is_played_and_asks_nothing(tmp_path: Path) -> None:
         assert [letter.kind for letter in answers] == ["away-asked"]
         server.live(days=8)
         played = note(server, question.reply_to, "Re: you", "b3,d3,e5,g2", replied, envelope=None)
-        assert [(one.recipient, one.kind) for one in played] == [(BOB, "board")]
+        assert [(letter.recipient, letter.kind) for letter in played] == [(BOB, "board")]
         (question,) = note(
             server, question.reply_to, "Re: you", "Till Monday.", replied, envelope=None
         )
@@ -242,7 +242,7 @@ def test_a_command_counts_whatever_stands_above_it(tmp_path: Path, subject: str)
         letters = server.send(BOB, "blackbox challenge bob alice")
         question = next(letter for letter in letters if letter.recipient == ALICE)
         played = note(server, question.reply_to, subject, "b3,d3,e5,g2", PLAIN, envelope=None)
-        assert (BOB, "board") in [(one.recipient, one.kind) for one in played]
+        assert (BOB, "board") in [(letter.recipient, letter.kind) for letter in played]
         line = f"away alice {PASSWORD} until tomorrow"
         assert (
             note(server, server.server.mail_domain.address, subject, line, PLAIN, envelope=None)
@@ -272,7 +272,9 @@ def test_no_letter_of_ours_has_a_subject_that_a_note_could_have(server: Indoors)
         "absent 12: urlaub",
     )
     folder = Path(__file__).parents[2] / "templates" / "letters"
-    firsts = [one.read_text().partition("{% endblock %}")[0] for one in folder.glob("*.j2")]
+    firsts = [
+        template.read_text().partition("{% endblock %}")[0] for template in folder.glob("*.j2")
+    ]
     written = [re.sub(r"{%.*?%}", "|", first) for first in firsts]
     shapes = [shape.strip() for text in written for shape in text.split("|") if shape.strip()]
     # What begins with a title or a name: the game's, or somebody's who cannot be reached.

@@ -48,7 +48,9 @@ class Post:
 
     def run(self) -> int:
         """Deliver until no server has a letter to send; how many letters there were in all."""
-        while letters := [one for server in self.servers.values() for one in server.letters()]:
+        while letters := [
+            letter for server in self.servers.values() for letter in server.letters()
+        ]:
             for letter in letters:
                 self._deliver(letter)
             assert self.letters.total() < MOST, self.letters

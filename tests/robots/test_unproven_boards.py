@@ -87,19 +87,19 @@ def test_forged_challenges_do_not_use_up_her_own(server: Indoors) -> None:
     for n in range(30):
         other = ("bob", "carol", "dave", "erin")[n % 4]
         forged(server, f"blackbox challenge alice {other} -size=4x4 -atoms={1 + n % 9}", said=ALICE)
-    challenges = [one for one in server.letters() if one.kind == "challenge"]
+    challenges = [letter for letter in server.letters() if letter.kind == "challenge"]
     assert len(challenges) == 10
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
     for n in range(3):
         own = server.reply(letter, f"blackbox challenge bob -size=5x5 -atoms={n + 1}")
-        assert {one.kind for one in own} == {"challenged", "challenge"}
+        assert {letter.kind for letter in own} == {"challenged", "challenge"}
 
 
 def test_one_network_leaves_a_stranger_s_answers_to_others(server: Indoors) -> None:
     for n in range(25):
         forged(server, "help", f"words {n}")
     assert kinds(server.letters()) == {"help": 20, "no-more-answers": 1}
-    assert [one.kind for one in written(server, "help", AT_HOME, VICTIM)] == ["help"]
+    assert [letter.kind for letter in written(server, "help", AT_HOME, VICTIM)] == ["help"]
 
 
 def test_a_victim_gets_few_letters_from_all_networks_together(server: Indoors) -> None:
@@ -118,6 +118,6 @@ def test_forged_nonsense_does_not_silence_who_proves_more(server: Indoors) -> No
         forged(server, f"nonsense {n}", said=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
         forged(server, "list", said=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
     server.letters()
-    assert [one.kind for one in server.reply(letter, "list")] == ["list"]
-    assert [one.kind for one in server.send(ALICE, f"prefs alice {PASSWORD}")] == ["prefs"]
-    assert [one.kind for one in written(server, "list", AT_HOME)] == ["list"]
+    assert [answer.kind for answer in server.reply(letter, "list")] == ["list"]
+    assert [letter.kind for letter in server.send(ALICE, f"prefs alice {PASSWORD}")] == ["prefs"]
+    assert [letter.kind for letter in written(server, "list", AT_HOME)] == ["list"]

@@ -87,4 +87,4 @@ def test_one_on_which_our_code_fails_is_kept(
         assert states(server)[-2:] == ["kept", "kept"]
         stage = server.server.play_stage
         kept: KeptMails = stage.kept_mails
-        assert [one.error for one in kept.list()] == ["ZeroDivisionError", "ZeroDivisionError"]
+        assert [mail.error for mail in kept.list()] == ["ZeroDivisionError", "ZeroDivisionError"]

@@ -79,7 +79,7 @@ def begin(house: Indoors, who: str, subject: str) -> list[Posted]:
 
 def daily_of(house: Indoors, who: str) -> Posted:
     letters = house.send(address_of(who), f"blackbox daily {who} {PASSWORD} 07:30")
-    (letter,) = [one for one in letters if one.kind == "daily"]
+    (letter,) = [letter for letter in letters if letter.kind == "daily"]
     assert letter.board is not None
     return letter
 
@@ -94,14 +94,14 @@ def tells(letter: Posted, box: str) -> bool:
 
 
 def test_todays_box_is_not_had_by_saving_loading_and_solving(house: Indoors) -> None:
-    one = daily_of(house, "alice")
-    assert one.board is not None
-    box = id_of(house, one.board).partition(":")[2]
-    (saved,) = house.reply(one, "save")
+    daily = daily_of(house, "alice")
+    assert daily.board is not None
+    box = id_of(house, daily.board).partition(":")[2]
+    (saved,) = house.reply(daily, "save")
     (attached,) = saved.message.iter_attachments()
     text = attached.get_content().replace("\r\n", "\n")
     assert box not in text
-    for letters in (loaded(house, "alice", text), house.reply(one, f"load\n\n{text}")):
+    for letters in (loaded(house, "alice", text), house.reply(daily, f"load\n\n{text}")):
         (refused,) = letters
         assert refused.kind == "refusal"
         assert "is not over yet" in flat(refused)
@@ -110,13 +110,13 @@ def test_todays_box_is_not_had_by_saving_loading_and_solving(house: Indoors) -> 
         (refused,) = loaded(house, who, text)
         assert "not one of your solo boards" in flat(refused)
     # When hers is over, the box is still today's for all others.
-    house.reply(one, solution(house, one.board))
-    (saved,) = house.reply(one, "save")
+    house.reply(daily, solution(house, daily.board))
+    (saved,) = house.reply(daily, "save")
     (attached,) = saved.message.iter_attachments()
     assert box not in attached.get_content()
     (refused,) = loaded(house, "alice", text)
     assert "holds today's box" in flat(refused)
-    (refused,) = house.reply(one, "replay")
+    (refused,) = house.reply(daily, "replay")
     assert "holds today's box" in flat(refused)
 
 
@@ -139,10 +139,10 @@ def test_a_past_day_s_box_is_kept_while_somebody_still_solves_it(house: Indoors)
 
 
 def test_a_box_that_somebody_names_is_shown_to_others_from_the_next_day_on(house: Indoors) -> None:
-    one = daily_of(house, "alice")
-    assert one.board is not None
-    house.reply(one, solution(house, one.board))
-    named = id_of(house, one.board)
+    daily = daily_of(house, "alice")
+    assert daily.board is not None
+    house.reply(daily, solution(house, daily.board))
+    named = id_of(house, daily.board)
     (copy,) = begin(house, "alice", f"blackbox solo alice -id={named}")
     assert copy.board is not None
     house.reply(copy, "solve")
@@ -251,7 +251,7 @@ def _check(house: Indoors, letter: Posted, origins: dict[int, int], days: dict[i
     """A letter that opens a box is to somebody who sat there to the end, or nobody solves it."""
     number = letter.board
     if number is None and letter.kind == "record":
-        (line,) = [one for one in letter.text.split("\n") if one.startswith("board: ")]
+        (line,) = [row for row in letter.text.split("\n") if row.startswith("board: ")]
         number = int(line.removeprefix("board: "))
     if number is None or number not in origins:
         return
@@ -259,8 +259,8 @@ def _check(house: Indoors, letter: Posted, origins: dict[int, int], days: dict[i
     if not tells(letter, id_of(house, number).partition(":")[2]):
         return
     today = house.server.clock.now().astimezone(UTC).toordinal()
-    same = [one for one, day in days.items() if day == days.get(origin)] or [origin]
-    rows = [row for row in (board_of(house, one) for one in same) if row is not None]
+    same = [copy for copy, day in days.items() if day == days.get(origin)] or [origin]
+    rows = [row for row in (board_of(house, copy) for copy in same) if row is not None]
     board = board_of(house, number)
     assert board is not None
     player = letter.recipient.partition("@")[0]

@@ -44,7 +44,7 @@ def _told(folder: Path, secret: str, wrong: str) -> list[str]:
             for move in moves:
                 line = f"blackbox move {board} {name} {PASSWORD} {move}"
                 answers = world.send(address_of(name), line)
-                assert not any("Not done" in one.subject for one in answers), (name, move)
+                assert not any("Not done" in letter.subject for letter in answers), (name, move)
                 letters.extend(answers)
 
         plays("bob", 4, secret)  # against carol
@@ -89,7 +89,7 @@ def _told_of_teams(folder: Path, secret: str) -> list[str]:
         for name, move in (("bob", secret), ("fred", "b2,c3,d4,e5"), ("fred", "5"), ("bob", "3")):
             line = f"blackbox move 2 {name} {PASSWORD} {move}"
             answers = world.send(address_of(name), line)
-            assert not any("Not done" in one.subject for one in answers), (name, move)
+            assert not any("Not done" in letter.subject for letter in answers), (name, move)
         letters += world.send(address_of("bob"), f"team chat bob {PASSWORD}", "I have begun.")
         letters += world.send(address_of("alice"), "events 1")
         letters += world.send(address_of("alice"), f"team alice {PASSWORD}")

@@ -124,7 +124,7 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
             ):
                 world.send(sender, subject, "", "")
                 numbers = re.findall(rb"/daily/(\d+)", all_asked(site, "/daily")["/daily"].body)
-                days = [f"/daily/{int(one)}" for one in numbers]
+                days = [f"/daily/{int(number)}" for number in numbers]
                 assert len(days) == 1
                 bodies.append(all_asked(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
             day = shared_boxes.day_of_number(int(numbers[0]))

@@ -134,9 +134,9 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
             letters = world.send(ALICE, line)
             assert letters, command
             sent.append((command, letters))
-    numbered = iter(with_numbered_hashes(one.raw for _, letters in sent for one in letters))
+    numbered = iter(with_numbered_hashes(letter.raw for _, letters in sent for letter in letters))
     return [
-        (command, [without_nonces(replace(one, raw=next(numbered))) for one in letters])
+        (command, [without_nonces(replace(letter, raw=next(numbered))) for letter in letters])
         for command, letters in sent
     ]
 

@@ -96,7 +96,7 @@ def test_a_reply_need_not_say_who_writes(house: Indoors) -> None:
         if line.startswith("change address"):  # a letter that was passed on is not enough for it
             assert "write your userid and password, too" in flat(letters[0])
         elif kind not in kinds(letters):
-            wrong[line] = [one.text.splitlines()[2:6] for one in letters]
+            wrong[line] = [letter.text.splitlines()[2:6] for letter in letters]
     assert wrong == {}
 
 
@@ -109,9 +109,9 @@ def test_a_forged_sender_gains_nothing(house: Indoors) -> None:
         allowed = (
             questions if questions & kinds(letters) else {"refusal", "games", "preview", "show"}
         )
-        reached = {one.recipient for one in letters if one.kind != "challenge"}
+        reached = {letter.recipient for letter in letters if letter.kind != "challenge"}
         if not kinds(letters) <= allowed or reached != {address_of("alice")}:
-            wrong[line] = [one.text.splitlines()[2:6] for one in letters]
+            wrong[line] = [letter.text.splitlines()[2:6] for letter in letters]
     assert wrong == {}
     (letter,) = writes(house, "alice", "games all")
     begun = [line for line in letter.text.splitlines() if " - " in line and "accept" not in line]
@@ -210,7 +210,7 @@ def test_every_letter_to_a_known_reader_can_be_answered(house: Indoors) -> None:
         assert letter.reply_to == house.server.mail_domain.address, line
     # Such an address goes to its player alone, whoever has got hold of the letter before.
     letters = house.send("mallory@elsewhere.example", "", "list", to=question.reply_to)
-    assert {one.recipient for one in letters} == {address_of("alice")}
+    assert {letter.recipient for letter in letters} == {address_of("alice")}
 
 
 def test_a_number_in_a_reply_names_the_letters_board_or_any_board(

@@ -85,7 +85,7 @@ def crowd(server: Running, names: NameServer, domains: list[str]) -> Iterator[li
         sender = f"eve@{domain}"
         answers.append(reply_to(server, sender, HOUSE, mail(sender, number)))
 
-    threads = [threading.Thread(target=send, args=one) for one in enumerate(domains)]
+    threads = [threading.Thread(target=send, args=numbered) for numbered in enumerate(domains)]
     for thread in threads:
         thread.start()
     assert names.is_asked.wait(60)

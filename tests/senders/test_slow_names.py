@@ -123,7 +123,7 @@ def test_a_domain_has_one_thread_for_a_network(zone: StuckZone, senders: Senders
     assert is_proven(senders)
     assert zone.most == 1
     zone.gate.set()
-    assert {one.result(60).result for one in stuck} == {"fail"}
+    assert {check.result(60).result for check in stuck} == {"fail"}
 
 
 def test_many_domains_of_a_network_leave_threads_to_others(
@@ -135,7 +135,7 @@ def test_many_domains_of_a_network_leave_threads_to_others(
     assert is_proven(senders)
     assert zone.most == sender_checks.NETWORK_THREADS
     zone.gate.set()
-    assert {one.result(60).result for one in stuck} == {"fail"}
+    assert {check.result(60).result for check in stuck} == {"fail"}
 
 
 def test_a_mail_does_not_wait_for_threads_of_other_domains(

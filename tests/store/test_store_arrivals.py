@@ -40,7 +40,7 @@ def _stored(store: Database, lanes: Sequence[str]) -> list[int]:
 
 
 def _claimed(connection: Connection, most: int = 100, by: str = "one") -> list[int]:
-    return [one.id for one in arrivals.claim(connection, by, NOW, UNTIL, most, most)]
+    return [arrival.id for arrival in arrivals.claim(connection, by, NOW, UNTIL, most, most)]
 
 
 def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> None:
@@ -86,10 +86,10 @@ def test_a_flood_in_one_lane_leaves_room_for_others_in_each_claim(store: Databas
     numbers = _stored(store, ["flood"] * 90 + ["bob", "carol"])
     with store.writing.begin() as connection:
         claimed = arrivals.claim(connection, "one", NOW, UNTIL, 32, 8)
-    assert [one.id for one in claimed] == numbers[:8]
+    assert [arrival.id for arrival in claimed] == numbers[:8]
     with store.writing.begin() as connection:
         claimed = arrivals.claim(connection, "two", NOW, UNTIL, 32, 8)
-    assert [one.lane for one in claimed] == ["bob", "carol"]
+    assert [arrival.lane for arrival in claimed] == ["bob", "carol"]
 
 
 def test_after_a_lease_another_play_begins_with_the_first_mail(store: Database) -> None:
@@ -100,7 +100,7 @@ def test_after_a_lease_another_play_begins_with_the_first_mail(store: Database) 
         late = arrivals.claim(
             two, "two", UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
         )
-    assert [one.id for one in late] == numbers
+    assert [arrival.id for arrival in late] == numbers
 
 
 def test_the_next_claim_gives_back_lost_claims(

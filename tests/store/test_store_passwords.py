@@ -69,12 +69,12 @@ def test_every_first_check_costs_the_same_and_every_second_one_nothing(
 ) -> None:
     """This holds for any earlier checks of the same word, so timing does not reveal who exists."""
     right_hash = hasher.hash("secret")
-    for done, (userid, one) in enumerate(
+    for done, (userid, password_hash) in enumerate(
         [("nobody", None), ("alice", right_hash), ("nobody-else", None), ("bob", hasher.hash("b"))]
     ):
         assert hasher.verified == done
         for _ in range(2):
-            assert not right(passwords, one, "guess", userid)
+            assert not right(passwords, password_hash, "guess", userid)
         assert hasher.verified == done + 1
 
 
@@ -93,10 +93,12 @@ def test_a_hash_that_was_prepared_is_used_once(
     assert len(hashes) == 2
     assert memo.new_hash("secret") is None  # nothing is hashed where somebody waits for it
     assert hasher.hashed == 2
-    for one in hashes:
-        assert one is not None
-        assert memo.verdict("alice", one, "secret") or memo.verdict("bob", one, "secret")
-        assert right(passwords, one, "secret")
+    for password_hash in hashes:
+        assert password_hash is not None
+        assert memo.verdict("alice", password_hash, "secret") or memo.verdict(
+            "bob", password_hash, "secret"
+        )
+        assert right(passwords, password_hash, "secret")
 
 
 def test_a_recently_right_password_needs_no_check(passwords: Passwords) -> None:

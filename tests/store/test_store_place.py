@@ -48,7 +48,7 @@ def test_nobody_else_on_the_machine_reads_the_database(tmp_path: Path) -> None:
         (folder / "pbmserv.sqlite3").chmod(0o644)
         (folder / "pbmserv-mail.sqlite3").chmod(0o644)
         warned = list(open_to_others(folder, url, mail_url(url)))
-        assert [one.rpartition("do ")[2] for one in warned] == [
+        assert [warning.rpartition("do ")[2] for warning in warned] == [
             f"`chmod 700 {folder}`",
             f"`chmod 600 {folder}/pbmserv.sqlite3`",
             f"`chmod 600 {folder}/pbmserv-mail.sqlite3`",

@@ -67,7 +67,7 @@ class Guest:
 
     def blocks(self, other: Guest) -> None:
         """Want nothing of *other* any more."""
-        ids = [one.reply_address(Purpose.PLAYER).player for one in (self, other)]
+        ids = [player.reply_address(Purpose.PLAYER).player for player in (self, other)]
         self.server.server.writer.submit(
             lambda connection: blocks.block(connection, *ids, ())
         ).result()
@@ -103,8 +103,8 @@ def hide(server: Correspondence, *players_: Guest) -> None:
 def open_up(server: Correspondence, first: Guest, second: Guest) -> None:
     """Both fire on the newest board, on which both have hidden atoms, until its opening is over."""
     for port in "123":
-        for one in (first, second):
-            server.reply(one.letters()[-1], port)
+        for player in (first, second):
+            server.reply(player.letters()[-1], port)
 
 
 def lose(server: Correspondence, loser: Guest, winner: Guest) -> tuple[Letter, Letter]:

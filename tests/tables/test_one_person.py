@@ -192,7 +192,7 @@ def test_seeks_never_pair_two_names(house: Indoors) -> None:
         ids = id_of(house, "alice"), id_of(house, "second")
         assert shared_boards(connection, *ids) == []
     letters = house.send(BOB, f"blackbox seek bob {PASSWORD}")
-    assert {one.kind for one in letters} == {"started"}
+    assert {letter.kind for letter in letters} == {"started"}
 
 
 @pytest.mark.both_databases

@@ -61,16 +61,16 @@ def test_twelve_games_of_two_accounts_bring_less_than_two_and_no_place() -> None
 
 def test_a_ring_of_three_gets_no_place() -> None:
     ring = farm([pair for _ in range(40) for pair in ((0, 1), (1, 2), (2, 0))], 3)
-    assert not any(one.opponents >= OPPONENTS for one in ring)
-    for one in ring:
-        assert abs(one.rating.shown - 1000) < 2 * FIRST_WIN
+    assert not any(player.opponents >= OPPONENTS for player in ring)
+    for player in ring:
+        assert abs(player.rating.shown - 1000) < 2 * FIRST_WIN
     to_one = farm([pair for _ in range(40) for pair in ((0, 1), (0, 2))], 3)
     assert to_one[0].rating.shown - 1000 < 4 * FIRST_WIN
 
 
 def test_two_who_win_in_turn_gain_next_to_nothing_together() -> None:
     pair = farm([(0, 1), (1, 0)] * 50, 2)
-    assert max(one.rating.shown for one in pair) - 1000 < 2 * FIRST_WIN
+    assert max(player.rating.shown for player in pair) - 1000 < 2 * FIRST_WIN
 
 
 @given(st.integers(2, 8), st.data())
@@ -84,7 +84,11 @@ def test_a_board_counts_for_each_seat_what_its_pairs_count_on_the_mean(
     }
     shares = weights(pasts, seats)
     for seat, weight in enumerate(shares):
-        others = [(min(seat, one), max(seat, one)) for one in range(seats) if one != seat]
+        others = [
+            (min(seat, opponent), max(seat, opponent))
+            for opponent in range(seats)
+            if opponent != seat
+        ]
         assert weight == pytest.approx(
             sum(pair_weight(pasts.get(pair, NEW)) for pair in others) / (seats - 1)
         )

@@ -157,8 +157,8 @@ def test_boards_of_the_same_players_that_end_at_once_are_all_right(
     waiting = [
         writer.submit(lambda c, n=n: ended(c, n, (1, 2) if n % 3 else (1, 1), NOW)) for n in numbers
     ]
-    for one in waiting:
-        one.result(60)
+    for job in waiting:
+        job.result(60)
     with database.reading.connect() as connection:
         for player in ids:
             rated = ratings.of_player(connection, "blackbox", player)
@@ -168,10 +168,10 @@ def test_boards_of_the_same_players_that_end_at_once_are_all_right(
             assert histories.count(connection, player, ("playing",), None) == 0
             changes = ratings.last_changes(connection, "blackbox", player, 50)[::-1]
             assert [change.number for change in changes] == list(range(1, 13))
-            for one, following in pairwise(changes):
-                assert one.after == following.before
-                assert one.created_at < following.created_at
-                assert histories.ended_at(connection, one.board_id) == one.created_at
+            for earlier, later in pairwise(changes):
+                assert earlier.after == later.before
+                assert earlier.created_at < later.created_at
+                assert histories.ended_at(connection, earlier.board_id) == earlier.created_at
     assert rebuilding.check(database).differences == 0
 
 
@@ -186,8 +186,8 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     waiting = [writer.submit(lambda c, n=n: ended(c, n, (2, 1), NOW)) for n in numbers[1:10]]
     thread.start()
     waiting += [writer.submit(lambda c, n=n: ended(c, n, (1, 2), NOW)) for n in numbers[10:]]
-    for one in waiting:
-        one.result(60)
+    for job in waiting:
+        job.result(60)
     thread.join(60)
     assert done
     # Whatever came after the rebuild was added to what it made, and nothing was lost.
@@ -260,10 +260,9 @@ def test_tables_are_read_off_an_index_in_its_order(
     opened = Database(f"sqlite:///{tmp_path}/plan.sqlite3")
     schema.prepare(opened)
     with opened.reading.connect() as connection:
-        compiled = statement.compile(opened.reading)
-        filled = compiled.construct_params(values)
+        filled = statement.compile(opened.reading).construct_expanded_state(values)
         steps = connection.exec_driver_sql(
-            f"EXPLAIN QUERY PLAN {compiled}", tuple(filled[name] for name in compiled.positiontup)
+            f"EXPLAIN QUERY PLAN {filled.statement}", tuple(filled.positional_parameters)
         )
         plan = [row[3] for row in steps]
     opened.close()

@@ -79,8 +79,8 @@ def test_everybody_gets_the_same_box_at_their_hour(house: Indoors) -> None:
     assert len({letter.board for letter in letters}) == 2
     number = number_of(day_of(house.server.clock.now() - timedelta(days=1)))
     assert all(f"Daily Box {number}" in letter.text for letter in letters)
-    for one in letters:
-        assert box_of(house, one).partition(":")[2] not in one.raw.decode()
+    for letter in letters:
+        assert box_of(house, letter).partition(":")[2] not in letter.raw.decode()
 
 
 def test_the_first_comes_at_once_where_the_hour_is_over(house: Indoors) -> None:
@@ -94,15 +94,15 @@ def test_nobody_gets_a_box_twice_whatever_they_change(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     seen = {}
     for turn in range(14):
-        for one in days(house, 2):
+        for daily in days(house, 2):
             day = day_of(house.server.clock.now())
-            assert seen.setdefault(day, one.board) == one.board
+            assert seen.setdefault(day, daily.board) == daily.board
         zone = ("Pacific/Kiritimati", "UTC", "Pacific/Pago_Pago")[turn % 3]
         house.send(ALICE, f"prefs alice {PASSWORD} tz={zone}")
-        for one in house.send(ALICE, f"blackbox daily alice {PASSWORD} {turn % 24:02}:00"):
-            if one.kind == "daily":
+        for daily in house.send(ALICE, f"blackbox daily alice {PASSWORD} {turn % 24:02}:00"):
+            if daily.kind == "daily":
                 day = day_of(house.server.clock.now())
-                assert seen.setdefault(day, one.board) == one.board
+                assert seen.setdefault(day, daily.board) == daily.board
         house.send(ALICE, f"blackbox daily alice {PASSWORD} off")
         house.send(ALICE, f"blackbox daily alice {PASSWORD} {turn % 24:02}:30")
     assert len(seen) == 2
@@ -137,12 +137,12 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
     house.send(BOB, f"blackbox daily bob {PASSWORD} 13:00")
     results: list[Posted] = []
     for day in range(4):
-        for one in days(house, 24):
-            move = answer(house, one)
-            if one.recipient == BOB and day == 2:
-                house.send(BOB, f"blackbox solve {one.board} bob {PASSWORD}")
+        for daily in days(house, 24):
+            move = answer(house, daily)
+            if daily.recipient == BOB and day == 2:
+                house.send(BOB, f"blackbox solve {daily.board} bob {PASSWORD}")
             else:
-                results += [x for x in house.reply(one, move) if x.kind == "result"]
+                results += [x for x in house.reply(daily, move) if x.kind == "result"]
     last = [result for result in results if result.recipient == ALICE][-1]
     assert "That makes 4 boxes solved in a row." in flat(last)
     assert "| 1 probe |" in flat(last)
@@ -159,19 +159,19 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
 def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
     for userid in ("alice", "bob", "carol"):
         house.send(address_of(userid), f"blackbox daily {userid} {PASSWORD} 13:00")
-    for one in days(house, 24):
-        assert "fewest points" not in one.text
-        if one.recipient == CAROL:
-            house.reply(one, "resign")
+    for daily in days(house, 24):
+        assert "fewest points" not in daily.text
+        if daily.recipient == CAROL:
+            house.reply(daily, "resign")
             continue
-        last = house.reply(one, "8")[0] if one.recipient == BOB else one
-        house.reply(last, answer(house, one).partition(",")[2])  # without a ray of its own
-    for one in days(house, 24):
-        table = one.text.partition("Yesterday's box in the fewest points:")[2]
+        last = house.reply(daily, "8")[0] if daily.recipient == BOB else daily
+        house.reply(last, answer(house, daily).partition(",")[2])  # without a ray of its own
+    for daily in days(house, 24):
+        table = daily.text.partition("Yesterday's box in the fewest points:")[2]
         rows = [line.split() for line in table.split("\n") if line.strip()[:1].isdigit()]
         assert [row[:2] for row in rows] == [["1", "alice"], ["2", "bob"]]
         assert int(rows[0][2]) < int(rows[1][2])
-        assert "Yesterday's box in the fewest points" in one.html
+        assert "Yesterday's box in the fewest points" in daily.html
         assert "carol" not in table
 
 
@@ -201,29 +201,29 @@ def test_a_box_without_a_grade_says_so(
     one_house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
-    _, one = one_house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-    assert "Nobody knows how hard it is." in flat(one)
-    assert "Nobody knows how hard it is." in one.html
-    (result,) = one_house.reply(one, answer(one_house, one))
+    _, daily = one_house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+    assert "Nobody knows how hard it is." in flat(daily)
+    assert "Nobody knows how hard it is." in daily.html
+    (result,) = one_house.reply(daily, answer(one_house, daily))
     assert re.search(r"Daily Box \d+ \| 1 probe \|", result.text)
 
 
 def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> None:
-    _, one = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-    house.reply(one, answer(house, one))
-    atoms = answer(house, one).split(",")[1][1:]
-    for line in (f"blackbox replay {one.board} carol", f"blackbox record {one.board}"):
+    _, daily = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
+    house.reply(daily, answer(house, daily))
+    atoms = answer(house, daily).split(",")[1][1:]
+    for line in (f"blackbox replay {daily.board} carol", f"blackbox record {daily.board}"):
         (refused,) = house.send(CAROL, line)
         assert "holds today's box" in flat(refused)
-    (refused,) = house.send(CAROL, f"subscribe {one.board} carol {PASSWORD}")
+    (refused,) = house.send(CAROL, f"subscribe {daily.board} carol {PASSWORD}")
     assert "over" in flat(refused)
-    (shown,) = house.send(CAROL, f"blackbox show {one.board}")
+    (shown,) = house.send(CAROL, f"blackbox show {daily.board}")
     assert atoms not in shown.text
     assert "@" not in shown.text.split("-- \n")[0].replace("@games", "")
     house.live(hours=13)
-    (shown,) = house.send(CAROL, f"blackbox show {one.board}")
+    (shown,) = house.send(CAROL, f"blackbox show {daily.board}")
     assert "?@" in shown.text
-    assert len(house.begin(CAROL, f"blackbox replay {one.board} carol")) == 1
+    assert len(house.begin(CAROL, f"blackbox replay {daily.board} carol")) == 1
 
 
 def test_a_player_who_left_gets_no_more_daily_boxes(house: Indoors) -> None:

@@ -63,11 +63,11 @@ def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) ->
     house.send(CAROL, f"blackbox prefs carol {PASSWORD} format=spoken")
     house.send(CAROL, f"blackbox move 1 carol {PASSWORD} 3")
     house.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
-    results = {one.recipient: one for one in wait(house, 25) if one.kind == "result"}
+    results = {letter.recipient: letter for letter in wait(house, 25) if letter.kind == "result"}
     assert results.keys() == {ALICE, BOB, CAROL}
-    for one in results.values():
-        text = " ".join(one.text.split())
-        assert one.subject.startswith("Not solved: Blackbox 1")
+    for result in results.values():
+        text = " ".join(result.text.split())
+        assert result.subject.startswith("Not solved: Blackbox 1")
         assert "Nobody solved board 1" in text
         assert " won" not in text
     words = " ".join(results[BOB].text.split())

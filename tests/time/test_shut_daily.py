@@ -31,7 +31,7 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
 
 def daily_of(house: Indoors, userid: str) -> Posted:
     letters = house.send(address_of(userid), f"blackbox daily {userid} {PASSWORD} 07:30")
-    (letter,) = [one for one in letters if one.kind == "daily"]
+    (letter,) = [letter for letter in letters if letter.kind == "daily"]
     return letter
 
 
@@ -121,7 +121,7 @@ def test_other_players_learn_nothing_of_the_box_before_the_day_is_over(
     box, cells = box_of(house, letter)
     (moved,) = house.reply(letter, "1")
     ended = end(house, moved, how)
-    assert [one.kind for one in ended] == ["result"]
+    assert [letter.kind for letter in ended] == ["result"]
     assert "stays shut" in " ".join(ended[0].text.split())
     for text in (*ended, *looks(house, letter)):
         assert not opens(text, box, cells), (text.kind, text.text)

@@ -52,16 +52,16 @@ class ClockHouse:
         self._turn(board, {Seat(0), Seat(1)}, playing=False)
 
     def act(self, board: int, seat: int) -> bool:
-        one = self.boards[board]
-        one.turns += 1
-        if one.turns > one.length:
-            one.over = True
-        if one.turns <= 2:
-            one.hidden.add(seat)
+        state = self.boards[board]
+        state.turns += 1
+        if state.turns > state.length:
+            state.over = True
+        if state.turns <= 2:
+            state.hidden.add(seat)
         else:
-            one.mover = 1 - one.mover
+            state.mover = 1 - state.mover
         self._turn(board, {Seat(seat)})
-        return one.over
+        return state.over
 
     def leave(self, human: Human, ends: datetime) -> None:
         pass
@@ -192,7 +192,7 @@ def check(world: World) -> Counter[str]:
         if wait.human.digest is None:
             letters[wait.human.number].update(at for at, kind in wait.happened if kind == "remind")
     in_time: dict[int, set[datetime]] = {human.number: set() for human in world.humans}
-    for wait in sorted(world.waits, key=lambda one: one.began):
+    for wait in sorted(world.waits, key=lambda pause: pause.began):
         assert wait.ended is not None
         key = (wait.board, wait.seat)
         until = wait.ended + timedelta(microseconds=wait.lost)

@@ -43,7 +43,9 @@ def test_a_server_tells_of_a_certificate_that_ends_soon(tmp_path: Path) -> None:
     assert "the certificate of the mail ports ends" in check["reason"]
     ends = datetime.fromisoformat(facts["certificate_ends"])
     name = "pbmserv_certificate_end_timestamp_seconds"
-    (family,) = [one for one in text_string_to_metric_families(numbers) if one.name == name]
+    (family,) = [
+        metric for metric in text_string_to_metric_families(numbers) if metric.name == name
+    ]
     assert family.samples[0].value == ends.timestamp()
     assert f"The certificate of the mail ports ends {ends:%Y-%m-%d}, in 10 days." in shown
 

@@ -36,7 +36,7 @@ def filters(mode: str) -> list[re.Pattern[str]]:
 
 def found(mode: str, lines: list[str]) -> list[str]:
     """Return the network of each line that the filter matches."""
-    hits = [[one.search(line) for one in filters(mode)] for line in lines]
+    hits = [[pattern.search(line) for pattern in filters(mode)] for line in lines]
     return [next(hit for hit in those if hit)["subnet"] for those in hits if any(those)]
 
 

@@ -36,8 +36,8 @@ def test_a_move_can_be_followed_from_the_mail_over_the_board_to_its_letters(
     server.server.sender.stop(20)  # a letter's line follows its delivery
     first, second = facts(caplog, "mail")
     at_the_door = facts(caplog, "arrival")
-    assert [one["arrival"] for one in at_the_door] == [first["arrival"], second["arrival"]]
-    assert replies == [f"250 2.0.0 OK {one['arrival']}" for one in at_the_door]
+    assert [line["arrival"] for line in at_the_door] == [first["arrival"], second["arrival"]]
+    assert replies == [f"250 2.0.0 OK {line['arrival']}" for line in at_the_door]
     assert at_the_door[0]["octets"] == first["octets"]
     assert first["outcome"] == "taken"
     assert (first["to"], first["player"]) == ("board", table.players[0].id)
@@ -55,7 +55,7 @@ def test_a_move_can_be_followed_from_the_mail_over_the_board_to_its_letters(
     }
     assert {letter["domain"] for letter in letters} == {"players.example"}
     assert sorted(letter["letter"] for letter in letters) == sorted(server.relay.delivered)
-    assert sum(one["letters"] for one in (first, second)) == len(letters)
+    assert sum(line["letters"] for line in (first, second)) == len(letters)
     assert {letter["attempts"] for letter in letters} == {1}
 
 

@@ -80,4 +80,4 @@ def _said(words: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(value, Mapping):
             yield from _said(value)
         elif isinstance(value, list):
-            yield from (one for part in value if isinstance(part, Mapping) for one in _said(part))
+            yield from (text for part in value if isinstance(part, Mapping) for text in _said(part))

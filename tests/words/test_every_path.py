@@ -165,7 +165,7 @@ def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
             assert not [secret for secret in secrets if secret in words], (letter, words)
             reached |= {letter} if HELLO in words else set()
         for tray in _trays(server):
-            reached.update(one["letter"] for one in (*tray["waiting"], *tray["news"]))
+            reached.update(entry["letter"] for entry in (*tray["waiting"], *tray["news"]))
     assert reached - {"tray"} == _with_a_place() - _TO_THE_WRITER
 
 

@@ -59,7 +59,7 @@ def game(
         yield Game(server, letters[-5:], cells)
 
 
-@pytest.mark.parametrize("mangle", MANGLERS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("mangle", MANGLERS, ids=lambda mangler: mangler.__name__)
 def test_a_quoted_letter_tells_nobody_a_hidden_cell(game: Game, mangle: Mangler) -> None:
     for number, letter in enumerate(game.letters):
         for seed in range(SEEDS):
@@ -79,7 +79,7 @@ def test_a_quoted_letter_tells_nobody_a_hidden_cell(game: Game, mangle: Mangler)
 def _tells_nothing(said: str, cells: tuple[str, ...]) -> None:
     assert HELLO in said
     rest = said.partition("\n")[2]
-    named = {"".join(one.split()) for one in re.findall(r"\b[a-z]\s?[0-9]\b", rest.lower())}
+    named = {"".join(cell.split()) for cell in re.findall(r"\b[a-z]\s?[0-9]\b", rest.lower())}
     assert not named & set(cells), said
     assert "@" not in rest, said
     assert rest.count("|") < 3, said

@@ -131,6 +131,6 @@ def test_the_writer_is_told_and_may_write_again(tmp_path: Path) -> None:
         server.sign_up("alice", "bob")
         letter = hidden(server)[-1]
         letters = server.reply(letter, f"chat\n\nLook at my board: {page_of(letter)}\nSee you!")
-        (answer,) = (one for one in letters if one.recipient == ALICE)
+        (answer,) = (letter for letter in letters if letter.recipient == ALICE)
         assert "opens your board or your account" in " ".join(answer.text.split())
         assert [said for _, said in said_to_others(server, ALICE)][-1] == "See you!"
