@@ -24,6 +24,7 @@ from pbmserv.stages.descriptors import shares
 from pbmserv.stages.greeting import greeting
 from pbmserv.stages.places import meeting_place
 from pbmserv.stages.ports import Bound, bind
+from pbmserv.stages.stage_names import STAGES
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
@@ -31,7 +32,7 @@ from pbmserv.views import overrides
 from pbmserv.views.environment import drop_broken_templates, keep_compiled
 
 
-def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
+def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     """Run *stages* until SIGTERM or SIGINT.
 
     SIGHUP makes them read keys and certificates again. It has no effect before they are ready, and

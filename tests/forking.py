@@ -4,7 +4,8 @@ A start takes two seconds of processor time for imports alone, and a run starts 
 servers and commands. So the first process of a run starts a parent (`offer`), which imports
 nothing before the first request. For each request it forks a keeper; the keeper forks the program,
 reports its end, and kills it if the test's own process is gone. The program is
-`pbmserv.__main__.main` with an environment, a working directory and files of its own.
+`pbmserv.__main__.main` with an environment, a working directory and files of its own, or Alembic's
+own command if the first argument is ``alembic``.
 """
 
 from __future__ import annotations
@@ -194,7 +195,14 @@ def _run_program(
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
     sys.argv[1:] = arguments
-    _leave_after(main)
+    _leave_after(_alembic if arguments[0] == "alembic" else main)
+
+
+def _alembic() -> None:
+    from alembic.config import main
+
+    main(sys.argv[2:])
+    sys.__stdout__.flush()  # it prints to the file that Python has opened
 
 
 def _leave_after(main: Callable[[], None]) -> NoReturn:

@@ -162,10 +162,18 @@ class Indoors:
             In_Reply_To=str(letter.message["Message-ID"]),
         )
 
-    def letters(self) -> list[Posted]:
-        """Make the letters in the outbox as the sender does, and return them, oldest first."""
+    def letters(self, to: str = "") -> list[Posted]:
+        """Make the letters in the outbox as the sender does, and return them, oldest first.
+
+        Args:
+            to: an address; letters to others are taken for sent, without making them.
+        """
         self.server.bot_worker.run_once()
         claimed = self.server.outbox.claim(1000)
+        if to:
+            others = [letter for letter in claimed if letter.recipient != to]
+            self.server.outbox.settle([Sent(letter.id) for letter in others])
+            claimed = [letter for letter in claimed if letter.recipient == to]
         if not claimed:
             return []
         letters = self.server.outbox.make(claimed)

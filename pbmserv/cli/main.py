@@ -60,12 +60,12 @@ def serve(
     from pbmserv import log
     from pbmserv.config.settings import load
     from pbmserv.config.sources import early_log_format
-    from pbmserv.stages import preflight
+    from pbmserv.stages import preflight, stage_names
 
     if early_log_format(os.environ, config) == "json":  # refusals of settings are lines, too
         log.configure("INFO", "json", forks=True)
     loaded = load(os.environ, config)
-    stages = preflight.stages_of(only)
+    stages = stage_names.stages_of(only)
     if "door" in stages and not without_mail:
         preflight.must_take_mail(loaded.settings)
     gc.disable()  # until the stages fork: modules stay, and to search them takes long

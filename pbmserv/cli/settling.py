@@ -42,7 +42,7 @@ def wait_for_letters(settings: Settings, address: str) -> None:
 def _wait(mail: Database, game: Database, address: str) -> None:
     import time
 
-    from pbmserv.stages.state import RUNS_S
+    from pbmserv.stages.status_lines import RUNS_S
     from pbmserv.store.clocks import heartbeat
     from pbmserv.store.delivery import arrivals
     from pbmserv.store.operators import health

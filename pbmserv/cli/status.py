@@ -38,17 +38,8 @@ def status(
     from pbmserv import files
     from pbmserv.service.operators.health import sentence_about
     from pbmserv.stages.places import first_place
-    from pbmserv.stages.state import (
-        certificate_ends,
-        relay_line,
-        relay_of,
-        reports_line,
-        running,
-        runs,
-        started,
-        states,
-        waiting,
-    )
+    from pbmserv.stages.state import certificate_ends, relay_of, started, states
+    from pbmserv.stages.status_lines import relay_line, reports_line, running, runs, waiting
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox, reported_sources
     from pbmserv.store.operators import health
@@ -123,7 +114,7 @@ def _mail_store(database: Database) -> Iterator[Connection | None]:
 
 
 def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
-    from pbmserv.stages.state import runs
+    from pbmserv.stages.status_lines import runs
 
     up_since = queues.up_since.isoformat() if queues.up_since else None
     return {"running": runs(queues), **asdict(queues), "up_since": up_since, "bytes": sizes}

@@ -342,7 +342,7 @@ class Backgammon(Game[Board]):
     def over(self, state: Board) -> Result | None:
         if max(state.score) < state.target:
             return None
-        return ranked(state.score, "all men are home" if state.target == 1 else "the match")
+        return ranked(state.score, "all men are off" if state.target == 1 else "the match")
 
     def show(self, state: Board, seat: Seat | None) -> list[Grid | Items | str]:
         viewer = seat or 0

@@ -47,7 +47,7 @@ class Round:
 def bid_text(bid: tuple[int, int]) -> str:
     """Return a bid as a move."""
     count, face = bid
-    return f"{count} {FACES[face - 1] if count > 1 else NUMBERS[face]}"
+    return f"{count} {FACES[face - 1] if count != 1 else NUMBERS[face]}"
 
 
 def is_higher(bid: tuple[int, int], last: tuple[int, int] | None) -> bool:
@@ -115,9 +115,10 @@ class LiarsDice(Game[Round]):
         bid = state.bid
         there = state.count(bid[1])
         loser = seat if there >= bid[0] else state.bidder
+        ones = ", with the ones" if state.wild and bid[1] != 1 else ""
         reports: list[str | Told] = [
             f"{{{seat}}} doubted {bid_text(bid)}.",
-            f"There {'was' if there == 1 else 'were'} {there}: "
+            f"There {'was' if there == 1 else 'were'} {bid_text((there, bid[1]))}{ones}. "
             + "; ".join(
                 f"{{{n}}} had {' '.join(map(str, dice))}"
                 for n, dice in enumerate(state.dice)
@@ -176,7 +177,10 @@ class LiarsDice(Game[Round]):
         parts: list[Items | str] = []
         if seat is not None and state.dice[seat]:
             parts.append(Items("Your dice", [str(die) for die in state.dice[seat]]))
-        parts.append(f"There are {state.total} dice, {self.counts(state)}.")
+        shares = self.counts(state)
+        if seat is not None and len(state.dice) == 2:
+            shares = f"{len(state.dice[seat])} of them yours"
+        parts.append(f"There are {state.total} dice, {shares}.")
         if state.bid is not None:
             parts.append(f"The bid is {bid_text(state.bid)}.")
         return parts

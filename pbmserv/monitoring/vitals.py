@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Thread
 from time import monotonic
@@ -40,8 +41,9 @@ class Watch(Protocol):
     predecessors were killed.
     """
 
-    def at(self, number: int) -> None:
-        """Set the letter that is being made or the board that a bot thinks about; 0 for none."""
+    def doing(self, number: int) -> AbstractContextManager[None]:
+        """Show the letter that is being made, or the board that a bot thinks about, inside a
+        ``with`` block."""
         ...
 
     def killed_over(self) -> Mapping[int, int]:

@@ -100,12 +100,9 @@ class Outbox:
     def _rendered(self, looking: BoardReader, row: QueuedLetter, kills: int) -> bytes:
         if kills:
             _refuse_deadly(row, kills)
-        self._watch.at(row.id)
-        try:
+        with self._watch.doing(row.id):
             raw = self._composer.bytes_of(looking, row)
             return self._signer.signed(raw) if self._signer.keys else raw
-        finally:
-            self._watch.at(0)
 
     def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
         # Each letter has its own bounce address, so nobody can forge a report about it or take it

@@ -27,8 +27,8 @@ from pbmserv.store.delivery.shares import TOGETHER
 MOST = 500
 """Most arrivals in memory on SQLite; the others wait in the store."""
 CLAIMED = 32
-"""Most arrivals that a play claims at once, and most in hand when it claims more: other plays
-cannot carry these out, and may be idle."""
+"""Most arrivals that a play claims at once, and most that it has in hand when it claims more. Other
+plays, which may be idle, cannot carry these out."""
 CLAIMED_OF_LANE = 8
 """Most arrivals of one lane among them, so that a flood leaves room for others."""
 LEASE = timedelta(seconds=30)
@@ -103,16 +103,16 @@ class TwoStores(Arrivals):
             self._settled = arrivals.settled_since(connection, self.store, first)
         self.settle = partial(arrivals.settle, store=self.store)
         self._last = 0
-        self._looking: Connection | None = None
+        self._connection: Connection | None = None
 
     def new(self) -> list[Arrival]:
         self.has_more = len(self._in_hand) >= MOST
         if self.has_more:
             return []
-        if self._looking is None:
-            self._looking = self._mail.autocommit_connection()
+        if self._connection is None:
+            self._connection = self._mail.autocommit_connection()
         try:
-            rows = arrivals.after(self._looking, after=self._last, most=MOST)
+            rows = arrivals.after(self._connection, after=self._last, most=MOST)
         except DBAPIError:  # the next call opens another connection
             self.release()
             raise
@@ -133,20 +133,20 @@ class TwoStores(Arrivals):
 
     def release(self) -> None:
         """Close the connection; SQLite has a single play, so nothing is claimed."""
-        if self._looking is not None:
-            self._looking.close()
-            self._looking = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def tidy(self) -> None:
         """Drop the notes about arrivals that the door has removed."""
-        before = self._clock.now() - RESULTS_KEPT
+        oldest_kept = self._clock.now() - RESULTS_KEPT
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
-            there = set(arrivals.numbers(mail))
-            gone = arrivals.settled_before(game, self.store, before) - there
-        if gone:
-            forget = partial(arrivals.forget_settled, store=self.store, gone=gone)
+            stored = set(arrivals.numbers(mail))
+            removed = arrivals.settled_before(game, self.store, oldest_kept) - stored
+        if removed:
+            forget = partial(arrivals.forget_settled, store=self.store, gone=removed)
             self._writer.submit(forget).result()
-        self._settled &= there
+        self._settled &= stored
 
 
 class OneStore(Arrivals):
@@ -194,7 +194,7 @@ class OneStore(Arrivals):
         claimed = self._claim(now) if has_work else []
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
-            self.has_more = bool(self._in_hand)  # more of their lanes, or of what others had
+            self.has_more = bool(self._in_hand)  # of their lanes, or given back by other plays
         return claimed
 
     def _claim(self, now: datetime) -> list[Arrival]:
@@ -247,19 +247,19 @@ class Removal:
         self._path = file_of(mail.url)
 
     def run_once(self) -> None:
-        """Remove settled arrivals, unless a copy is being made: the copied game store may not have
-        them as settled, and the copied mail store must then have them."""
+        """Remove settled arrivals, unless a backup is being made: its game store may be older than
+        their settlement, so its mail store must still have them."""
         path = self._path
         with exclusive_work(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
             if not is_free:
                 return
             with self._mail.reading.connect() as mail:
-                there = arrivals.numbers(mail)
+                stored = arrivals.numbers(mail)
                 store = arrivals.store_of(mail)
-            if not there:
+            if not stored:
                 return
             with self._game.reading.connect() as game:
-                done = arrivals.settled_since(game, store, there[0])
-            gone = [number for number in there if number in done]
-            if gone:
-                self._writer.submit(partial(arrivals.remove, ids=gone)).result()
+                settled = arrivals.settled_since(game, store, stored[0])
+            removable = [number for number in stored if number in settled]
+            if removable:
+                self._writer.submit(partial(arrivals.remove, ids=removable)).result()

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError
-
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.commands.table.catalogue import BY_NAME
-from pbmserv.config.display import blank_passwords
 from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ConfigError, ServerFault, StartRefused
+from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
@@ -24,10 +21,10 @@ from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
+from pbmserv.stages.stores import open_stores
 from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
-from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database, error_line, mail_url
+from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.shares import SHARES, TOGETHER, ask_by_share
 
 
@@ -104,25 +101,25 @@ class Base:
     def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
         """Return the objects that all commands of a process share."""
         settings = self.settings
-        looking = Composer(
+        composer = Composer(
             self.mail_domain,
             self.registry,
             ReadOnlyPositions(positions, self.registry),
             settings.web_url,
         )
         return Services(
-            self.mail_domain,
-            self.registry,
-            positions,
-            memo,
-            traffic,
-            settings.operators,
-            settings.signup,
-            settings.web_url,
-            settings.away_days,
-            settings.invitations,
-            looking,
-            partial(_operators_secrets, settings.operator_token),
+            mail_domain=self.mail_domain,
+            registry=self.registry,
+            positions=positions,
+            memo=memo,
+            traffic=traffic,
+            operators=settings.operators,
+            signup=settings.signup,
+            web_url=settings.web_url,
+            away_days=settings.away_days,
+            invitations=settings.invitations,
+            letters=composer,
+            secrets=partial(_operators_secrets, settings.operator_token),
         )
 
     def read_keys(self) -> None:
@@ -148,70 +145,15 @@ class Base:
 
 
 def _operators_secrets(path: Path | None) -> Sequence[str]:
-    """Return the current token of the operators' pages as a list, empty if there is none."""
+    """Return the token of the operators' pages, in a tuple that is empty if there is none."""
     if path is None:
         return ()
     from pbmserv.web.operator_sessions import read_token  # loads the web library
 
     try:
         return (read_token(path),)
-    except ConfigError:  # then the pages are closed
+    except ConfigError:  # without a valid token the pages are closed
         return ()
-
-
-def open_stores(url: str, *, may_upgrade: bool = True) -> tuple[Database, Database]:
-    """Return the game store and the mail store; on PostgreSQL they are one database.
-
-    Raises:
-        ServerFault: a database cannot be used, or has another version's schema.
-    """
-    game = _open(url, "game", may_upgrade=may_upgrade)
-    if not game.is_sqlite:
-        return game, game
-    try:
-        return game, _open(mail_url(url), "mail", may_upgrade=may_upgrade)
-    except BaseException:
-        game.close()
-        raise
-
-
-def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
-    try:
-        database = Database(url)
-        try:
-            if may_upgrade and not database.is_sqlite:
-                _require_sessions(database)
-            if may_upgrade or (store == "mail" and _is_new(database)):
-                schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
-            else:
-                schema.require(database)
-        except BaseException:
-            database.close()
-            raise
-    except (DBAPIError, OSError) as error:
-        raise ServerFault(f"{blank_passwords(url)} cannot be used: {error_line(error)}") from None
-    return database
-
-
-def _require_sessions(database: Database) -> None:
-    """Refuse a pooler that gives a connection to another session after each transaction.
-
-    Raises:
-        StartRefused: there is one.
-    """
-    from pbmserv.store.core.postgresql import shares_sessions  # loads the driver
-
-    if shares_sessions(database.reading):
-        raise StartRefused(
-            f"{blank_passwords(database.url)} is behind a pooler that changes the session with "
-            "each transaction; set pool_mode = session in PgBouncer, or name PostgreSQL itself"
-        )
-
-
-def _is_new(database: Database) -> bool:
-    """Whether a database has no schema yet."""
-    with database.reading.connect() as connection:
-        return schema.current(connection) is None
 
 
 def keys_of(database: Database, clock: Clock) -> KeyRing:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pbmserv.engine.registry import OURS, Equipped, Registry
+from pbmserv.engine.registry import OURS, Equipped
 from pbmserv.monitoring.vitals import Vital, Watch
 from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.bots.bot_worker import TICK_S, BotWorker
@@ -22,12 +22,6 @@ from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import ReportRequest
 
 log = logging.getLogger("pbmserv.stages")
-
-
-def bots_processes(registry: Registry) -> list[str]:
-    """Return the names of the processes of bots: one for our games, and one for each package with
-    others, so that a bot that hangs keeps no bot of another package waiting."""
-    return ["bots", *(f"bots-{package}" for package in registry.packages())]
 
 
 async def run_bots(name: str, setup: Setup) -> None:

@@ -9,41 +9,31 @@ from __future__ import annotations
 import mmap
 import struct
 import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from functools import partial
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from time import monotonic
-from typing import TypeVar
-
-from sqlalchemy import Connection
-
-from pbmserv.store.core.writer import Writer
-
-T = TypeVar("T")
 
 # Native: each value is written at once, so that a reader sees the old or the new one.
 _LAYOUT = struct.Struct("qdQ")
 _TIMES = struct.Struct("=qq")
 NONE = 0
-OTHER = -(2**62)
-"""The number of work that no number names: a clock of a board, or a move of a bot."""
-MOST_STUCK = 64
-PAUSE_S = 2.0
-"""Seconds between two looks that show a pause of this process."""
+"""The number of a thread that has nothing in hand."""
+MOST_KILLS = 64
+"""Pieces of work whose kills are counted."""
 THREADS = 16
 """Threads of a process that the supervisor can see."""
 
 
-class Stuck:
+class Kills:
     """Counts of the processes that were killed over each piece of work.
 
     The parent writes it, and all children of a kind read it. The oldest entry is dropped if there
-    are more than `MOST_STUCK`.
+    are more than `MOST_KILLS`.
     """
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _TIMES.size * MOST_STUCK)
+        self._memory = mmap.mmap(-1, _TIMES.size * MOST_KILLS)
         self._next = count()
 
     def note(self, number: int) -> None:
@@ -52,7 +42,7 @@ class Stuck:
             if stored == number:
                 _TIMES.pack_into(self._memory, place * _TIMES.size, number, times + 1)
                 return
-        place = next(self._next) % MOST_STUCK
+        place = next(self._next) % MOST_KILLS
         _TIMES.pack_into(self._memory, place * _TIMES.size, number, 1)
 
     def times(self) -> Mapping[int, int]:
@@ -67,24 +57,41 @@ class CurrentWork:
     a stuck thread is seen beside others.
 
     Attributes:
-        stuck: the kills of processes of this kind.
-        killed_over: returns the number of kills by the number of the work.
+        kills: those of processes of this kind.
     """
 
-    def __init__(self, stuck: Stuck | None = None) -> None:
-        self.stuck = stuck or Stuck()
-        self.killed_over = self.stuck.times
+    def __init__(self, kills: Kills | None = None) -> None:
+        self.kills = kills or Kills()
         self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
         self._places = count()
         self._mine = threading.local()
 
-    def at(self, number: int) -> None:
-        """Note what this thread begins; `NONE`: it has finished."""
+    @contextmanager
+    def doing(self, number: int) -> Iterator[None]:
+        """Show that this thread works on *number* inside a ``with`` block."""
+        self.begin(number)
+        try:
+            yield
+        finally:
+            self.finish()
+
+    def begin(self, number: int) -> None:
+        """Show that this thread works on *number* from now on."""
+        self._show(number, monotonic())
+
+    def finish(self) -> None:
+        """Show that this thread has nothing in hand."""
+        self._show(NONE, 0.0)
+
+    def _show(self, number: int, begun: float) -> None:
         place: int | None = getattr(self._mine, "place", None)
         if place is None:
             place = self._mine.place = next(self._places) % THREADS * _LAYOUT.size
-        begun = 0.0 if number == NONE else monotonic()
         _LAYOUT.pack_into(self._memory, place, number, begun, threading.get_ident())
+
+    def killed_over(self) -> Mapping[int, int]:
+        """Return how often processes of this kind were killed, by the number of their work."""
+        return self.kills.times()
 
     def clear(self) -> None:
         """Forget the work of a process that has died."""
@@ -105,55 +112,17 @@ class CurrentWork:
             `NONE` and 0 if no work is in hand.
         """
         # The number of work that begins just now may be there before its time is.
-        begun = [entry for entry in _LAYOUT.iter_unpack(self._memory) if NONE not in entry[:2]]
-        if not begun:
+        entries = [
+            (since, number)
+            for number, since, _ in _LAYOUT.iter_unpack(self._memory)
+            if number != NONE and since
+        ]
+        if not entries:
             return NONE, 0.0
-        number, since, _ = min(begun, key=lambda entry: entry[1])
+        since, number = min(entries)
         return number, monotonic() - max(since, not_before)
 
     def thread_of(self, number: int) -> int:
         """Return the identifier of the thread that has had a piece of work in hand for longest."""
         entries = [entry for entry in _LAYOUT.iter_unpack(self._memory) if entry[0] == number]
         return min(entries, key=lambda entry: entry[1])[2] if entries else 0
-
-
-class WatchedWriter:
-    """A writer whose jobs call rules of games, so that the supervisor sees a job that hangs."""
-
-    def __init__(self, writer: Writer, current: CurrentWork) -> None:
-        self._writer = writer
-        self._current = current
-        self.close = writer.close
-        self.vitals = writer.vitals
-
-    def submit(self, job: Callable[[Connection], T], number: int = OTHER) -> Future[T]:
-        """Queue a job, see `Writer.submit`.
-
-        Args:
-            number: the number of the work.
-        """
-        return self._writer.submit(partial(self._run, job, number))
-
-    def _run(self, job: Callable[[Connection], T], number: int, connection: Connection) -> T:
-        self._current.at(number)
-        try:
-            return job(connection)
-        finally:
-            self._current.at(NONE)
-
-
-class Pauses:
-    """Notices that this process, and with it all others, stood still: a suspended laptop, a paused
-    container. Work in hand has not taken long because of that."""
-
-    def __init__(self) -> None:
-        self._looked_at = self._over_at = monotonic()
-
-    def look(self) -> float:
-        """Return the end of the newest pause in seconds of `monotonic`; call it much more often
-        than every `PAUSE_S`."""
-        now = monotonic()
-        if now - self._looked_at > PAUSE_S:
-            self._over_at = now
-        self._looked_at = now
-        return self._over_at

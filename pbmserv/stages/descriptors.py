@@ -22,7 +22,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class ConnectionShares:
     """The numbers of connections that each port may have open.
 
     Attributes:
@@ -38,11 +38,11 @@ class Shares:
     warning: str = ""
 
 
-PROBES = Shares(0, 10, 10)
+PROBES = ConnectionShares(0, 10, 10)
 """Connections to the ports for metrics, the mailbox and operators; they are part of `RESERVED`."""
 
 
-def shares(settings: Settings, bound: Bound) -> Shares:
+def shares(settings: Settings, bound: Bound) -> ConnectionShares:
     """Return how many connections each port may have open.
 
     Raises:
@@ -75,7 +75,7 @@ def wanted(sessions: int, mail_ports: int, web_ports: int) -> int:
     return RESERVED + mail + web_ports * (WEB + WEB_OWN + ACCEPTED_AT_ONCE)
 
 
-def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Shares:
+def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> ConnectionShares:
     """Divide *limit* descriptors. If they are too few, mail and pages shrink alike.
 
     Raises:
@@ -83,7 +83,7 @@ def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Sha
     """
     needed = wanted(sessions, mail_ports, web_ports)
     if limit >= needed:
-        return Shares(sessions, WEB, WEB_OWN)
+        return ConnectionShares(sessions, WEB, WEB_OWN)
     always = RESERVED + ACCEPTED_AT_ONCE * (mail_ports + web_ports)
     part = (limit - always) / (needed - always)
     at_mail, at_web, at_web_own = int(sessions * part), int(WEB * part), int(WEB_OWN * part)
@@ -93,4 +93,4 @@ def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Sha
             f'PBMSERV_SESSIONS = "{sessions}": {few}; raise the limit, such as ulimit -n {needed}'
         )
     warning = f"{few}: each mail port takes {at_mail} sessions, the pages {at_web} connections"
-    return Shares(at_mail, at_web, at_web_own, warning)
+    return ConnectionShares(at_mail, at_web, at_web_own, warning)

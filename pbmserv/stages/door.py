@@ -36,7 +36,7 @@ from pbmserv.service.mails.log_lines import (
 )
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
-from pbmserv.stages.lanes import Shares
+from pbmserv.stages.lane_loads import LaneLoads
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
@@ -71,7 +71,7 @@ class Door:
         postmaster: what one network may send to the postmaster; `None`: as much as all may.
 
     Attributes:
-        shares: how much waits in each lane.
+        lane_loads: how much waits in each lane.
         blocked: senders whose mail is refused.
     """
 
@@ -96,7 +96,7 @@ class Door:
         self._postmaster = postmaster
         self._writer = writer
         self._ring = ring
-        self.shares = Shares()
+        self.lane_loads = LaneLoads()
         self.blocked = BlockedSenders()
 
     def is_over(self, envelope: Envelope) -> bool:
@@ -170,7 +170,7 @@ class Door:
         except TooMany:
             note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise
-        lane = self.shares.lane_for(NOWHERE, player, len(body))
+        lane = self.lane_loads.lane_for(NOWHERE, player, len(body))
         if lane is None or not self._quota.take_room(len(body), for_postmaster=False):
             raise TryLater("there is no room for one more command")
         new = NewArrival.of_page("press", body, lane, self._clock.now(), player)
@@ -203,16 +203,16 @@ class Door:
             if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to a person who has not written to us.
                 return Outcome(FORGED, "refused", FORGED)
-        shares = self._postmaster if for_postmaster else None
-        if shares is not None and not shares.is_open(source.network, octets):
+        postmaster = self._postmaster if for_postmaster else None
+        if postmaster is not None and not postmaster.is_open(source.network, octets):
             return Outcome(TRY_LATER, "put-off", "the network's share of the postmaster is used up")
-        lane = self.shares.lane_for(source, player, octets)
+        lane = self.lane_loads.lane_for(source, player, octets)
         if lane is None:
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
         if not self._quota.take_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
-        if shares is not None:
-            shares.add(source.network, octets)
+        if postmaster is not None:
+            postmaster.add(source.network, octets)
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
         number = await self._store(new)
@@ -236,11 +236,11 @@ class Door:
             read_head(envelope.raw)
             limit = json.dumps(asdict(over) | {"again": over.again.isoformat()})
             head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + limit.encode()
-            kept = Envelope(envelope.sender, envelope.recipient, head)
+            explained = Envelope(envelope.sender, envelope.recipient, head)
             lane = f"over {over.kind} {over.who}"
-            await self._store(NewArrival("over", kept, lane, self._clock.now()))
+            await self._store(NewArrival("over", explained, lane, self._clock.now()))
         except (MailError, TryLater):
-            pass  # the mail would be refused; or it comes again, and its sender is told then
+            pass  # it comes again, and is refused or explained then
 
     async def _store(self, new: NewArrival) -> int:
         """Commit an arrival, ring play, and return the arrival's number.

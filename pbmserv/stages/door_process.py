@@ -128,7 +128,7 @@ class DoorStage:
         """Tell the door how many mails and octets wait in each lane, and in all."""
         with self._base.mail.reading.connect() as connection:
             waiting = arrivals.by_lane(connection)
-        self.door.shares.replace(waiting)
+        self.door.lane_loads.replace(waiting)
         self.quota.set_waiting(sum(octets for _, octets in waiting.values()))
 
     def start(self) -> None:

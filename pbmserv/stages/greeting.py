@@ -12,12 +12,10 @@ from pbmserv import __version__
 from pbmserv.config.display import text_of
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Settings
-from pbmserv.stages import preflight
+from pbmserv.stages.stage_names import STAGES
 
 
-def greeting(
-    settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
-) -> str:
+def greeting(settings: Settings, mailbox: str = "", stages: Sequence[str] = STAGES) -> str:
     """Return the text, whose commands work unchanged in the folder of the start.
 
     Args:
@@ -26,7 +24,7 @@ def greeting(
         stages: the stages that run in this server.
     """
     domain = settings.address.rpartition("@")[2]
-    is_whole = set(stages) == set(preflight.STAGES)
+    is_whole = set(stages) == set(STAGES)
     lines = [f"pbmserv {__version__}: play by mail", ""]
     if not is_whole:
         lines.append(f"  stages     {', '.join(stages)}")

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from pbmserv.mail.envelope import Source
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.pages.page_requests import ReadPageRequest
 from pbmserv.store.delivery.arrivals import Arrival
@@ -20,9 +19,6 @@ NOT_WORTH_KEEPING_S = 0.01
 """Lanes whose used times differ by less count as equal; an idle lane that used less is dropped."""
 HEAVY_S = 0.03
 """Processor time in seconds that makes a mail heavy."""
-LANE_MAILS = 100
-LANE_OCTETS = 8 * 1_048_576
-"""Most mails and octets (eight of the largest mails) that may wait in one lane."""
 WARY_S = 2.0
 """Seconds after its start in which play leaves mails alone that it may die with, so that other
 mails and their letters come first."""
@@ -35,7 +31,7 @@ class Task:
     """An arrival on its way through play.
 
     Attributes:
-        begun: when play took it up (`time.perf_counter`).
+        begun: when play began to read it (`time.perf_counter`).
         incoming: the read mail or press; `None` until it is read.
         changes: how often its passwords were checked again because one had been changed.
         is_to_keep: carrying it out failed, and it is to be kept for the operator.
@@ -166,33 +162,6 @@ class Lanes:
 
 def _place(lane: Lane) -> tuple[int, int]:
     return int(lane.used_s / NOT_WORTH_KEEPING_S), lane.waiting[0].arrival.id
-
-
-class Shares:
-    """The mails and octets that wait in each lane, as a door knows them. Thread-safe.
-
-    The door counts the mails that it stores, and replaces its counts by the store's every second.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, tuple[int, int]] = {}
-
-    def replace(self, waiting: Mapping[str, tuple[int, int]]) -> None:
-        """Replace the counts: mails and octets by lane."""
-        self._waiting = dict(waiting)
-
-    def lane_for(self, source: Source, player: int, octets: int) -> str | None:
-        """Count one more mail and return its lane; `None` if the lane is full.
-
-        A mail to a reply address belongs to the lane of the address's player, another one to that
-        of its sender and network.
-        """
-        lane = f"player {player}" if player else f"{source.network} {source.sender}"[:300]
-        mails, before = self._waiting.get(lane, (0, 0))
-        if mails >= LANE_MAILS or before + octets > LANE_OCTETS:
-            return None
-        self._waiting[lane] = mails + 1, before + octets
-        return lane
 
 
 def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:

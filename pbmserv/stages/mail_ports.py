@@ -10,7 +10,7 @@ from pbmserv.service.operators.health import Slots
 from pbmserv.smtpd.listener import Listener
 from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import Shares
+from pbmserv.stages.descriptors import ConnectionShares
 from pbmserv.stages.door import Door
 from pbmserv.stages.ports import Bound
 
@@ -18,7 +18,7 @@ from pbmserv.stages.ports import Bound
 class MailPorts:
     """The open mail ports, in one event loop."""
 
-    def __init__(self, base: Base, door: Door, bound: Bound, shares: Shares) -> None:
+    def __init__(self, base: Base, door: Door, bound: Bound, shares: ConnectionShares) -> None:
         self._limits = {name: _limits(name, base.settings, shares) for name in bound.mail}
         self._listeners = [
             (
@@ -50,7 +50,7 @@ class MailPorts:
         return slots_of(self._limits)
 
 
-def _limits(port: str, settings: Settings, shares: Shares) -> ConnectionLimits:
+def _limits(port: str, settings: Settings, shares: ConnectionShares) -> ConnectionLimits:
     """Return the limits on the sessions of a mail port."""
     most = shares.sessions
     from_network = min(settings.sessions_network, most)

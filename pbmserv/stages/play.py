@@ -39,7 +39,7 @@ from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.pages.forms import Form
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPageRequest
 from pbmserv.stages.arrivals import Arrivals
-from pbmserv.stages.current_work import NONE, CurrentWork
+from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
 from pbmserv.stages.page_results import FAILED
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
@@ -226,7 +226,7 @@ class Play:
         """Read the first arrival of a lane, and submit its job or have it checked."""
         task = self._lanes.begin(lane)
         begun = thread_time()
-        self._current.at(task.arrival.id)
+        self._current.begin(task.arrival.id)
         try:
             job = self._job(task)
         except MailError as error:  # the door did not notice; there is no address to answer
@@ -242,7 +242,7 @@ class Play:
             fault = ToKeep.of_fault(task.arrival.envelope, None, traceback.format_exc())
             job = self._keeping(task, fault)
         finally:
-            self._current.at(NONE)
+            self._current.finish()
             self._lanes.charge(task, thread_time() - begun)
         if job is not None:
             self._submit(task, job)
@@ -389,14 +389,14 @@ class Play:
     def _carry_out(self, task: Task, job: _Job, connection: Connection) -> Done:
         """Run a job, settle its arrival, and measure the time; the writer calls this."""
         begun = thread_time()
-        self._current.at(task.arrival.id)
+        self._current.begin(task.arrival.id)
         try:
             result = job(connection)
             done, answer = result if isinstance(result, tuple) else (result, None)
             self._arrivals.settle(connection, task.arrival, self._clock.now(), answer)
             return done
         finally:
-            self._current.at(NONE)
+            self._current.finish()
             task.took_s = thread_time() - begun
 
     def _carried_out(self, task: Task, future: Future[Done]) -> None:

@@ -35,8 +35,7 @@ from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
-from pbmserv.stages.bots_process import bots_processes
-from pbmserv.stages.current_work import CurrentWork, WatchedWriter
+from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS
 from pbmserv.stages.messages import (
     ActForBot,
@@ -59,7 +58,9 @@ from pbmserv.stages.play import Play
 from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell, Ring
+from pbmserv.stages.stage_names import bot_process_names
 from pbmserv.stages.state import own_numbers
+from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
 from pbmserv.store.boards.moves import Positions
@@ -80,7 +81,7 @@ async def run_play(name: str, setup: Setup) -> None:
             bell.ring()
 
     bots = [
-        Bell(setup.folder / f"{process}.ring") for process in bots_processes(setup.base.registry)
+        Bell(setup.folder / f"{process}.ring") for process in bot_process_names(setup.base.registry)
     ]
 
     def ring_bots() -> None:

@@ -18,31 +18,6 @@ from pbmserv.config.settings import Loaded, Settings
 from pbmserv.config.sources import variable_of
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 
-STAGES = ("door", "play", "post", "bots", "web")
-"""Names of the stages, in the order in which they start."""
-
-
-def stage_of_process(name: str) -> str:
-    """Return the stage that a process of this name runs.
-
-    ``post2`` is a second post, ``bots-pbm_nim`` thinks for the games of a package of its own.
-    """
-    return name.partition("-")[0].rstrip("0123456789")
-
-
-def stages_of(only: str) -> tuple[str, ...]:
-    """Return the stages that ``--only`` names, in the order of `STAGES`; all if it names none.
-
-    Raises:
-        ConfigError: a name is not a stage.
-    """
-    words = only.replace(",", " ").split()
-    for word in words:
-        if word not in STAGES:
-            names = ", ".join(STAGES)
-            raise ConfigError(f"--only {word}: there is no such stage; there are {names}")
-    return tuple(stage for stage in STAGES if not words or stage in words)
-
 
 def must_take_mail(settings: Settings) -> None:
     """Refuse to start if no mail can ever come in.

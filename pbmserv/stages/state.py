@@ -1,4 +1,4 @@
-"""The state of all stages for operators: health pages, Prometheus, `pbmserv status`."""
+"""Asks the stages for their states, and adds them up for health pages and Prometheus."""
 
 from __future__ import annotations
 
@@ -15,16 +15,12 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
-from sqlalchemy import Connection
 
-from pbmserv.clock import span
 from pbmserv.monitoring import metrics
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.operators.health import Parts, RelayState
 from pbmserv.stages.messages import AskState, ProbeWrite, StageState
 from pbmserv.stages.questions import Asking, Unanswered
-from pbmserv.store.delivery import reported_sources
-from pbmserv.store.operators.health import Queues
 
 PATIENCE_S = 2.0
 """Seconds that a stage has for its answer."""
@@ -34,9 +30,6 @@ FRESH_S = 0.5
 """Seconds for which states that were asked for are used again."""
 WRITING = ("door", "play")
 """Stages that store something for good."""
-RUNS_S = 90
-"""Seconds since its last sign of life for which a server counts as running: it gives one every
-30."""
 
 
 def own_numbers() -> bytes:
@@ -49,15 +42,17 @@ def states(folder: Path) -> dict[str, StageState]:
 
     A stage that does not answer is included; the socket of a process that has ended is not.
     """
-    answers = {}
+    states_by_name = {}
     for path in sorted(folder.glob("*.sock")):
         try:
             with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
-                answers[path.stem] = asking.ask(AskState())
+                states_by_name[path.stem] = asking.ask(AskState())
         except Unanswered as error:
             if not isinstance(error.__cause__, (ConnectionRefusedError, FileNotFoundError)):
-                answers[path.stem] = StageState((_ended(path.stem),), doing="does not answer")
-    return answers
+                states_by_name[path.stem] = StageState(
+                    (_ended(path.stem),), doing="does not answer"
+                )
+    return states_by_name
 
 
 def answers(path: Path) -> bool:
@@ -70,89 +65,21 @@ def answers(path: Path) -> bool:
     return True
 
 
-def certificate_ends(states_: Iterable[StageState]) -> datetime | None:
+def certificate_ends(stage_states: Iterable[StageState]) -> datetime | None:
     """Return when the certificate of the mail ports ends, if one of the stages knows."""
-    return next((state.certificate_ends for state in states_ if state.certificate_ends), None)
+    return next((state.certificate_ends for state in stage_states if state.certificate_ends), None)
 
 
-def relay_of(states_: Iterable[StageState]) -> RelayState:
+def relay_of(stage_states: Iterable[StageState]) -> RelayState:
     """Return the worst state of the relay that one of the stages has seen."""
-    relays = [state.relay for state in states_ if state.relay is not None]
+    relays = [state.relay for state in stage_states if state.relay is not None]
     worst = max(relays, key=lambda relay: (relay.is_open, relay.failures), default=None)
     return worst or RelayState(0, False)
 
 
-def reports_line(connection: Connection) -> str:
-    """Return what other mail servers reported about mail in our name, ``""`` if nothing."""
-    count, passed, failed = reported_sources.totals(connection)
-    if not count:
-        return ""
-    line = (
-        f"Reports (DMARC) of {reported_sources.KEPT.days} days: {passed:,} messages passed and "
-        f"{failed:,} failed, from {count} addresses"
-    )
-    worst = [
-        f"{source.source} ({source.failed:,})" for source in reported_sources.worst(connection, 3)
-    ]
-    return f"{line}; most failed: {', '.join(worst)}." if worst else f"{line}."
-
-
-def relay_line(relay: RelayState) -> str:
-    """Return a sentence for operators about a relay that does not answer; ``""`` if it does."""
-    if not relay.failures:
-        return ""
-    waits = ", and letters wait" if relay.is_open else ""
-    return f"The relay has failed {relay.failures} times in a row{waits}: {relay.fault}"
-
-
-def started(states_: Iterable[StageState]) -> datetime | None:
+def started(stage_states: Iterable[StageState]) -> datetime | None:
     """Return when the server of this machine started; `None` if no stage of it answers."""
-    return min((state.since for state in states_ if state.since is not None), default=None)
-
-
-def runs(queues: Queues) -> bool:
-    """Whether a server has given a sign of life lately."""
-    return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
-
-
-def running(queues: Queues, since: datetime | None) -> str:
-    """Return a sentence for operators that says whether a server runs.
-
-    Args:
-        since: when the server of this machine started; `None` if none runs here. Of a server
-            elsewhere only its signs of life are known.
-    """
-    if queues.beat_s is None or queues.up_since is None:
-        return "No server has ever run on this database."
-    if queues.beat_s < -RUNS_S:
-        ahead = span(-queues.beat_s)
-        return f"A clock is wrong: the server's last sign of life lies {ahead} ahead of now."
-    last_sign = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
-    if not runs(queues):
-        return f"No server runs: {last_sign}."
-    if since is None:
-        up_since = f"{queues.up_since:%Y-%m-%d %H:%M} UTC"
-        return f"A server runs, without a long interruption since {up_since}; {last_sign}."
-    return f"A server has been running since {since:%Y-%m-%d %H:%M} UTC; {last_sign}."
-
-
-def waiting(queues: Queues) -> list[tuple[str, str, str]]:
-    """Return the rows of a table of queues: name, number of entries, age of the oldest."""
-    lines = {
-        "mails to carry out": queues.mails,
-        "mails kept for the operator": queues.kept,
-        "mails of games that cannot be played": queues.paused,
-        "letters due": queues.due,
-        "letters in the queue": queues.queued,
-        "boards on which the house moves next": queues.house,
-        "boards with late clocks": queues.clocks,
-        "digests due": queues.digests,
-    }
-    rows = [
-        (name, str(queue.count), span(queue.oldest_s) if queue.count else "")
-        for name, queue in lines.items()
-    ]
-    return rows + [(f"letters {state}", str(n), "") for state, n in sorted(queues.letters.items())]
+    return min((state.since for state in stage_states if state.since is not None), default=None)
 
 
 class Stages:
@@ -191,15 +118,15 @@ class Stages:
 
     def parts(self) -> Parts:
         """Return the states as `Health` needs them."""
-        states_ = list(self.look().values())
+        stage_states = list(self.look().values())
         return Parts(
-            [vital for state in states_ for vital in state.vitals],
-            {name: slots for state in states_ for name, slots in state.slots.items()},
-            relay_of(states_),
-            next((state.texts for state in states_ if state.texts), (0, 1)),
-            certificate_ends(states_),
+            [vital for state in stage_states for vital in state.vitals],
+            {name: slots for state in stage_states for name, slots in state.slots.items()},
+            relay_of(stage_states),
+            next((state.texts for state in stage_states if state.texts), (0, 1)),
+            certificate_ends(stage_states),
             self._has_own_door or answers(self._door),
-            any(state.damage for state in states_),
+            any(state.damage for state in stage_states),
         )
 
     def write(self) -> Future[None]:

@@ -30,16 +30,15 @@ from uuid import uuid4
 
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
-from pbmserv.engine.registry import Registry
 from pbmserv.stages.base import Base
-from pbmserv.stages.bots_process import bots_processes
-from pbmserv.stages.current_work import NONE, CurrentWork, Pauses, Stuck
+from pbmserv.stages.current_work import NONE, CurrentWork, Kills
 from pbmserv.stages.lanes import blamed
+from pbmserv.stages.pauses import Pauses
 from pbmserv.stages.ports import Bound
-from pbmserv.stages.preflight import STAGES, stage_of_process
 from pbmserv.stages.process import Setup
-from pbmserv.stages.processes import run
+from pbmserv.stages.run_stage import run_stage
 from pbmserv.stages.stacks import StackFile
+from pbmserv.stages.stage_names import STAGES, post_count, process_names, stage_of_process
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.core.database import outage_line
 
@@ -67,7 +66,8 @@ _WORK = {
     "bots": ("a board keeps the bots", "board"),
     "web": ("a request keeps web", "beat"),
 }
-"""The watched stages: the sentence for the log, and what the number of their work is."""
+"""The watched stages: the beginning of a sentence for the log, and the name of the number of their
+work there."""
 
 _log = logging.getLogger("pbmserv.stages")
 
@@ -122,16 +122,16 @@ class Supervisor:
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the process's exit code."""
-        posts = _posts() if "post" in self.stages else 0
+        posts = post_count() if "post" in self.stages else 0
         names: list[str] = []
         for stage in STAGES:
             if stage in self.stages:
-                names += _processes(stage, posts, self.base.registry)
+                names += process_names(stage, posts, self.base.registry)
         self._children = {name: _Child(name) for name in names}
-        letters = Stuck()  # shared by all posts: the letter comes to another one next
+        kills = Kills()  # shared by all posts: the letter comes to another one next
         for name in names:
             if name.startswith("post"):
-                self._children[name].current = CurrentWork(letters)
+                self._children[name].current = CurrentWork(kills)
         ready_end, telling_end = os.pipe()
         alive_end, held_end = os.pipe()  # nothing is written: children see its end when we are gone
         os.set_blocking(ready_end, False)
@@ -153,7 +153,7 @@ class Supervisor:
                 tuple(self._stops),
                 lambda: _write(telling_end, f"{name}\n"),
             )
-            run(name, setup)
+            run_stage(name, setup)
 
         for signum, handler in (
             (signal.SIGTERM, self._stop),
@@ -258,7 +258,7 @@ class Supervisor:
             in_hand = [child.stuck] if child.stuck != NONE else child.current.all()
             self._suspects = blamed(self._suspects, in_hand)
         elif child.stuck != NONE:
-            child.current.stuck.note(child.stuck)
+            child.current.kills.note(child.stuck)
         child.stuck = NONE
         child.current.clear()
         child.stack.clear()
@@ -272,9 +272,9 @@ class Supervisor:
             is_patient = is_shared or child.name != "play"
             longest = self.base.settings.mail_seconds * (SHARED if is_patient else 1)
             if child.pid and number != NONE and child.stuck == NONE and seconds > longest:
-                work, named = _WORK[stage_of_process(child.name)]
-                facts = {"stage": child.name, named: number, "seconds": round(seconds, 1)}
-                _log.error(f"{work} for too long; it is started again", extra=facts)
+                sentence, fact = _WORK[stage_of_process(child.name)]
+                facts = {"stage": child.name, fact: number, "seconds": round(seconds, 1)}
+                _log.error(f"{sentence} for too long; it is started again", extra=facts)
                 child.stuck = number
                 with contextlib.suppress(ProcessLookupError):
                     child.stack.ask(child.pid)
@@ -296,26 +296,13 @@ class Supervisor:
             sleep(0.02)
 
 
-def _processes(stage: str, posts: int, registry: Registry) -> Sequence[str]:
-    """Return the names of the processes of a stage."""
-    if stage == "post":
-        return [f"post{n}" for n in range(1, posts + 1)]
-    return bots_processes(registry) if stage == "bots" else [stage]
-
-
-def _posts() -> int:
-    """Return the number of processes that send: one for each core."""
-    return min(8, os.cpu_count() or 1)
-
-
 def _run_child(name: str, main: Callable[[str], None], settings: Settings) -> None:
     """Run a forked child; this never returns."""
     code = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # Ctrl-C reaches all processes; the parent ends us
+        # Ctrl-C reaches all processes; the parent ends this one.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         logs.configure(settings.log_level, settings.log_format)

@@ -9,7 +9,7 @@ from pbmserv.config.settings import Settings
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.stages.base import Base
-from pbmserv.stages.descriptors import PROBES, Shares
+from pbmserv.stages.descriptors import PROBES, ConnectionShares
 from pbmserv.stages.mail_ports import slots_of
 from pbmserv.stages.ports import Bound
 from pbmserv.stages.web_stage import WebStage
@@ -32,7 +32,7 @@ class WebPorts:
         health: Health,
         metrics: Callable[[], Awaitable[bytes]],
         bound: Bound,
-        shares: Shares,
+        shares: ConnectionShares,
     ) -> None:
         settings = base.settings
         self._limits: dict[str, ConnectionLimits] = {}
@@ -89,5 +89,5 @@ class WebPorts:
         return slots_of(self._limits)
 
 
-def _limits(port: str, settings: Settings, shares: Shares) -> ConnectionLimits:
+def _limits(port: str, settings: Settings, shares: ConnectionShares) -> ConnectionLimits:
     return ConnectionLimits(port, bounds(shares.web, shares.web_own), settings.web_proxies)

@@ -16,7 +16,7 @@ from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.operators.gauges import metrics as metrics_of
 from pbmserv.service.operators.health import Health
 from pbmserv.service.pages.page_requests import PageRequest
-from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
+from pbmserv.stages.current_work import THREADS, CurrentWork
 from pbmserv.stages.descriptors import shares
 from pbmserv.stages.messages import Request, StageState, StoreForm, StorePress
 from pbmserv.stages.operators import OperatorOrders
@@ -113,11 +113,8 @@ class _Watched(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **named: Any) -> Future[T]:
         def watched() -> T:
-            self._current.at(BEAT)
-            try:
+            with self._current.doing(BEAT):
                 return fn(*args, **named)
-            finally:
-                self._current.at(NONE)
 
         return super().submit(watched)
 
@@ -125,5 +122,5 @@ class _Watched(ThreadPoolExecutor):
 async def _beat(current: CurrentWork) -> None:
     """Show the supervisor again and again that the event loop is not stuck."""
     while True:
-        current.at(BEAT)
+        current.begin(BEAT)
         await asyncio.sleep(BEAT_S)

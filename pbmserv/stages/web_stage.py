@@ -14,7 +14,8 @@ from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
 from pbmserv.stages.page_results import PageResults
 from pbmserv.stages.places import first_place
-from pbmserv.stages.state import reports_line, running, started, states, waiting
+from pbmserv.stages.state import started, states
+from pbmserv.stages.status_lines import reports_line, running, waiting
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators import health

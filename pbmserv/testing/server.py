@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 
 PASSWORD = "wonder-land"  # noqa: S105 - of players of a test
+FILE = "pbmserv.sqlite3"
 _RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS", "RESETS")
 
 
@@ -50,13 +52,14 @@ class Letter:
 
     raw: bytes
 
-    @property
+    @cached_property
     def message(self) -> EmailMessage:
+        """The parsed letter. Parsing takes as long as making it."""
         message = message_from_bytes(self.raw, policy=policy.default)
         assert isinstance(message, EmailMessage)
         return message
 
-    @property
+    @cached_property
     def recipient(self) -> str:
         return str(self.message["To"])
 
@@ -147,15 +150,28 @@ class TestServer:
         return made
 
 
+@cache
+def _files_of_a_new_server() -> dict[str, bytes]:
+    """Return databases without rows, by the names of their files.
+
+    Creating the tables takes longer than a short game.
+    """
+    with tempfile.TemporaryDirectory(prefix="pbmserv-test-") as folder:
+        for url, stores in schema.stores_at(f"sqlite:///{folder}/{FILE}"):
+            database = Database(url)
+            schema.prepare(database, stores)
+            database.close()
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
 @contextmanager
 def server(*games: Any) -> Iterator[TestServer]:
     """Run a server that plays these games, with its files in a temporary folder."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-test-")))
-        url = f"sqlite:///{folder / 'pbmserv.sqlite3'}"
-        database = Database(url)
-        schema.prepare(database, ("game", "mail"))
-        database.close()
+        for name, octets in _files_of_a_new_server().items():
+            (folder / name).write_bytes(octets)
+        url = f"sqlite:///{folder / FILE}"
         values = {
             "PBMSERV_DATA_DIR": str(folder),
             "PBMSERV_DATABASE": url,

@@ -25,7 +25,7 @@ show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
 GAMES = tuple(Registry([*(entry.load() for entry in every_game()), HEAPS]))
 LONGEST = 2000
-SOME = 8
+SOME = 5
 """States of a board that are looked at, where a look takes long."""
 NAMES = tuple(f"player{n}" for n in range(1, 9))
 

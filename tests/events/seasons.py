@@ -66,6 +66,19 @@ class Field:
             made += self.live(1)
         raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
 
+    def pass_until(self, event: int, status: EventStatus, most: int = 200) -> None:
+        """Let days pass until an event has a status, without making the letters.
+
+        To make the letters of a season takes most of its time.
+        """
+        for _ in range(most):
+            if self.event(event)["status"] == status:
+                return
+            self.server.move_clock(days=1)
+            self.server.server.scheduler.run_once()
+            self.server.drop_letters()
+        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+
     def event(self, number: int) -> Mapping[str, Any]:
         """Return all that everybody may know of an event."""
         with self.server.server.database.reading.connect() as connection:

@@ -86,7 +86,7 @@ def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int],
             "UPDATE boards SET due_at = NULL, forfeit_days = 0, total_days = NULL"
         )
     ).result()
-    players.until(1, FINISHED)
+    players.pass_until(1, FINISHED)
     assert len(boards) == 6
     assert f"{players.server.server.clock.now():%Y-%m-%d}" == ends
     assert all(game["reason"] == "decided" for game in players.games(1))

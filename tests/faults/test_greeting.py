@@ -19,7 +19,7 @@ from pbmserv.cli.main import run
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Settings
 from pbmserv.stages.greeting import greeting, program
-from pbmserv.stages.preflight import STAGES
+from pbmserv.stages.stage_names import STAGES
 
 
 def as_it_runs(server: Running) -> Settings:

@@ -184,10 +184,10 @@ def test_a_process_that_the_database_fails_says_so_in_a_line(
         "import sqlite3\n"
         "from sqlalchemy.exc import OperationalError\n"
         "from pbmserv.stages import supervisor\n"
-        "def run(*_):\n"
+        "def run_stage(*_):\n"
         "    full = sqlite3.OperationalError('database or disk is full')\n"
         "    raise OperationalError('INSERT secret', {}, full)\n"
-        "supervisor.run = run\n",
+        "supervisor.run_stage = run_stage\n",
     )
     assert (
         'error stages "a process cannot go on" stage=door because="database or disk is full"'

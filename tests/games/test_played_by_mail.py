@@ -103,7 +103,7 @@ class Table:
         ("gomoku", "-opening=free", "h8 a1 h9 a2 h10 a3 h11 a4 h12", "five in a row"),
         ("gomoku", "", "h8,i9,g7 white j10 a1 k11 b2 l12 c3 m13", "five in a row"),
         ("go", "", "c5 g5 pass pass dead_g5 agree", "black by 73.5 points"),
-        ("backgammon", "", "", "all men are home"),
+        ("backgammon", "", "", "all men are off"),
         ("battleships", "-salvo", "random random", "all ships are sunk"),
         ("liar", "-dice=1", "1_six liar", "the last player with dice"),
         ("chess", "", "e4 e5 Bc4 Nc6 Qh5 Nf6 Qxf7", "checkmate"),

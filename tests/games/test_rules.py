@@ -41,7 +41,7 @@ def played(game, moves: str, state=None, **options):
 @rows(
     ("fen", "counts"),
     [
-        (START, (20, 400, 8_902, 197_281)),
+        (START, (20, 400, 8_902)),
         (KIWIPETE, (48, 2_039, 97_862)),
         (ENDING, (14, 191, 2_812, 43_238)),
         (PROMOTIONS, (6, 264, 9_467)),

@@ -49,8 +49,20 @@ def blocked_python(
 
 def run_blocked(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a command of pbmserv in a process without optional libraries."""
-    program = "from pbmserv.cli.main import run; sys.exit(run(sys.argv[1:]))"
-    return blocked_python(program, folder, *arguments, **environ)
+    return run_all_blocked(folder, " ".join(arguments), **environ)
+
+
+def run_all_blocked(
+    folder: Path, *commands: str, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run commands one after another, up to one that fails, in one process without them."""
+    program = """
+from pbmserv.cli.main import run
+for command in sys.argv[1:]:
+    if code := run(command.split()):
+        sys.exit(code)
+"""
+    return blocked_python(program, folder, *commands, **environ)
 
 
 def sentence(purpose: str, name: str, extra: str) -> str:
@@ -127,9 +139,11 @@ def test_a_postgresql_url_without_psycopg_is_refused(command: list[str], tmp_pat
 
 def test_a_copy_of_sqlite_is_made_and_put_back_without_psycopg(tmp_path: Path) -> None:
     (tmp_path / "var").mkdir()
-    for command in ("upgrade", "backup copy", "restore --overwrite copy"):
-        answer = run_blocked(tmp_path, "db", *command.split())
-        assert answer.returncode == 0, answer.stderr
+    commands = ("db upgrade", "db backup copy", "db restore --overwrite copy")
+    answer = run_all_blocked(tmp_path, *commands)
+    assert answer.returncode == 0, answer.stderr
+    for end in ("is at revision", "is a whole copy", "is now the copy copy"):
+        assert end in answer.stdout
 
 
 def test_a_copy_of_postgresql_is_recognised_without_psycopg(tmp_path: Path) -> None:

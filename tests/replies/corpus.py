@@ -110,33 +110,35 @@ class Stage:
     def _letter(self, situation: str, alice: str, bob: str) -> tuple[Posted, int]:
         """Return the letter that Alice answers, and the board it is about."""
         server = self._server
-        subject = f"blackbox challenge {bob} {PASSWORD} {alice}"
-        letter = self._to(alice, server.send(address_of(bob), subject))
+        server.send_unread(address_of(bob), f"blackbox challenge {bob} {PASSWORD} {alice}")
+        letter = self._newest(alice)
         board = letter.board
         assert board is not None
         if situation == "challenge":
             return letter, board
         if situation == "hiding":
-            return self._to(alice, server.reply(letter, "accept")), board
+            server.reply_unread(letter, "accept")
+            return self._newest(alice), board
         server.reply_unread(letter, f"accept {HIDDEN[0]}")
-        server.drop_letters()  # making letters is half of the work
-        letters = self._move(board, bob, HIDDEN[1])
-        row = [one for one in letters if one.recipient == address_of(alice)]
-        if not any("Your move" in one.subject for one in row):  # Bob is first
-            row = [one for one in self._move(board, bob, "1") if one.recipient == address_of(alice)]
+        server.drop_letters()
+        self._move(board, bob, HIDDEN[1])
+        letter = self._newest(alice)
+        if "Your move" not in letter.subject:  # Bob is first
+            self._move(board, bob, "1")
+            letter = self._newest(alice)
         if situation == "turn":
-            return row[-1], board
-        letters = self._move(board, bob, "resign", name="resign")
-        return self._to(alice, letters), board
+            return letter, board
+        self._move(board, bob, "resign", name="resign")
+        return self._newest(alice), board
 
-    def _move(self, board: int, userid: str, move: str, name: str = "move") -> list[Posted]:
+    def _move(self, board: int, userid: str, move: str, name: str = "move") -> None:
         words = "" if name == "resign" else f" {move}"
-        return self._server.send(
+        self._server.send_unread(
             address_of(userid), f"blackbox {name} {board} {userid} {PASSWORD}{words}"
         )
 
-    def _to(self, userid: str, letters: list[Posted]) -> Posted:
-        return [letter for letter in letters if letter.recipient == address_of(userid)][-1]
+    def _newest(self, userid: str) -> Posted:
+        return self._server.letters(address_of(userid))[-1]
 
     def _plies(self, board: int) -> dict[int, str]:
         with self._server.server.database.reading.connect() as connection:

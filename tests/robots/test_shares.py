@@ -16,7 +16,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.outcome import Done
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.stages import lanes
-from pbmserv.stages.lanes import LANE_MAILS, LANE_OCTETS
+from pbmserv.stages.lane_loads import LANE_MAILS, LANE_OCTETS
 from pbmserv.store.tables.mail import inbox
 
 pytestmark = pytest.mark.both_databases

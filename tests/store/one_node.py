@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import sqlglot
 from sqlglot import exp
@@ -20,7 +21,7 @@ def reason_to_ask_others(statement: str, keys: Mapping[str, str]) -> str:
     Args:
         keys: column by which each divided table is divided; each node has all other tables.
     """
-    tree = sqlglot.parse_one(_PARAMETER.sub(r":\1", statement), dialect="postgres")
+    tree = _parsed(statement)
     divided = {
         table.alias_or_name: table.name for table in tree.find_all(exp.Table) if table.name in keys
     }
@@ -38,6 +39,12 @@ def reason_to_ask_others(statement: str, keys: Mapping[str, str]) -> str:
         return f"{', '.join(free)} without a value for {', '.join(keys[name] for name in free)}"
     groups = {"board_id" if keys[name] == "id" else keys[name] for name in divided.values()}
     return f"tables are divided differently: {sorted(groups)}" if len(groups) > 1 else ""
+
+
+@cache
+def _parsed(statement: str) -> exp.Expression:
+    """Return the tree of a statement, which nobody changes: most games send the same statements."""
+    return sqlglot.parse_one(_PARAMETER.sub(r":\1", statement), dialect="postgres")
 
 
 def _names_key(insert: exp.Insert, key: str) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from forking import run
 from sqlalchemy import insert
 
 from pbmserv.errors import ServerFault
@@ -25,16 +24,9 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def alembic(url: str, *arguments: str, code: int = 0) -> str:
-    """Run the command in the checkout, as developers do, and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "alembic", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PBMSERV_DATABASE": url},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    """Run the command with the checkout's settings, and return what it prints."""
+    ini = ("-c", str(ROOT / "alembic.ini"))
+    done = run(["alembic", *ini, *arguments], {**os.environ, "PBMSERV_DATABASE": url})
     assert (done.returncode != 0) == (code != 0), done
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr

@@ -226,7 +226,7 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
 ) -> None:
     post.post(2, clock)
     claimed = post.queue.claim(9)
-    post.watch.stuck.note(post.number(1))
+    post.watch.kills.note(post.number(1))
     with pytest.raises(SetAside):
         post.queue.make(claimed)
     assert post.places(post.queue.make(claimed[1:])) == [2]
@@ -238,8 +238,8 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
 
     post.post(1, clock)
     claimed = [row for row in post.queue.claim(9) if row.id == post.number(3)]
-    post.watch.stuck.note(post.number(3))
-    post.watch.stuck.note(post.number(3))
+    post.watch.kills.note(post.number(3))
+    post.watch.kills.note(post.number(3))
     with pytest.raises(ServerFault, match="stopped 2 times"):
         post.queue.make(claimed)
 

@@ -10,13 +10,9 @@ from time import monotonic
 import pytest
 
 from pbmserv.stages import current_work
-from pbmserv.stages.current_work import (
-    MOST_STUCK,
-    NONE,
-    CurrentWork,
-    Pauses,
-    Stuck,
-)
+from pbmserv.stages import pauses as pauses_module
+from pbmserv.stages.current_work import MOST_KILLS, NONE, CurrentWork, Kills
+from pbmserv.stages.pauses import Pauses
 
 
 def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
@@ -24,18 +20,18 @@ def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
     begun, over = threading.Event(), threading.Event()
 
     def stuck() -> None:
-        current.at(7)
+        current.begin(7)
         begun.set()
         over.wait(60)
-        current.at(NONE)
+        current.finish()
 
     thread = threading.Thread(target=stuck)
     thread.start()
     assert begun.wait(60)
-    current.at(8)
+    current.begin(8)
     assert sorted(current.all()) == [7, 8]
     assert current.longest()[0] == 7
-    current.at(NONE)
+    current.finish()
     assert current.all() == [7]
     over.set()
     thread.join()
@@ -46,9 +42,10 @@ def test_work_has_not_taken_long_because_the_machine_was_asleep(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [1_000.0]
-    monkeypatch.setattr(current_work, "monotonic", lambda: now[0])
+    for module in (current_work, pauses_module):
+        monkeypatch.setattr(module, "monotonic", lambda: now[0])
     pauses, current = Pauses(), CurrentWork()
-    current.at(7)
+    current.begin(7)
     for _ in range(20):
         now[0] += 0.25
         seen = current.longest(pauses.look())
@@ -65,7 +62,7 @@ def test_the_work_of_a_dead_process_is_still_known() -> None:
     current = CurrentWork()
     pid = os.fork()
     if not pid:
-        current.at(3)
+        current.begin(3)
         os._exit(0)
     os.waitpid(pid, 0)
     assert current.all() == [3]
@@ -74,7 +71,7 @@ def test_the_work_of_a_dead_process_is_still_known() -> None:
 
 
 def test_processes_of_a_kind_know_the_work_that_one_was_killed_over() -> None:
-    letters = Stuck()
+    letters = Kills()
     posts = [CurrentWork(letters) for _ in range(2)]
     letters.note(7)
     letters.note(8)
@@ -84,7 +81,7 @@ def test_processes_of_a_kind_know_the_work_that_one_was_killed_over() -> None:
         os._exit(posts[1].killed_over()[7])
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 2
     assert posts[0].killed_over() == {7: 2, 8: 1}
-    for number in range(100, 100 + MOST_STUCK):
+    for number in range(100, 100 + MOST_KILLS):
         letters.note(number)
     assert (letters.times().get(7), letters.times().get(100)) == (None, 1)  # the oldest gave way
 
@@ -97,8 +94,8 @@ def test_work_that_begins_just_now_is_never_old() -> None:
     child = os.fork()
     if child == 0:
         while True:
-            current.at(7)
-            current.at(NONE)
+            current.begin(7)
+            current.finish()
     try:
         seen = [current.longest() for _ in range(100_000)]
     finally:

@@ -129,8 +129,7 @@ class BotWorker(Rounds):
         words: Mapping[str, Any] = {}
         try:
             if number not in self._watch.killed_over():
-                self._watch.at(number)
-                with _short_switch_interval():
+                with self._watch.doing(number), _short_switch_interval():
                     words = self._coach(request)
         except GameAway:
             pass
@@ -138,8 +137,6 @@ class BotWorker(Rounds):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
             _log_fault("the coach cannot work a report out", request.board_id, error)
-        finally:
-            self._watch.at(0)
         self._moves.keep_report(request, words)
 
     def _coach(self, request: ReportRequest) -> Mapping[str, Any]:
@@ -169,11 +166,8 @@ class BotWorker(Rounds):
             return
         with self._put_off_on_error(board_id):
             begun = monotonic()
-            self._watch.at(board_id)
-            try:
+            with self._watch.doing(board_id):
                 thought = self._think(board_id)
-            finally:
-                self._watch.at(0)
             self._ready[board_id] = _Ready(thought, self._moment(begun))
 
     def _moment(self, begun: float) -> float:

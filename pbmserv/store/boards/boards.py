@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json, to_json
 from pbmserv.engine.types import Seat
-from pbmserv.store import clocks
+from pbmserv.store import clocks, shared_boxes
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables import boards
@@ -227,7 +227,7 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
         values.pop("cap_days"),
         values.pop("weekdays"),
         values.pop("away_days"),
-        alone=len(sitters) - len(bots) == 1,
+        alone=len(sitters) - len(bots) == 1 and values["event_id"] is None,
     )
     names = tuple([sitter.userid for sitter in sitters])
     plans = {sitter.seat: sitter.plan for sitter in sitters if sitter.plan}
@@ -337,10 +337,11 @@ def accept(connection: Connection, board_id: int, player_id: int, now: datetime)
 
 
 def set_status(connection: Connection, board_id: int, status: str) -> None:
-    """Make a proposed board active or declined; a declined board has no clocks."""
+    """Make a board active or declined; a declined one has no clocks, and its box has a result."""
     values: dict[str, Any] = {"status": status}
     if status == BoardStatus.DECLINED:
         values |= {"clocks": None, "due_at": None}
+        shared_boxes.give_up(connection, board_id)
     connection.execute(update(boards).where(boards.c.id == board_id).values(values))
     player_boards.refresh(connection, board_id)
 

@@ -1,4 +1,4 @@
-"""Runs the stage of a process."""
+"""Runs the stage of a process: the function and the niceness of each stage."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from pbmserv.stages.bots_process import run_bots
 from pbmserv.stages.door_process import run_door
 from pbmserv.stages.play_process import run_play
 from pbmserv.stages.post_process import run_post
-from pbmserv.stages.preflight import stage_of_process
 from pbmserv.stages.process import Setup
+from pbmserv.stages.stage_names import stage_of_process
 from pbmserv.stages.web_process import run_web
 
 NICE = {"post": 2, "play": 7, "bots": 10}
 """Niceness by stage: the door answers waiting clients first, and the bots come last."""
 
-_STAGES = {"door": run_door, "play": run_play, "post": run_post, "bots": run_bots, "web": run_web}
+_FUNCTIONS = {
+    "door": run_door,
+    "play": run_play,
+    "post": run_post,
+    "bots": run_bots,
+    "web": run_web,
+}
 
 
-def run(name: str, setup: Setup) -> None:
+def run_stage(name: str, setup: Setup) -> None:
     """Run the stage of the process of this name until SIGTERM."""
     stage = stage_of_process(name)
     with contextlib.suppress(OSError):  # some sandboxes forbid a change of priority
@@ -28,6 +34,6 @@ def run(name: str, setup: Setup) -> None:
     try:
         setup.base.name_connections(f"pbmserv {name}")
         setup.base.read_keys()
-        asyncio.run(_STAGES[stage](name, setup))
+        asyncio.run(_FUNCTIONS[stage](name, setup))
     finally:
         setup.base.close()

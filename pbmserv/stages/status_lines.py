@@ -1,0 +1,84 @@
+"""Sentences and tables for operators about a server: whether it runs, and its queues."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import span
+from pbmserv.service.operators.health import RelayState
+from pbmserv.store.delivery import reported_sources
+from pbmserv.store.operators.health import Queues
+
+RUNS_S = 90
+"""Seconds since its last sign of life for which a server counts as running: it gives one every
+30."""
+
+
+def runs(queues: Queues) -> bool:
+    """Whether a server has given a sign of life lately."""
+    return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
+
+
+def running(queues: Queues, since: datetime | None) -> str:
+    """Return a sentence for operators that says whether a server runs.
+
+    Args:
+        since: when the server of this machine started; `None` if none runs here. Of a server
+            elsewhere only its signs of life are known.
+    """
+    if queues.beat_s is None or queues.up_since is None:
+        return "No server has ever run on this database."
+    if queues.beat_s < -RUNS_S:
+        ahead = span(-queues.beat_s)
+        return f"A clock is wrong: the server's last sign of life lies {ahead} ahead of now."
+    last_sign = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
+    if not runs(queues):
+        return f"No server runs: {last_sign}."
+    if since is None:
+        up_since = f"{queues.up_since:%Y-%m-%d %H:%M} UTC"
+        return f"A server runs, without a long interruption since {up_since}; {last_sign}."
+    return f"A server has been running since {since:%Y-%m-%d %H:%M} UTC; {last_sign}."
+
+
+def relay_line(relay: RelayState) -> str:
+    """Return a sentence for operators about a relay that does not answer; ``""`` if it does."""
+    if not relay.failures:
+        return ""
+    waits = ", and letters wait" if relay.is_open else ""
+    return f"The relay has failed {relay.failures} times in a row{waits}: {relay.fault}"
+
+
+def reports_line(connection: Connection) -> str:
+    """Return what other mail servers reported about mail in our name, ``""`` if nothing."""
+    count, passed, failed = reported_sources.totals(connection)
+    if not count:
+        return ""
+    line = (
+        f"Reports (DMARC) of {reported_sources.KEPT.days} days: {passed:,} messages passed and "
+        f"{failed:,} failed, from {count} addresses"
+    )
+    worst = [
+        f"{source.source} ({source.failed:,})" for source in reported_sources.worst(connection, 3)
+    ]
+    return f"{line}; most failed: {', '.join(worst)}." if worst else f"{line}."
+
+
+def waiting(queues: Queues) -> list[tuple[str, str, str]]:
+    """Return the rows of a table of queues: name, number of entries, age of the oldest."""
+    lines = {
+        "mails to carry out": queues.mails,
+        "mails kept for the operator": queues.kept,
+        "mails of games that cannot be played": queues.paused,
+        "letters due": queues.due,
+        "letters in the queue": queues.queued,
+        "boards on which the house moves next": queues.house,
+        "boards with late clocks": queues.clocks,
+        "digests due": queues.digests,
+    }
+    rows = [
+        (name, str(queue.count), span(queue.oldest_s) if queue.count else "")
+        for name, queue in lines.items()
+    ]
+    return rows + [(f"letters {state}", str(n), "") for state, n in sorted(queues.letters.items())]
