@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.engine.types import Rng, Seat
-from pbmserv.games.blackbox.bots.hints import Hint, hint, make_hint
+from pbmserv.games.blackbox.bots.hints import ALL_RAYS, Hint, _Searches, hint, make_hint
+from pbmserv.games.blackbox.bots.search import ATOM
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import trace_all
@@ -185,3 +186,16 @@ def test_each_kind_of_hint_has_words(found: Hint, said: str) -> None:
     template = '{% from "games/blackbox/hint.j2" import said %}{{ said(found, view) }}'
     words = environment().from_string(template).render(found=found, view=view)
     assert said in " ".join(words.split())
+
+
+def test_the_searches_for_a_hint_end_however_large_the_box_is() -> None:
+    """Hints and reports of other players wait for them."""
+    options = begun(["-size=26x26", "-atoms=60"], 3, 0, 0).options
+    board = options.board
+    atoms = Random(3).sample(board.cells, 60)
+    results = [(port, out) for port, out in enumerate(trace_all(board, atoms)) if port <= out]
+    searches = _Searches.on(options)
+    assert searches.left < ALL_RAYS / 4
+    answers = [searches.are_possible(results, {cell: ATOM}) for cell in board.cells]
+    assert answers[-1] is None  # unknown, so no hint says that it is certain
+    assert -2 * len(results) <= searches.left <= 0

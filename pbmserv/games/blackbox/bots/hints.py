@@ -17,15 +17,20 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pbmserv.engine.types import Rng
-from pbmserv.games.blackbox.bots.candidates import candidates
-from pbmserv.games.blackbox.bots.knowledge import Effort, Knowledge, beginning
+from pbmserv.games.blackbox.bots.candidates import CROWD, LARGE, VAST, candidates
+from pbmserv.games.blackbox.bots.knowledge import CROWDED_VAST, Effort, Knowledge, beginning
 from pbmserv.games.blackbox.bots.layout_sets import listed_layouts
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, is_possible
+from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT, kind_of
 from pbmserv.games.blackbox.views import BoxView, View
 
 RAYS = 20_000
 """Rays of one search for a fitting layout, about a fifteenth of a second."""
+
+ALL_RAYS = 8 * RAYS
+"""Rays of all searches for a hint, half a second: other players' hints wait meanwhile. On boards
+that are larger than `LARGE`, where rays are longer, a hint has fewer."""
 
 SHOWN = 6
 """The most indistinguishable layouts that a hint names."""
@@ -78,13 +83,48 @@ def make_hint(view: View) -> Hint:
     """Return the hint for the reader of a view, who has a box to solve."""
     own = view.own
     assert own is not None
-    return _contradiction(view, own) or _hint_from_results(view, own)
+    searches = _Searches.on(view.options)
+    return _contradiction(view, own, searches) or _hint_from_results(view, own, searches)
+
+
+@dataclass(slots=True)
+class _Searches:
+    """The searches for fitting layouts for one hint.
+
+    Attributes:
+        left: the rays that all of them may still fire.
+    """
+
+    options: Options
+    left: int
+
+    @classmethod
+    def on(cls, options: Options) -> _Searches:
+        """Return the searches for a hint on a board with these options."""
+        cells = len(options.board.cells)
+        return cls(options, ALL_RAYS * LARGE // max(LARGE, cells))
+
+    def are_possible(
+        self, results: Sequence[tuple[int, int]], fixed: Mapping[int, int]
+    ) -> bool | None:
+        """Return whether a layout explains results and assumptions; `None` if unknown.
+
+        Args:
+            fixed: `EMPTY` or `ATOM` for each cell of the assumptions.
+        """
+        if self.left <= 0:
+            return None
+        options = self.options
+        limits = options.least, options.most, min(RAYS, self.left)
+        possible, rays = is_possible(options.board, results, *limits, fixed)
+        self.left -= rays
+        return possible
 
 
 # -- from the markers ----------------------------------------------------------------------
 
 
-def _contradiction(view: View, own: BoxView) -> Hint | None:
+def _contradiction(view: View, own: BoxView, searches: _Searches) -> Hint | None:
     """Return marks that contradict the reader's markers, or markers and seals."""
     most = view.options.most
     if len(own.markers) > most:
@@ -92,51 +132,45 @@ def _contradiction(view: View, own: BoxView) -> Hint | None:
     marked = dict.fromkeys(own.markers, ATOM)
     for fixed, seals in ((marked, False), (marked | dict.fromkeys(own.sealed, EMPTY), True)):
         if fixed and (not seals or own.sealed):
-            ports = _contradicting_ports(view, own, fixed)
+            ports = _contradicting_ports(own, fixed, searches)
             if ports is not None:
                 return Hint("contradicted", ports, seals=seals)
     return None
 
 
 def _contradicting_ports(
-    view: View, own: BoxView, fixed: Mapping[int, int]
+    own: BoxView, fixed: Mapping[int, int], searches: _Searches
 ) -> tuple[str, ...] | None:
     """Return a few ports whose marks contradict assumptions about cells.
 
     Return `None` if the assumptions are possible, or the search is not complete.
 
     Args:
-        view: the view.
         own: the reader's box.
         fixed: `EMPTY` or `ATOM` for each cell of the assumptions.
     """
-    options = view.options
-    all_results = list(own.results)
-
-    def are_possible(results: Sequence[tuple[int, int]]) -> bool | None:
-        return is_possible(options.board, results, options.least, options.most, RAYS, fixed)
-
-    if are_possible(all_results) is not False:
+    all_results, ports = list(own.results), own.board.ports
+    if searches.are_possible(all_results, fixed) is not False:
         return None
     for result in all_results:
-        if are_possible([result]) is False:
-            return (options.board.ports[result[0]],)
+        if searches.are_possible([result], fixed) is False:
+            return (ports[result[0]],)
     needed = all_results
     for result in all_results[::-1]:  # the first results give most information
         without = [other for other in needed if other != result]
-        if are_possible(without) is False:
+        if searches.are_possible(without, fixed) is False:
             needed = without
-    return tuple(options.board.ports[port] for port, _ in needed)
+    return tuple(ports[port] for port, _ in needed)
 
 
 # -- from the results ---------------------------------------------------------------------
 
 
-def _hint_from_results(view: View, own: BoxView) -> Hint:
+def _hint_from_results(view: View, own: BoxView, searches: _Searches) -> Hint:
     """Return a hint if no mark contradicts the markers."""
     effort = Effort()
     knowledge = _knowledge(view, own, effort)
-    cell_hint = _cell(view, own, knowledge)
+    cell_hint = _cell(view, own, knowledge, searches)
     if cell_hint is not None:
         return cell_hint
     bits = knowledge.ports(effort)
@@ -156,7 +190,8 @@ def _knowledge(view: View, own: BoxView, effort: Effort) -> Knowledge:
         return knowledge
     if not own.results and not own.guessed:
         return knowledge
-    fitting = candidates(view, Rng(b"a hint", len(own.results)))
+    crowd = CROWD if len(view.options.board.cells) <= VAST else CROWDED_VAST
+    fitting = candidates(view, Rng(b"a hint", len(own.results)), crowd)
     weights = dict(zip(map(len, fitting.layouts), fitting.weights, strict=True))
     layouts = listed_layouts(view.options.board, fitting.layouts, weights)
     return Knowledge(
@@ -171,7 +206,7 @@ def _knowledge(view: View, own: BoxView, effort: Effort) -> Knowledge:
     )
 
 
-def _cell(view: View, own: BoxView, knowledge: Knowledge) -> Hint | None:
+def _cell(view: View, own: BoxView, knowledge: Knowledge, searches: _Searches) -> Hint | None:
     """Return a hint about a wrong marker or seal, or a certain atom without a marker."""
     fitting = knowledge.fitting
     if not fitting:
@@ -184,7 +219,7 @@ def _cell(view: View, own: BoxView, knowledge: Knowledge) -> Hint | None:
     hints += [(cell, True, "") for cell in atoms if cell not in own.markers | own.sealed]
     best: Hint | None = None
     for cell, atom, had in hints:
-        ports = _contradicting_ports(view, own, {cell: EMPTY if atom else ATOM})
+        ports = _contradicting_ports(own, {cell: EMPTY if atom else ATOM}, searches)
         if ports is None and knowledge.complete:
             ports = ()  # wrong guesses are part of the reason, or the search was not complete
         if ports is None or (best is not None and (best.had or len(best.ports) <= len(ports))):

@@ -82,10 +82,10 @@ def is_possible(
     most: int,
     rays: int,
     fixed: Mapping[int, int],
-) -> bool | None:
-    """Return whether any layout with some fixed cells explains the results.
+) -> tuple[bool | None, int]:
+    """Return whether any layout with some fixed cells explains the results, and the rays fired.
 
-    Return `None` if *rays* are not enough to find out.
+    The answer is `None` if *rays* are not enough to find out.
 
     Args:
         board, results, least, most, rays: see `search`.
@@ -98,9 +98,9 @@ def is_possible(
     tree.placed = sum(value == ATOM for value in fixed.values())
     tree.unknown -= len(fixed)
     if not tree.placed <= most or tree.placed + tree.unknown < least:
-        return False
+        return False, 0
     result = tree.run()
-    return True if result.cases else False if result.complete else None
+    return True if result.cases else False if result.complete else None, rays - tree.budget
 
 
 @dataclass(frozen=True, slots=True)
