@@ -73,7 +73,7 @@ dist: $(VENV)/.dev ## Build the wheel, its constraints and the source archive in
 clean: ## Remove .venv, caches and dist/ (never var/, which is your data)
 	rm -rf .venv .venv-* $(VENV) dist build htmlcov .coverage .coverage.* *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	find pbmserv tests benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} +
+	find pbmserv tests benchmarks generators migrations -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.python:
 	@set -e; found=; \

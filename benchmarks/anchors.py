@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from pbmserv.engine.ratings import NEWCOMER, anchor, chances
 
 MIDDLE = "house"
 """The level with the rating of a newcomer."""
+_THOUSANDTHS = range(-100_000, 150_000)
+"""All mu that a level can have, in thousandths."""
 
 
 def anchors(
@@ -31,19 +35,14 @@ def anchors(
         for name in names:
             if name in stored:
                 continue
-            low, high = -100.0, 150.0
-            while high - low > 1e-4:
-                middle = (low + high) / 2
-                if _expected(name, {**mus, name: middle}) < measured[name]:
-                    low = middle
-                else:
-                    high = middle
-            mus[name] = low
+            expected = partial(_expected, [mu for other, mu in mus.items() if other != name])
+            place = bisect_left(_THOUSANDTHS, measured[name], key=expected)
+            mus[name] = _THOUSANDTHS[place] / 1000
         shift = 0.0 if stored else NEWCOMER.mu - mus[MIDDLE]
         mus = {name: mu + shift for name, mu in mus.items()}
     return {name: round(mu, 2) for name, mu in mus.items()}
 
 
-def _expected(name: str, mus: Mapping[str, float]) -> float:
-    others = [mu for other, mu in mus.items() if other != name]
-    return sum(chances([anchor(mus[name]), anchor(mu)])[0] for mu in others)
+def _expected(others: Sequence[float], thousandths: int) -> float:
+    """Return the expected number of wins of a level against others with these mu."""
+    return sum(chances([anchor(thousandths / 1000), anchor(mu)])[0] for mu in others)

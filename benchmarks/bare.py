@@ -17,10 +17,10 @@ class Handler:
         return "250 2.0.0 taken"
 
 
-async def serve(handler: object, hostname: str, smtp: type[SMTP] = SMTP) -> None:
+async def main() -> None:
     """Print a free port and serve there until the process is killed."""
     logging.getLogger("mail.log").setLevel(logging.WARNING)
-    session = partial(smtp, handler, enable_SMTPUTF8=True, hostname=hostname)
+    session = partial(SMTP, Handler(), enable_SMTPUTF8=True, hostname="bare.example")
     server = await asyncio.get_running_loop().create_server(session, "127.0.0.1", 0)
     print(f"  mail in    SMTP 127.0.0.1:{server.sockets[0].getsockname()[1]}")
     print("ready", flush=True)
@@ -28,4 +28,4 @@ async def serve(handler: object, hostname: str, smtp: type[SMTP] = SMTP) -> None
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Handler(), "bare.example"))
+    asyncio.run(main())

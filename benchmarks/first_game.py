@@ -1,26 +1,21 @@
-"""`python -m benchmarks.first_game [--tree FOLDER]`: what a first game costs a person.
+"""`python -m benchmarks.first_game`: what a first game costs a person.
 
 A newcomer reads the README, starts the server, signs up, and plays a game against the house to its
 end: once by mail, once by pages. The newcomer reads 220 words a minute, each line once, no drawing
 of a board, and nothing behind the words that say what to do; thinks three seconds about each mail
 or button; and types four characters a second. Time is counted, not waited for, except for the start
-of the server. FOLDER is another checkout to compare with; its library versions must be those of
-this environment.
+of the server.
 """
 
 from __future__ import annotations
 
 import argparse
 import http.client
-import os
 import re
-import signal
 import smtplib
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -28,6 +23,8 @@ from html import unescape
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import urlencode, urlsplit
+
+from benchmarks.servers import Running, pbmserv
 
 WORDS_A_MINUTE = 220
 DECISION_S = 3.0
@@ -102,22 +99,21 @@ class Tally:
         )
 
 
-@dataclass
 class Server:
-    """A server that runs.
+    """A server as the newcomer meets it: mails, letters in a Maildir, and pages.
 
-    Attributes:
-        started_s: seconds until it was ready.
-        quiet_s: the longest time without a line of output.
+    Args:
+        running: the server.
+        mailbox: the newcomer's Maildir.
     """
 
-    smtp: int
-    web: int
-    folder: Path
-    greeting: str
-    started_s: float
-    quiet_s: float
-    taken: set[str] = field(default_factory=set)
+    def __init__(self, running: Running, mailbox: Path) -> None:
+        self._smtp = running.port
+        web = re.search(r"http[^\n]*?:(\d+)", running.greeting)
+        assert web is not None
+        self._web = int(web[1])
+        self._new = mailbox / "new"
+        self._taken: set[Path] = set()
 
     def send(self, subject: str, body: str, to: str = SERVER) -> None:
         """Send a mail of the newcomer."""
@@ -125,28 +121,27 @@ class Server:
         mail["From"], mail["To"], mail["Subject"] = KATE, to, subject
         mail["Message-ID"] = f"<{monotonic()}@players.example>"
         mail.set_content(body)
-        with smtplib.SMTP("127.0.0.1", self.smtp) as client:
+        with smtplib.SMTP("127.0.0.1", self._smtp) as client:
             client.send_message(mail, KATE, [to])
 
     def letters(self) -> list[EmailMessage]:
         """Wait for letters to the newcomer; return the new ones, oldest first."""
         end = monotonic() + PATIENCE_S
-        found: list[EmailMessage] = []
+        files: list[Path] = []
         quiet_since = monotonic()
-        while monotonic() < end and not (found and monotonic() - quiet_since > 1.0):
-            for file in sorted((self.folder / "mail" / KATE / "new").glob("*")):
-                if file.name not in self.taken:
-                    self.taken.add(file.name)
-                    found.append(_parsed(file.read_bytes()))
-                    quiet_since = monotonic()
+        while monotonic() < end and not (files and monotonic() - quiet_since > 1.0):
+            if new := [file for file in sorted(self._new.glob("*")) if file not in self._taken]:
+                files += new
+                self._taken |= {*new}
+                quiet_since = monotonic()
             sleep(0.1)
-        return found
+        return [_parsed(file.read_bytes()) for file in files]
 
     def ask(self, path: str, fields: Mapping[str, str] | None = None) -> tuple[str, str]:
         """Load a page, or send a form; return the path behind redirections, and the page."""
         body = urlencode(fields) if fields is not None else None
         kind = {"Content-Type": "application/x-www-form-urlencoded"} if body is not None else {}
-        connection = http.client.HTTPConnection("127.0.0.1", self.web, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self._web, timeout=PATIENCE_S)
         connection.request("GET" if body is None else "POST", path, body, kind)
         answer = connection.getresponse()
         page, to = answer.read().decode(), answer.getheader("Location")
@@ -158,58 +153,6 @@ def _parsed(octets: bytes) -> EmailMessage:
     mail = message_from_bytes(octets, policy=policy.default)
     assert isinstance(mail, EmailMessage)
     return mail
-
-
-@contextmanager
-def running(tree: Path, folder: Path) -> Iterator[Server]:
-    """Run the server of a checkout."""
-    settings = {
-        "PBMSERV_DATA_DIR": str(folder),
-        "PBMSERV_DATABASE": f"sqlite:///{folder}/pbmserv.sqlite3",
-        "PBMSERV_SMTP": "127.0.0.1:0",
-        "PBMSERV_WEB": "127.0.0.1:0",
-        "PBMSERV_MAILBOX": "",
-        "PBMSERV_ADDRESS": SERVER,
-        "PYTHONPATH": f"{tree}:{folder}",
-    }
-    _name_games(tree, folder)
-    kept = {name: value for name, value in os.environ.items() if name[:8] != "PBMSERV_"}
-    begun = last = monotonic()
-    quiet_s, greeting = 0.0, ""
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pbmserv", "serve"],
-            env=kept | settings,
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            now = monotonic()
-            quiet_s, last = max(quiet_s, now - last), now
-            if line == "ready\n":
-                break
-            greeting += line
-        smtp, web = (re.search(rf"{what}[^\n]*?:(\d+)", greeting) for what in ("SMTP", "http"))
-        if smtp is None or web is None:
-            raise Stuck(greeting + (folder / "log").read_text())
-        yield Server(int(smtp[1]), int(web[1]), folder, greeting, monotonic() - begun, quiet_s)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(PATIENCE_S)
-
-
-def _name_games(tree: Path, folder: Path) -> None:
-    """Write the games of a checkout where Python looks for entry points before it looks here."""
-    project = (tree / "pyproject.toml").read_text("utf-8")
-    games = project.partition('[project.entry-points."pbmserv.games"]')[2].partition("\n[")[0]
-    distribution = folder / "pbmserv-0.1.0.dist-info"
-    distribution.mkdir()
-    (distribution / "METADATA").write_text("Metadata-Version: 2.1\nName: pbmserv\nVersion: 0.1.0\n")
-    (distribution / "entry_points.txt").write_text(f"[pbmserv.games]\n{games}".replace('"', ""))
 
 
 def words_of(letter: EmailMessage) -> str:
@@ -320,35 +263,15 @@ class Newcomer:
 
     def play_by_page(self) -> None:
         """Begin at the front page, and use pages wherever there is one."""
-        front = self.server.ask("/")[1]
-        if 'action="/signup"' in front:
-            self.open("/", "Sign up")
-            self.press("/signup", {"name": "kate", "address": KATE}, f"kate{KATE}")
-            asked = self.wait('"yes"')
-        else:
-            self.open("/", "signup")
-            (asked,) = self.write("signup kate tulips-42", "")
-            self.tally.read(words_of(asked), '"yes"')
-        if link := _link(asked, "confirm"):
-            path, _ = self.open(link)
-            self.press(path, {})
-            welcome = self.wait("challenge house")
-        else:
-            (welcome,) = self.reply(asked, "yes")
-            self.tally.read(words_of(welcome), "challenge house")
-        page = self.server.ask(urlsplit(_link(welcome, "mine")).path)[1]
-        if 'value="challenge"' in page:
-            path, _ = self.open(_link(welcome, "mine"), "for a game at once")
-            fields = {**_hidden(page, "challenge"), "who": "house-beginner"}
-            fields["game"] = "blackbox"
-            _, page = self.press(path, fields, "house-beginner", "Your move on board")
-            board = re.search(r'href="(/b/[^"]+)"', page)
-            link = board[1] if board else _link(self.wait(), "b")
-        else:
-            way = WAY.search(words_of(welcome))
-            letter = self.reply(welcome, way[1] if way else "challenge house")[-1]
-            self.tally.read(words_of(letter))
-            link = _link(letter, "b")
+        self.open("/", "Sign up")
+        self.press("/signup", {"name": "kate", "address": KATE}, f"kate{KATE}")
+        path, _ = self.open(_link(self.wait('"yes"'), "confirm"))
+        self.press(path, {})
+        path, page = self.open(_link(self.wait("challenge house"), "mine"), "for a game at once")
+        fields = {**_hidden(page, "challenge"), "who": "house-beginner", "game": "blackbox"}
+        _, page = self.press(path, fields, "house-beginner", "Your move on board")
+        board = re.search(r'href="(/b/[^"]+)"', page)
+        link = board[1] if board else _link(self.wait(), "b")
         path, page = self.open(link)
         while not _OVER.search(" ".join(words_on(page).split())):
             if not self.moves:
@@ -382,37 +305,36 @@ def _hidden(page: str, do: str) -> dict[str, str]:
     return {}
 
 
-def cloned(tree: Path, server: Server) -> Tally:
+def cloned(server: Running) -> Tally:
     """Return what the way from a clone to a running server costs, without the installation."""
     tally = Tally()
-    readme = (tree / "README.md").read_text("utf-8")
-    until, start, _ = readme.partition("make serve")
-    tally.read(until + start)
+    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    until, command, _ = readme.partition("make serve")
+    tally.read(until + command)
     tally.act("make serve\n")
-    tally.seconds += server.started_s
+    tally.seconds += server.took
     tally.read(server.greeting)
     return tally
 
 
 def main() -> int:
     """Play both games, and print a table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.first_game", description=__doc__)
-    here = Path(__file__).parents[1]
-    parser.add_argument("--tree", type=Path, default=here, help="a checkout (this one)")
-    tree: Path = parser.parse_args().tree.resolve()
-    rows: list[Sequence[object]] = []
+    argparse.ArgumentParser(
+        prog="python -m benchmarks.first_game", description=__doc__
+    ).parse_args()
+    rows: list[tuple[str, Tally | None]] = []
     for way in ("mail", "page"):
         with tempfile.TemporaryDirectory(prefix="pbmserv-first-") as name:
             folder = Path(name)
-            with running(tree, folder) as server:
-                newcomer = Newcomer(server)
+            relay = f"maildir:{folder / 'mail'}"
+            with pbmserv(folder, folder / "pbmserv.sqlite3", relay) as running:
+                newcomer = Newcomer(Server(running, folder / "mail" / KATE))
                 try:
                     newcomer.play_by_mail() if way == "mail" else newcomer.play_by_page()
                 except Stuck as stuck:
                     print(f"by {way}: stuck. {str(stuck)[:2000]}")
                 if way == "mail":
-                    rows.append(("clone to ready", cloned(tree, server)))
-                    print(f"silence before ready: {server.quiet_s:.1f} s at most")
+                    rows.append(("clone to ready", cloned(running)))
                 rows.append((f"first ray, by {way}", newcomer.first_ray))
                 rows.append((f"finished game, by {way}", newcomer.tally))
     print("| until | time | words | mails | letters | presses |")

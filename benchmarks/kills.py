@@ -24,13 +24,13 @@ from pathlib import Path
 from sqlalchemy import func, select, update
 
 from benchmarks import kills_server
-from benchmarks.kills_load import Load, Relay
+from benchmarks.kills_load import Letters, Load
 from benchmarks.kills_server import Mortal, OwnPostgres, Tree
 from benchmarks.moves import PLAYERS, prepare_at
+from benchmarks.smtp import relaying
 from benchmarks.table import Line, not_run
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.store.delivery import arrivals
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import arrivals as waiting
 from pbmserv.store.tables.mail import outbox
@@ -125,21 +125,14 @@ def run(plan: Plan, postgres: Mortal | None = None) -> Report:
     chance = random.Random(plan.seed)
     games = prepare_at(plan.url, plan.boards, plan.players)
     report = Report()
-    relay = Relay()
+    letters = Letters()
     with ExitStack() as stack:
-        stack.callback(relay.close)
+        relay_port = stack.enter_context(relaying(letters.take))
         tree = stack.enter_context(
-            kills_server.running(plan.folder, plan.url, relay.port, plan.begin)
+            kills_server.running(plan.folder, plan.url, relay_port, plan.begin)
         )
-        load = Load(
-            games,
-            games.running,
-            lambda: tree.port,
-            chance,
-            sessions=plan.sessions,
-            pause_s=plan.pause_s,
-        )
-        relay.arrived = load.arrived
+        load = Load(games, lambda: tree.port, chance, sessions=plan.sessions, pause_s=plan.pause_s)
+        letters.arrived = load.arrived
         stores = _Stores(plan.url)
         stack.callback(stores.close)
         stack.callback(load.stop)
@@ -154,7 +147,9 @@ def run(plan: Plan, postgres: Mortal | None = None) -> Report:
             _kill(what, tree, postgres)
             report.kills[what] += 1
             next_s = time.monotonic() - begun - at + load.wait_for_next(LONGEST_S)
-            answer_s = next_s + _wait_until(partial(_is_answered, load.last, relay), LONGEST_S)
+            answer_s = next_s + _wait_until(
+                partial(letters.answered.__contains__, load.last), LONGEST_S
+            )
             report.slowest_250 = max(report.slowest_250, next_s)
             report.slowest_answer = max(report.slowest_answer, answer_s)
             line = f"{number:4} {at:7.1f} s  {what:9} {taken:6} taken, next 250 after "
@@ -165,16 +160,12 @@ def run(plan: Plan, postgres: Mortal | None = None) -> Report:
         report.failures = [repr(error) for error in load.failures]
         if plan.leases_end:
             stores.end_leases()
-        report.quiet_s = _wait_until(stores.is_quiet, QUIET_S)
+        report.quiet_s = _wait_until(lambda: stores.waiting() == 0, QUIET_S)
         if tree.stop() != 0:
             report.failures.append("the server did not stop cleanly")
         report.orphans = tree.orphans
-        _compare(stores.database, load, relay, report)
+        _compare(stores.database, load, letters, report)
     return report
-
-
-def _is_answered(message_id: str, relay: Relay) -> bool:
-    return message_id in relay.answered
 
 
 def _kill(what: str, tree: Tree, postgres: Mortal | None) -> None:
@@ -200,31 +191,24 @@ class _Stores:
         if self._mail is not self.database:
             self._mail.close()
 
-    def is_quiet(self) -> bool:
-        """Return whether no mail and no letter waits."""
-        try:
-            with self._mail.reading.connect() as connection:
-                if arrivals.numbers(connection):
-                    return False
-            with self.database.reading.connect() as connection:
-                left = select(func.count()).select_from(outbox).where(outbox.c.state == "queued")
-                return not connection.execute(left).scalar_one()
-        except UNAVAILABLE:
-            return False
-
-    def _waiting(self) -> int:
-        """Return the number of mails and letters that wait."""
+    def waiting(self) -> int:
+        """Return the number of mails and letters that wait; -1 if the database is away."""
         mails = select(func.count()).select_from(waiting)
         letters = select(func.count()).select_from(outbox).where(outbox.c.state == "queued")
-        with self.database.reading.connect() as connection:
-            return sum(connection.execute(one).scalar_one() for one in (mails, letters))
+        try:
+            with self._mail.reading.connect() as connection:
+                count = connection.execute(mails).scalar_one()
+            with self.database.reading.connect() as connection:
+                return int(count + connection.execute(letters).scalar_one())
+        except UNAVAILABLE:
+            return -1
 
     def end_leases(self) -> None:
         """Release everything that killed processes had claimed."""
         if self.database.is_sqlite:
             return
         left = -1
-        while left != (left := self._waiting()):
+        while left != (left := self.waiting()):
             time.sleep(SETTLED_S)  # claims that remain are those of killed processes
         with self.database.writing.begin() as connection:
             connection.execute(update(waiting).values(claimed_until=None))
@@ -242,7 +226,7 @@ def _wait_until(is_so: Callable[[], bool], most_s: float) -> float:
     return time.monotonic() - begun
 
 
-def _compare(database: Database, load: Load, relay: Relay, report: Report) -> None:
+def _compare(database: Database, load: Load, delivered: Letters, report: Report) -> None:
     """Compare sent mails with moves, and queued letters with delivered ones."""
     with database.reading.connect() as connection:
         moves = Counter(
@@ -271,10 +255,12 @@ def _compare(database: Database, load: Load, relay: Relay, report: Report) -> No
     report.letters = len(letters)
     message_ids = {row.message_id for row in letters}
     report.unsent = [
-        f"{row.message_id} {row.state}" for row in letters if row.message_id not in relay.copies
+        f"{row.message_id} {row.state}" for row in letters if row.message_id not in delivered.copies
     ]
-    report.unknown = [message_id for message_id in relay.copies if message_id not in message_ids]
-    for message_id, copies in relay.copies.items():
+    report.unknown = [
+        message_id for message_id in delivered.copies if message_id not in message_ids
+    ]
+    for message_id, copies in delivered.copies.items():
         if len(set(copies)) > 1:
             report.repeats_other.append(f"{message_id} {len(copies)} copies")
 

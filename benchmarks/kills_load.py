@@ -7,11 +7,10 @@ not be stored.
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import random
 import re
-import socket
+import smtplib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,6 @@ from typing import Literal
 
 from benchmarks.moves import Board, Games
 from benchmarks.smtp import Mail
-from benchmarks.smtp import Sink as SmtpSink
 
 PATIENCE_S = 60.0
 """Longest wait for one reply of the server."""
@@ -64,38 +62,20 @@ class _Broken(Exception):
 
 
 @dataclass
-class Relay:
-    """A relay that keeps every letter, in a thread of its own.
+class Letters:
+    """All letters that the relay has taken.
 
     Attributes:
-        copies: octets of the letters, by Message-ID.
         arrived: called with the reply address of each letter.
         answered: Message-IDs of the mails that a letter answers.
+        copies: octets of the letters, by Message-ID.
     """
 
+    arrived: Callable[[str], None] = lambda _address: None
     answered: set[str] = field(default_factory=set)
     copies: dict[str, list[bytes]] = field(default_factory=dict)
-    arrived: Callable[[str], None] = lambda _address: None
-    port: int = 0
 
-    def __post_init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="relay", daemon=True)
-        self._thread.start()
-        opened = asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(PATIENCE_S)
-        self._server = opened
-        self.port = int(opened.sockets[0].getsockname()[1])
-
-    async def _open(self) -> asyncio.Server:
-        relay = self
-
-        class Keeping(SmtpSink):
-            def takes(self, _recipient: str, text: bytes) -> None:
-                relay.take(text)
-
-        return await self._loop.create_server(lambda: Keeping(lambda _: None), "127.0.0.1", 0)
-
-    def take(self, text: bytes) -> None:
+    def take(self, _recipient: str, text: bytes) -> None:
         """Keep a letter."""
         message_id = _MESSAGE_ID.search(text)
         assert message_id is not None
@@ -106,12 +86,6 @@ class Relay:
         to = _REPLY_TO.search(text)
         if to is not None:
             self.arrived(to[1].decode().lower())
-
-    def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(PATIENCE_S)
-        self._loop.close()
 
 
 class Load:
@@ -131,7 +105,6 @@ class Load:
     def __init__(
         self,
         games: Games,
-        boards: list[Board],
         port: Callable[[], int],
         chance: random.Random,
         *,
@@ -150,7 +123,7 @@ class Load:
         self._expected: dict[str, tuple[Board, Mail]] = {}
         self._stopping = threading.Event()
         self.failures: list[BaseException] = []
-        for board in boards:
+        for board in games.running:
             self._ready.put((board, games.move(board)))
         self._threads = [
             threading.Thread(target=self._session, args=(random.Random(chance.random()),))
@@ -262,28 +235,18 @@ class Load:
                 self._dotted -= 1
 
 
-class _Wire:
+class _Wire(smtplib.SMTP):
     """One SMTP connection."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
-        self._file = self._socket.makefile("rb")
-        try:
-            self._expect(b"2")
-            self._ask(b"EHLO players.example\r\n", b"2")
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        self._file.close()
-        self._socket.close()
+        super().__init__("127.0.0.1", port, "players.example", PATIENCE_S)
+        self.ehlo()
 
     def begin(self, mail: Mail) -> None:
         """Send the envelope, up to the 354."""
-        self._ask(f"MAIL FROM:<{mail.sender}>\r\n".encode(), b"2")
-        self._ask(f"RCPT TO:<{mail.recipient}>\r\n".encode(), b"2")
-        self._ask(b"DATA\r\n", b"3")
+        _expect(2, self.docmd(f"MAIL FROM:<{mail.sender}>"))
+        _expect(2, self.docmd(f"RCPT TO:<{mail.recipient}>"))
+        _expect(3, self.docmd("DATA"))
 
     def finish(self, mail: Mail) -> None:
         """Send the mail with its dot and wait for the 250.
@@ -292,31 +255,20 @@ class _Wire:
             _Broken: there was no 250; the mail may be stored.
         """
         try:
-            self._socket.sendall(mail.data)
-            reply = self._answer()
+            self.send(mail.data)
+            reply = self.getreply()
         except OSError:
-            reply = b""
-        if reply[:1] == b"5":
-            raise RuntimeError(f"refused: {reply.decode()}")
-        if reply[:1] != b"2":
-            raise _Broken(after_dot=not reply)
+            raise _Broken(after_dot=True) from None
+        _expect(2, reply)
 
-    def _ask(self, words: bytes, wanted: bytes) -> None:
-        self._socket.sendall(words)
-        self._expect(wanted)
 
-    def _expect(self, wanted: bytes) -> None:
-        reply = self._answer()
-        if reply[:1] == b"5":
-            raise RuntimeError(f"refused: {reply.decode()}")
-        if reply[:1] != wanted:
-            raise _Broken
-
-    def _answer(self) -> bytes:
-        while True:
-            line = self._file.readline()
-            if line[3:4] != b"-":
-                return line
+def _expect(wanted: int, reply: tuple[int, bytes]) -> None:
+    """Raise an exception unless the reply's code has this first digit."""
+    code, words = reply
+    if code // 100 == 5:
+        raise RuntimeError(f"refused: {code} {words.decode()}")
+    if code // 100 != wanted:
+        raise _Broken
 
 
 def _question(chance: random.Random, games: Games) -> Mail:

@@ -1,9 +1,8 @@
-"""The server that is killed, its processes in /proc, and a PostgreSQL of its own."""
+"""The server that is killed, its processes, and a PostgreSQL of its own."""
 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,23 +13,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from benchmarks.moves import DOMAIN, LOCAL
+import psutil
 
-_PORT = re.compile(r"SMTP \S*?:(\d+)")
+from benchmarks.servers import (
+    lines_until_ready,
+    settings_of,
+    smtp_port,
+    without_settings,
+)
+
 _START_S = 60.0
-"""Longest wait for ``ready`` or for the end."""
+"""Longest wait for the end."""
 GONE_S = 10.0
 """Seconds within which a process must end after its parent."""
 _LOOK_S = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class _Process:
-    """A process; its start time tells a reused process ID."""
-
-    pid: int
-    begun: int
-    name: str
 
 
 class Serving(Protocol):
@@ -81,34 +77,14 @@ class Tree:
 
     def start(self) -> None:
         """Start the server and wait for ``ready``."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
-        settings = {
-            "DATA_DIR": str(self.folder),
-            "DATABASE": self.url,
-            "SMTP": "127.0.0.1:0",
-            "WEB": "127.0.0.1:0",
-            "ADDRESS": f"{LOCAL}@{DOMAIN}",
-            "RELAY": f"smtp://127.0.0.1:{self.relay_port}",
-            # Mails are counted as always, but here few players write many.
-            **dict.fromkeys(
-                ("RATE_PLAYER", "RATE_ADDRESS", "RATE_NETWORK", "RATE_ANSWERS"), "1000000/hour"
-            ),
-        }
-        environment |= {f"PBMSERV_{name}": value for name, value in settings.items()}
+        relay = {"PBMSERV_RELAY": f"smtp://127.0.0.1:{self.relay_port}"}
+        environment = without_settings() | settings_of(self.folder, self.url) | relay
         read, write = os.pipe()
         with (self.folder / "log").open("a") as log:
             self._process = self.begin(environment, write, log.fileno())
         os.close(write)
         self._output = os.fdopen(read)
-        port = 0
-        for line in self._output:
-            match = _PORT.search(line)
-            port = int(match[1]) if match and not port else port
-            if line == "ready\n":
-                break
-        else:
-            raise RuntimeError(f"the server did not start, see {self.folder / 'log'}")
-        self.port = port
+        self.port = smtp_port(lines_until_ready(self._output))
 
     def kill(self, what: str) -> bool:
         """Kill a child by its name, ``server`` (the parent alone) or ``all``.
@@ -119,11 +95,13 @@ class Tree:
         assert self._process is not None
         children = _children(self._process.pid)
         if what not in {"server", "all"}:
-            return any(_kill(one) for one in children if one.name == f"pbmserv {what}")
+            return any(
+                _kill(child) for child, name in children.items() if name == f"pbmserv {what}"
+            )
         self._process.kill()
         if what == "all":
-            for one in children:
-                _kill(one)
+            for child in children:
+                _kill(child)
         self._ended(children)
         return True
 
@@ -141,19 +119,19 @@ class Tree:
         if self._process is not None and self._process.returncode is None:
             self.kill("all")
 
-    def _ended(self, children: list[_Process]) -> None:
+    def _ended(self, children: Mapping[psutil.Process, str]) -> None:
         """Wait for the end of the parent and its children, and note children that live longer."""
         assert self._process is not None
         assert self._output is not None
         self._process.wait(_START_S)
         end = time.monotonic() + GONE_S
-        left = children
-        while (left := [one for one in left if _is_there(one)]) and time.monotonic() < end:
+        orphans = list(children)
+        while (orphans := list(filter(_is_alive, orphans))) and time.monotonic() < end:
             time.sleep(_LOOK_S)
-        for one in left:
-            self.orphans.append(one.name)
-            _kill(one)
-        while any(_is_there(one) for one in left):
+        for orphan in orphans:
+            self.orphans.append(children[orphan])
+            _kill(orphan)
+        while any(map(_is_alive, orphans)):
             time.sleep(_LOOK_S)
         self._output.close()
 
@@ -210,40 +188,26 @@ def running(folder: Path, url: str, relay_port: int, begin: Begin) -> Iterator[T
         tree.close()
 
 
-def _children(parent: int) -> list[_Process]:
-    return [one for one, above in _processes().items() if above == parent]
+def _children(parent: int) -> dict[psutil.Process, str]:
+    """Return the living children of a process with their names."""
+    names = {}
+    for child in psutil.Process(parent).children():
+        with suppress(psutil.NoSuchProcess):
+            names[child] = child.name()
+    return {child: name for child, name in names.items() if _is_alive(child)}
 
 
-def _processes() -> Mapping[_Process, int]:
-    """Return all running processes with the IDs of their parents."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                process, parent, is_over = _read(int(entry.name))
-                if not is_over:
-                    parents[process] = parent
-    return parents
-
-
-def _read(pid: int) -> tuple[_Process, int, bool]:
-    """Return a process, its parent, and whether it is a zombie (proc(5), stat)."""
-    head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
-    fields = tail.split()
-    return _Process(pid, int(fields[19]), head.partition("(")[2]), int(fields[1]), fields[0] in "ZX"
-
-
-def _is_there(one: _Process) -> bool:
+def _is_alive(process: psutil.Process) -> bool:
+    """Return whether a process runs; one that nobody has reaped does not."""
     try:
-        process, _, is_over = _read(one.pid)
-    except OSError:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
-    return process.begun == one.begun and not is_over
 
 
-def _kill(one: _Process) -> bool:
-    if _is_there(one):
-        with suppress(ProcessLookupError):
-            os.kill(one.pid, signal.SIGKILL)
+def _kill(process: psutil.Process) -> bool:
+    if _is_alive(process):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
             return True
     return False

@@ -6,7 +6,6 @@ answer leaves. It needs `mailman` in PATH (`pip install mailman`) and runs with 
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import shutil
@@ -15,10 +14,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Semaphore
 from time import perf_counter
 
 from benchmarks.net import free_port, wait_for
-from benchmarks.smtp import Mail, Session, Sink
+from benchmarks.smtp import Mail, relaying, send_all
 
 SESSIONS = 10
 PATIENCE_S = 120
@@ -46,38 +46,15 @@ def answered_mails(mails: int) -> float | str:
     program = shutil.which("mailman")
     if program is None:
         return "Mailman is not installed (pip install mailman)"
-    smtp = free_port()
-    with _running(program, smtp) as lmtp:
-        return asyncio.run(_measure(lmtp, smtp, mails))
-
-
-async def _measure(lmtp: int, smtp: int, mails: int) -> float:
-    """Return mails a second until all are answered."""
-    loop = asyncio.get_running_loop()
-    answers: list[str] = []
-    all_answered = asyncio.Event()
-
-    def note_answer(recipient: str) -> None:
-        answers.append(recipient)
-        if len(answers) == mails:
-            all_answered.set()
-
-    sink = await loop.create_server(lambda: Sink(note_answer), "127.0.0.1", smtp)
-    sessions = []
-    for _ in range(SESSIONS):
-        _, session = await loop.create_connection(lambda: Session("LHLO"), "127.0.0.1", lmtp)
-        await session.finished
-        sessions.append(session)
-    shares = [[_mail() for _ in range(mails // SESSIONS)] for _ in sessions]
-    begun = perf_counter()
-    await asyncio.gather(*(s.send(share) for s, share in zip(sessions, shares, strict=True)))
-    async with asyncio.timeout(PATIENCE_S):
-        await all_answered.wait()
-    rate = mails / (perf_counter() - begun)
-    for session in sessions:
-        session.close()
-    sink.close()
-    return rate
+    answers = Semaphore(0)
+    shares = [[_mail() for _ in range(mails // SESSIONS)] for _ in range(SESSIONS)]
+    with relaying(lambda _to, _text: answers.release()) as smtp, _running(program, smtp) as lmtp:
+        begun = perf_counter()
+        send_all(lmtp, shares, "LHLO")
+        for _ in range(mails):
+            if not answers.acquire(timeout=PATIENCE_S):
+                raise RuntimeError("Mailman does not answer")
+        return mails / (perf_counter() - begun)
 
 
 def _mail() -> Mail:

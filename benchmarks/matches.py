@@ -76,6 +76,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="processor time of a pair")
     arguments = parser.parse_args()
     games = {game.info.key: game for game in Registry.installed() if isinstance(game, AdaptedGame)}
+    if unknown := [key for key in arguments.keys if key not in games]:
+        parser.error(f"no such game: {', '.join(unknown)} (there are {', '.join(games)})")
     for key in arguments.keys or games:
         for line in report(games[key], arguments.games, arguments.seconds):
             print(line, flush=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+
+import psutil
 
 from benchmarks import moves, servers
 from benchmarks.smtp import send_all
@@ -12,7 +13,6 @@ from benchmarks.table import Line, at_most
 MOST_MB = 300.0
 SESSIONS = 10
 MOVES_PER_BOARD = 30
-_PSS = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 
 
 def measure(folder: Path, mails: int) -> list[Line]:
@@ -27,19 +27,13 @@ def measure(folder: Path, mails: int) -> list[Line]:
             send_all(server.port, shares)
             sent += sum(map(len, shares))
             moves.await_letters(relay.letters, 2 * sent, database, pause_s=0.1)
-        megabytes = by_process(server.process.pid)
+        megabytes = by_process(psutil.Process(server.process.pid))
     note = ", ".join(f"{name} {mb:.0f}" for name, mb in sorted(megabytes.items()))
     what = f"memory of all processes after {sent:,} mails"
     return [at_most(what, MOST_MB, sum(megabytes.values()), "MB", note)]
 
 
-def by_process(pid: int) -> dict[str, float]:
+def by_process(process: psutil.Process) -> dict[str, float]:
     """Return the MB of a process and its descendants, by their names."""
-    name = Path(f"/proc/{pid}/comm").read_text().strip()
-    pss = _PSS.search(Path(f"/proc/{pid}/smaps_rollup").read_text())
-    assert pss is not None
-    megabytes = {name: int(pss[1]) * 1024 / 1e6}
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            megabytes |= by_process(int(child))
-    return megabytes
+    family = (process, *process.children(recursive=True))
+    return {member.name(): member.memory_full_info().pss / 1e6 for member in family}

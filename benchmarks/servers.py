@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import mmap
+import multiprocessing
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import IO, NamedTuple
 
 from benchmarks.later import DAYS
 from benchmarks.moves import DOMAIN, LOCAL
-from benchmarks.sink import COUNT
+from benchmarks.smtp import relaying
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
 _PBMSERV = ("-m", "pbmserv", "serve")
@@ -29,12 +29,18 @@ class Running:
     """A server that is ready.
 
     Attributes:
+        greeting: the lines that it printed before ``ready``.
         took: seconds from its start to ``ready``.
     """
 
-    port: int
+    greeting: str
     took: float
     process: subprocess.Popen[str]
+
+    @property
+    def port(self) -> int:
+        """The first SMTP port."""
+        return smtp_port(self.greeting)
 
 
 @contextmanager
@@ -44,31 +50,35 @@ def bare() -> Iterator[Running]:
         yield running
 
 
-@dataclass(frozen=True, slots=True)
-class Relay:
-    """A relay that accepts every letter and forgets it.
-
-    Attributes:
-        letters: returns how many letters it has accepted.
-    """
+class Relay(NamedTuple):
+    """A relay that accepts every letter and forgets it; `letters` returns how many it took."""
 
     url: str
-    process: subprocess.Popen[str]
     letters: Callable[[], int]
 
 
 @contextmanager
 def sink() -> Iterator[Relay]:
-    """Run a relay that counts letters."""
-    with tempfile.TemporaryFile() as file:
-        file.truncate(mmap.PAGESIZE)
-        command = ("-m", "benchmarks.sink", str(file.fileno()))
-        with (
-            mmap.mmap(file.fileno(), mmap.PAGESIZE) as page,
-            _started(command, {}, subprocess.DEVNULL, files=(file.fileno(),)) as running,
-        ):
-            url = f"smtp://127.0.0.1:{running.port}"
-            yield Relay(url, running.process, lambda: COUNT.unpack_from(page)[0])
+    """Run a relay that counts letters, in a process of its own."""
+    processes = multiprocessing.get_context("fork")
+    count = processes.Value("Q", 0)
+    here, there = processes.Pipe()
+
+    def relay() -> None:
+        def count_letter(_recipient: str, _text: bytes) -> None:
+            count.value += 1
+
+        with relaying(count_letter) as port:
+            there.send(port)
+            signal.pause()
+
+    process = processes.Process(target=relay, daemon=True)
+    process.start()
+    try:
+        yield Relay(f"smtp://127.0.0.1:{here.recv()}", lambda: count.value)
+    finally:
+        process.kill()
+        process.join()
 
 
 @contextmanager
@@ -98,7 +108,7 @@ def compact(folder: Path, database: Path) -> None:
     settings = {"PBMSERV_DATA_DIR": str(folder), "PBMSERV_DATABASE": f"sqlite:///{database}"}
     subprocess.run(
         [sys.executable, "-m", "pbmserv", "db", "compact"],
-        env=_without_settings() | settings,
+        env=without_settings() | settings,
         stdout=subprocess.DEVNULL,
         check=True,
     )
@@ -108,19 +118,7 @@ def compact(folder: Path, database: Path) -> None:
 def _ours(
     command: Sequence[str], folder: Path, database: Path, more: dict[str, str]
 ) -> Iterator[Running]:
-    settings = {
-        "PBMSERV_DATA_DIR": str(folder),
-        "PBMSERV_DATABASE": f"sqlite:///{database}",
-        "PBMSERV_SMTP": "127.0.0.1:0",
-        "PBMSERV_WEB": "127.0.0.1:0",
-        "PBMSERV_MAILBOX": "",
-        "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
-        # Mails are counted as always, but a few players send many of them.
-        "PBMSERV_RATE_PLAYER": "1000000/hour",
-        "PBMSERV_RATE_ADDRESS": "1000000/hour",
-        "PBMSERV_RATE_ANSWERS": "1000000/hour",
-        **more,
-    }
+    settings = {**settings_of(folder, f"sqlite:///{database}"), **more}
     with (
         (folder / "log").open("a") as log,
         _started(command, settings, log.fileno()) as running,
@@ -128,32 +126,36 @@ def _ours(
         yield running
 
 
+def settings_of(folder: Path, url: str) -> dict[str, str]:
+    """Return settings of a server that takes any number of mails from few players."""
+    rates = ("PLAYER", "ADDRESS", "NETWORK", "ANSWERS")
+    return {
+        "PBMSERV_DATA_DIR": str(folder),
+        "PBMSERV_DATABASE": url,
+        "PBMSERV_SMTP": "127.0.0.1:0",
+        "PBMSERV_WEB": "127.0.0.1:0",
+        "PBMSERV_MAILBOX": "",
+        "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
+        **{f"PBMSERV_RATE_{kind}": "1000000/hour" for kind in rates},
+    }
+
+
 @contextmanager
-def _started(
-    command: Sequence[str], settings: dict[str, str], log: int, files: Sequence[int] = ()
-) -> Iterator[Running]:
+def _started(command: Sequence[str], settings: Mapping[str, str], log: int) -> Iterator[Running]:
     begun = perf_counter()
     process = subprocess.Popen(
         [sys.executable, *command],
-        env=_without_settings() | settings,
+        env=without_settings() | settings,
         stdout=subprocess.PIPE,
         stderr=log,
         text=True,
-        pass_fds=files,
     )
     try:
         assert process.stdout is not None
-        port = 0
-        for line in process.stdout:
-            match = _PORT.search(line)
-            port = int(match[1]) if match and not port else port
-            if line == "ready\n":
-                break
-        else:
-            raise RuntimeError(f"{' '.join(command)} did not start")
-        yield Running(port, perf_counter() - begun, process)
+        greeting = lines_until_ready(process.stdout)
+        yield Running(greeting, perf_counter() - begun, process)
     finally:
-        process.send_signal(signal.SIGTERM)
+        process.terminate()
         try:
             process.wait(15)
         except subprocess.TimeoutExpired:
@@ -161,6 +163,27 @@ def _started(
             process.wait()
 
 
-def _without_settings() -> dict[str, str]:
+def lines_until_ready(output: IO[str]) -> str:
+    """Wait until a server prints ``ready``, and return the lines before.
+
+    Raises:
+        RuntimeError: the server ended before.
+    """
+    greeting = ""
+    for line in output:
+        if line == "ready\n":
+            return greeting
+        greeting += line
+    raise RuntimeError(f"a server did not start: {greeting}")
+
+
+def smtp_port(greeting: str) -> int:
+    """Return the first SMTP port that a server has printed."""
+    match = _PORT.search(greeting)
+    assert match is not None
+    return int(match[1])
+
+
+def without_settings() -> dict[str, str]:
     """Return the environment without settings of pbmserv."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PBMSERV_")}

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import selectors
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -43,8 +45,8 @@ class Refused(Exception):
     """The server gave another answer than expected, or closed the connection."""
 
 
-class Dialog:
-    """The words of a client in one session; the owner of the connection sends them.
+class Client:
+    """An open session. `begin` and `go_on` are for many sessions at once, `send` for one.
 
     Args:
         hello: the first word, EHLO or LHLO.
@@ -55,119 +57,62 @@ class Dialog:
         is_idle: whether nothing is under way.
     """
 
-    def __init__(self, hello: str = "EHLO") -> None:
-        self._hello = hello
+    def __init__(self, port: int, hello: str = "EHLO") -> None:
         self.waits: list[float] = []
         self.dot_at = 0.0
         self.is_idle = False
-        self._heard = self._greeted
-        self._buffer = b""
+        self._answer = b""
+        self._steps = deque([(b"2", f"{hello} bench.example\r\n".encode()), (b"2", b"")])
+        self.wire = socket.create_connection(("127.0.0.1", port))
+        self.wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while not self.is_idle:
+            self.go_on()
 
-    def begin(self, mail: Mail) -> bytes:
-        """Return the words that begin a mail."""
+    def send(self, mail: Mail) -> None:
+        """Send a mail and wait for its 250."""
+        self.begin(mail)
+        while not self.is_idle:
+            self.go_on()
+
+    def begin(self, mail: Mail) -> None:
+        """Send the words that begin a mail."""
         self.is_idle = False
-        self._mail = mail
-        self._heard = self._begun
-        return f"MAIL FROM:<{mail.sender}>\r\n".encode()
+        recipient = f"RCPT TO:<{mail.recipient}>\r\n".encode()
+        self._steps += [(b"2", recipient), (b"2", b"DATA\r\n"), (b"3", mail.data), (b"2", b"")]
+        self.wire.sendall(f"MAIL FROM:<{mail.sender}>\r\n".encode())
 
-    def answer(self, data: bytes) -> bytes:
-        """Return the words that follow the server's answer; ``b""`` if there are none yet.
+    def go_on(self) -> None:
+        """Read what the server has sent, and send the words that follow a complete answer.
 
         Raises:
             Refused: the answer is not the expected one, or the server hung up.
         """
+        data = self.wire.recv(_READ)
         if not data:
             raise Refused("the server hung up")
-        if self._buffer:
-            data = self._buffer + data
-        start = data.rfind(b"\n", 0, -1) + 1
-        if not data.endswith(b"\n") or data[start + 3 : start + 4] == b"-":
-            self._buffer = data
-            return b""
-        self._buffer = b""
-        wanted, words = self._heard()
-        if data[start : start + 1] != wanted:
-            raise Refused(data.decode("utf-8", "replace").strip())
-        return words
-
-    def _greeted(self) -> tuple[bytes, bytes]:
-        self._heard = self._known
-        return b"2", f"{self._hello} bench.example\r\n".encode()
-
-    def _known(self) -> tuple[bytes, bytes]:
-        self.is_idle = True
-        return b"2", b""
-
-    def _begun(self) -> tuple[bytes, bytes]:
-        self._heard = self._addressed
-        return b"2", f"RCPT TO:<{self._mail.recipient}>\r\n".encode()
-
-    def _addressed(self) -> tuple[bytes, bytes]:
-        self._heard = self._asked
-        return b"2", b"DATA\r\n"
-
-    def _asked(self) -> tuple[bytes, bytes]:
-        self._heard = self._taken
-        self.dot_at = perf_counter()  # before: the server may run first, on this very core
-        return b"3", self._mail.data
-
-    def _taken(self) -> tuple[bytes, bytes]:
-        self.waits.append(perf_counter() - self.dot_at)
-        self.is_idle = True
-        return b"2", b""
-
-
-class Session(asyncio.Protocol):
-    """An open session in an event loop; `connected` makes one."""
-
-    def __init__(self, hello: str = "EHLO") -> None:
-        self.dialog = Dialog(hello)
-        self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        if self.finished.done():  # the server says goodbye
+        self._answer += data
+        last = self._answer.rfind(b"\n", 0, -1) + 1
+        if not self._answer.endswith(b"\n") or self._answer[last + 3 : last + 4] == b"-":
             return
-        try:
-            words = self.dialog.answer(data)
-        except Refused as refused:
-            self.finished.set_exception(refused)
-            return
+        answer, self._answer = self._answer, b""
+        wanted, words = self._steps.popleft()
+        if answer[last : last + 1] != wanted:
+            raise Refused(answer.decode("utf-8", "replace").strip())
+        if wanted == b"3":
+            self.dot_at = perf_counter()  # before: the server may run first, on this very core
         if words:
-            self._transport.write(words)
-        elif self.dialog.is_idle:
-            self.finished.set_result(None)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        if not self.finished.done():
-            self.finished.set_exception(error or Refused("the server hung up"))
-
-    async def send(self, mails: Sequence[Mail]) -> None:
-        """Send mails one after the other."""
-        for mail in mails:
-            if self._transport.is_closing():
-                raise Refused("the server hung up")
-            self.finished = asyncio.get_running_loop().create_future()
-            self._transport.write(self.dialog.begin(mail))
-            await self.finished
+            self.wire.sendall(words)
+            return
+        if self.dot_at:
+            self.waits.append(perf_counter() - self.dot_at)
+        self.is_idle = True
 
     def close(self) -> None:
         """Hang up."""
-        self._transport.close()
+        self.wire.close()
 
 
-async def connected(port: int) -> Session:
-    """Return a session after its EHLO."""
-    loop = asyncio.get_running_loop()
-    _, session = await loop.create_connection(Session, "127.0.0.1", port)
-    await session.finished
-    return session
-
-
-def send_all(port: int, shares: Sequence[Sequence[Mail]]) -> float:
+def send_all(port: int, shares: Sequence[Sequence[Mail]], hello: str = "EHLO") -> float:
     """Send each share over a session of its own and return the seconds from first to last 250.
 
     All sessions send at the same time. There is no event loop, because one would take twice the
@@ -175,66 +120,49 @@ def send_all(port: int, shares: Sequence[Sequence[Mail]]) -> float:
     """
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        clients = [_Client(stack, port, share) for share in shares]
+        queues = [(stack.enter_context(closing(Client(port, hello))), deque(s)) for s in shares]
         begun = perf_counter()
-        for client in clients:
-            if client.mails:
-                selector.register(client.wire, selectors.EVENT_READ, client)
-                client.begin()
+        for client, mails in queues:
+            if mails:
+                selector.register(client.wire, selectors.EVENT_READ, (client, mails))
+                client.begin(mails.popleft())
         while selector.get_map():
             for key, _ in selector.select():
-                client = key.data
+                client, mails = key.data
                 client.go_on()
-                if not client.dialog.is_idle:
-                    continue
-                if client.sent < len(client.mails):
-                    client.begin()
-                else:
+                if client.is_idle and mails:
+                    client.begin(mails.popleft())
+                elif client.is_idle:
                     selector.unregister(client.wire)
         return perf_counter() - begun
 
 
-class _Client:
-    """A session of `send_all` after its EHLO, with the mails that it sends."""
-
-    def __init__(self, stack: ExitStack, port: int, mails: Sequence[Mail]) -> None:
-        self.mails = mails
-        self.sent = 0
-        self.dialog = Dialog()
-        self.wire = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
-        self.wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        while not self.dialog.is_idle:
-            self.go_on()
-
-    def begin(self) -> None:
-        self.wire.sendall(self.dialog.begin(self.mails[self.sent]))
-        self.sent += 1
-
-    def go_on(self) -> None:
-        if words := self.dialog.answer(self.wire.recv(_READ)):
-            self.wire.sendall(words)
-
-
-@asynccontextmanager
-async def sinking(note_arrival: Callable[[str], None]) -> AsyncIterator[int]:
-    """Run a relay in this process and yield its port.
+@contextmanager
+def relaying(take: Callable[[str, bytes], None], port: int = 0) -> Iterator[int]:
+    """Run a relay in a thread and yield its port.
 
     Args:
-        note_arrival: called with the recipient of each letter.
+        take: called in that thread with the recipient and the octets of each letter.
+        port: the port; 0 for any.
     """
-    loop = asyncio.get_running_loop()
-    sink = await loop.create_server(lambda: Sink(note_arrival), "127.0.0.1", 0)
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(loop.create_server(lambda: Sink(take), "127.0.0.1", port))
+    thread = threading.Thread(target=loop.run_forever, name="relay", daemon=True)
+    thread.start()
     try:
-        yield int(sink.sockets[0].getsockname()[1])
+        yield int(server.sockets[0].getsockname()[1])
     finally:
-        sink.close()
+        loop.call_soon_threadsafe(server.close)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 class Sink(asyncio.BufferedProtocol):
-    """A relay that accepts every letter and forgets it. It offers PIPELINING, as Postfix does."""
+    """A relay that accepts every letter. It offers PIPELINING, as Postfix does."""
 
-    def __init__(self, note_arrival: Callable[[str], None]) -> None:
-        self._note_arrival = note_arrival
+    def __init__(self, take: Callable[[str, bytes], None]) -> None:
+        self._take_letter = take
         self._buffer = b""
         self._room = memoryview(bytearray(_LETTER))  # asyncio's own buffers cost time
         self._recipient = ""
@@ -250,39 +178,30 @@ class Sink(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         self._buffer += self._room[:nbytes]
-        self._replies: list[bytes] = []
-        self._take()
-        if self._replies:
-            self._transport.write(b"".join(self._replies))
+        replies = b"".join(iter(self._reply, b""))
+        if replies:
+            self._transport.write(replies)
 
-    def _take(self) -> None:
-        while True:
-            end = self._buffer.find(b"\r\n.\r\n" if self._in_data else b"\r\n")
-            if end < 0:
-                return
-            text, self._buffer = self._buffer[:end], self._buffer[end + 2 + 3 * self._in_data :]
-            if self._in_data:
-                self._in_data = False
-                self._replies.append(b"250 taken\r\n")
-                self.takes(self._recipient, text)
-            else:
-                self._command(text)
-
-    def takes(self, recipient: str, _text: bytes) -> None:
-        """Accept a letter."""
-        self._note_arrival(recipient)
-
-    def _command(self, line: bytes) -> None:
-        verb = line[:4].upper()
+    def _reply(self) -> bytes:
+        """Take the next line or letter and return the reply; ``b""`` if none is complete."""
+        end = self._buffer.find(b"\r\n.\r\n" if self._in_data else b"\r\n")
+        if end < 0:
+            return b""
+        text, self._buffer = self._buffer[:end], self._buffer[end + 2 + 3 * self._in_data :]
+        if self._in_data:
+            self._in_data = False
+            self._take_letter(self._recipient, text)
+            return b"250 taken\r\n"
+        verb = text[:4].upper()
         if verb == b"DATA":
             self._in_data = True
-            self._replies.append(b"354 go on\r\n")
-        elif verb == b"EHLO":
-            self._replies.append(b"250-sink.example\r\n250 PIPELINING\r\n")
-        elif verb == b"QUIT":
+            return b"354 go on\r\n"
+        if verb == b"EHLO":
+            return b"250-sink.example\r\n250 PIPELINING\r\n"
+        if verb == b"QUIT":
             self._transport.write(b"221 bye\r\n")
             self._transport.close()
-        else:
-            if verb == b"RCPT":
-                self._recipient = line.partition(b"<")[2].partition(b">")[0].decode()
-            self._replies.append(b"250 ok\r\n")
+            return b""
+        if verb == b"RCPT":
+            self._recipient = text.partition(b"<")[2].partition(b">")[0].decode()
+        return b"250 ok\r\n"

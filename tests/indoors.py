@@ -6,7 +6,7 @@ Everything in between is real and runs in the test's own thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -31,7 +31,6 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
@@ -163,20 +162,18 @@ class Indoors:
             In_Reply_To=str(letter.message["Message-ID"]),
         )
 
-    def letters(self) -> list[Posted]:
-        """Make the letters in the outbox as the sender does, and return them, oldest first."""
+    def letters(self, to: str = "") -> list[Posted]:
+        """Make the letters in the outbox as the sender does, and return them, oldest first.
+
+        Args:
+            to: an address; letters to others are taken for sent, without making them.
+        """
         self.server.bot_worker.run_once()
-        return self._made(self.server.outbox.claim(1000))
-
-    def newest_letters(self, address: str) -> list[Posted]:
-        """Make the newest letter to an address, if there is one, and take others for sent."""
         claimed = self.server.outbox.claim(1000)
-        wanted = [letter for letter in claimed if letter.recipient == address]
-        newest = sorted(wanted, key=lambda letter: letter.id)[-1:]
-        self.server.outbox.settle([Sent(row.id) for row in claimed if row not in newest])
-        return self._made(newest)
-
-    def _made(self, claimed: Sequence[QueuedLetter]) -> list[Posted]:
+        if to:
+            others = [letter for letter in claimed if letter.recipient != to]
+            self.server.outbox.settle([Sent(letter.id) for letter in others])
+            claimed = [letter for letter in claimed if letter.recipient == to]
         if not claimed:
             return []
         letters = self.server.outbox.make(claimed)

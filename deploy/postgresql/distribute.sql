@@ -5,7 +5,6 @@
 -- Each unique key of a divided table must contain the column that says which node has a row.
 
 -- What no database of several nodes can check: references to rows of other nodes.
-ALTER TABLE daily_boards DROP CONSTRAINT IF EXISTS fk_daily_boards_board_id;
 ALTER TABLE ladder_games DROP CONSTRAINT IF EXISTS fk_ladder_games_board_id;
 ALTER TABLE rating_changes DROP CONSTRAINT IF EXISTS fk_rating_changes_board_id;
 ALTER TABLE player_boards DROP CONSTRAINT IF EXISTS fk_player_boards_board_id;
@@ -32,7 +31,7 @@ SELECT create_reference_table(name::regclass) FROM unnest(ARRAY[
     'password_sources', 'audit', 'announcements', 'blocked_senders', 'closed_games', 'game_pauses', 'game_stops',
     'blocks', 'blocked_mailboxes', 'absences', 'notices', 'address_changes', 'addresses', 'signups',
     'invitations', 'uninvited', 'reported_sources', 'unconfirmed_boards', 'seeks', 'ratings', 'rating_changes',
-    'daily_readers', 'daily_boxes', 'daily_boards', 'daily_tries', 'hot_seats', 'events', 'entries',
+    'daily_readers', 'daily_tries', 'shared_boxes', 'shared_boards', 'hot_seats', 'events', 'entries',
     'pairings', 'regulars', 'event_bars', 'ladders', 'ladder_places', 'ladder_games', 'ladder_moves',
     'ladder_reigns', 'teams', 'team_members'
 ]) AS name;

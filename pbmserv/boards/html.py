@@ -168,33 +168,51 @@ def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> list[s
         return _points(layout, draw)
     is_hex = layout.grid.shape == "hexes"
     span = ' colspan="2"' if is_hex else ""
-    height = len(layout.rows)
     first = "".join(
         f"<th{span}{_edge(layout, 'top')}>{head(name, tap)}</th>"
         for name, tap in zip(layout.columns, layout.taps, strict=True)
     )
-    blank = f'<th colspan="{height}"></th>' if is_hex else "<th></th>"
-    rows = [f"<tr><th></th>{first}{blank if is_hex else '<th></th>'}</tr>"]
-    for place, (name, row) in enumerate(zip(layout.lines, layout.rows, strict=True)):
+    lines = []
+    for name, row in zip(layout.lines, layout.rows, strict=True):
         cells = "\n".join(
             f'<td{span} class="{_classes(layout, cell)}"{_label(cell)}>{draw(cell)}</td>'
             if cell.name
             else f"<td{span}></td>"
             for cell in row
         )
-        left = f"<th{_edge(layout, 'left')}>{escape(name)}</th>"
-        right = f"<th{_edge(layout, 'right')}>{escape(name)}</th>"
-        if is_hex:
-            before = f'<th colspan="{place}"></th>' if place else ""
-            behind = height - 1 - place
-            after = f'<th colspan="{behind}"></th>' if behind else ""
-            rows.append(f"<tr>{before}{left}{cells}{right}{after}</tr>")
-        else:
-            rows.append(f"<tr>{left}{cells}{right}</tr>")
+        lines.append((escape(name), cells))
     if is_hex:
-        last = first.replace(_edge(layout, "top"), _edge(layout, "bottom"))
-        rows.append(f'<tr><th colspan="{height}"></th>{last}<th></th></tr>')
-    return rows
+        return _shifted(layout, first, lines)
+    left, right = _edge(layout, "left"), _edge(layout, "right")
+    rows = [f"<tr><th{left}>{name}</th>{cells}<th{right}>{name}</th></tr>" for name, cells in lines]
+    return [f"<tr><th></th>{first}<th></th></tr>", *rows]
+
+
+def _shifted(layout: Layout, first: str, lines: Sequence[tuple[str, str]]) -> list[str]:
+    """Return rows of hexes, each shifted by half a cell, which is a column of the table.
+
+    Args:
+        first: the heads of the columns.
+        lines: the names and cells of the rows.
+    """
+    height = len(lines)
+    # w3m gives columns that have no cell of their own any width, and shifts rows by chance.
+    columns = "<th>&nbsp;</th>" * (2 * len(layout.columns) + height + 2)
+    rows = [f'<tr class="even" aria-hidden="true">{columns}</tr>']
+    rows.append(f"<tr><th></th>{first}{_gap(height + 1)}</tr>")
+    for place, (name, cells) in enumerate(lines):
+        wide = len(name) > 1  # takes two columns, so that none becomes wider than others
+        span = ' colspan="2"' if wide else ""
+        left = f"{_gap(place - wide)}<th{span}{_edge(layout, 'left')}>{name}</th>"
+        right = f"<th{span}{_edge(layout, 'right')}>{name}</th>{_gap(height - place - wide)}"
+        rows.append(f"<tr>{left}{cells}{right}</tr>")
+    last = first.replace(_edge(layout, "top"), _edge(layout, "bottom"))
+    return [*rows, f"<tr>{_gap(height)}{last}{_gap(2)}</tr>"]
+
+
+def _gap(columns: int) -> str:
+    """Return an empty cell across some columns of a table, ``""`` for none."""
+    return f'<th colspan="{columns}"></th>' if columns else ""
 
 
 def _points(layout: Layout, draw: Draw) -> list[str]:

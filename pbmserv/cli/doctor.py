@@ -27,16 +27,16 @@ def doctor(
 ) -> None:
     """Check names, ports, certificates, Postfix, disk, copies and the clock.
 
-    Each line says what was looked at, and below a fault stands the line that
-    mends it. Exit code: 0 all is well, 1 something may fail later, 2 players
-    or other servers notice it already.
+    Each line says what was looked at, and the line below a fault mends it.
+    Exit code: 0 all is well, 1 something may fail later, 2 players or other
+    servers notice it already.
 
     Example: pbmserv doctor --send-test you@example.net
     """
     from json import dumps
 
     from pbmserv.clock import SystemClock
-    from pbmserv.doctor import connections
+    from pbmserv.doctor import trial_letter
     from pbmserv.doctor.examination import examine, worst
     from pbmserv.doctor.finding import Level
     from pbmserv.doctor.installation import Installation
@@ -47,7 +47,7 @@ def doctor(
     installation = Installation(settings, SystemResolver(), SystemClock(), addresses)
     findings = examine(installation)
     if send_test:
-        findings.append(connections.send_test(installation, send_test))
+        findings.append(trial_letter.send(installation, send_test))
     level = worst(findings)
     if as_json:
         checks = [finding.as_json() for finding in findings]

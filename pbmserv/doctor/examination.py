@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from pbmserv.doctor import connections, machine, names
+from pbmserv.doctor import certificates, connections, databases, machine, names, postfix
 from pbmserv.doctor.finding import Finding, Level, warning
 from pbmserv.doctor.installation import Installation
 from pbmserv.errors import NamesUnavailable
@@ -14,12 +14,13 @@ Check = Callable[[Installation], Iterator[Finding]]
 
 LOCAL: Sequence[tuple[str, Check]] = (
     ("Versions", machine.versions),
+    ("Database", databases.check),
     ("Disk", machine.disk),
     ("Backup", machine.backup),
     ("Clock", machine.clock),
-    ("Certificate", machine.certificates),
-    ("Ports", connections.door),
-    ("Postfix", connections.postfix),
+    ("Certificate", certificates.check),
+    ("Ports", connections.mail_ports),
+    ("Postfix", postfix.check),
     ("Relay", connections.relay),
 )
 """Checks that make sense on any machine."""
@@ -47,10 +48,7 @@ def examine(installation: Installation) -> list[Finding]:
     findings = [finding for result in results for finding in result]
     if not installation.is_public:
         findings.append(
-            Finding(
-                "Domain",
-                f"{installation.domain} is for trying out; DNS is not checked.",
-            )
+            Finding("Domain", f"{installation.domain} is for trying out; DNS is not checked.")
         )
     return findings
 

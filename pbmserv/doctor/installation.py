@@ -18,6 +18,9 @@ from pbmserv.outbound.relay_url import RelayAddress, read_relay_url
 POSTCONF_S = 10.0
 """Seconds until ``postconf`` must have answered."""
 
+COMMAND_S = 5.0
+"""Seconds until another program must have answered."""
+
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 """Addresses for documentation (RFC 5737, RFC 3849): no packet is sent to them."""
 
@@ -41,6 +44,18 @@ def postfix_setting(name: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return " ".join(result.stdout.split()) if result.returncode == 0 else None
+
+
+def first_line(*command: str) -> str:
+    """Return the first line that a program prints, ``""`` if it fails or does not exist."""
+    try:
+        result = subprocess.run(  # noqa: S603 - our own words
+            command, capture_output=True, text=True, timeout=COMMAND_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    lines = result.stdout.splitlines() if result.returncode == 0 else []
+    return lines[0].strip() if lines else ""
 
 
 def own_addresses() -> tuple[str, ...]:

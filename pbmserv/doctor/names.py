@@ -1,4 +1,4 @@
-"""Checks of DNS: where mail comes in, and whether other servers believe our letters."""
+"""Checks of DNS: the hosts that get the domain's mail, and the proofs of its letters."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def spf(installation: Installation) -> Iterator[Finding]:
                 "SPF", f"{address} may not send for {domain}: {result} ({reason}; {text!r}).", line
             )
             return
-    anybody, _ = spf_result(NOBODY[4], sender, hello, names)
-    if anybody == "pass":
+    result_for_nobody, _ = spf_result(NOBODY[4], sender, hello, names)
+    if result_for_nobody == "pass":
         yield problem("SPF", f"{text!r} lets everybody send in the name of {domain}.", line)
         return
     yield Finding("SPF", f"{', '.join(addresses)} may send for {domain}.")
@@ -91,11 +91,11 @@ def dkim_keys(installation: Installation) -> Iterator[Finding]:
             "Letters are not signed; large providers treat them as suspicious.",
             f"pbmserv dkim new {settings.data_dir}/s2026.pem",
         )
-    for named in settings.dkim_keys:
+    for key_file in settings.dkim_keys:
         try:
-            key = load_key(named)
+            key = load_key(key_file)
         except ConfigError as error:
-            yield problem("DKIM", f"The key {named.selector} cannot be used: {error}.")
+            yield problem("DKIM", f"The key {key_file.selector} cannot be used: {error}.")
             continue
         fault = record_fault(key, domain, installation.names)
         if fault:
@@ -121,26 +121,27 @@ def dmarc(installation: Installation) -> Iterator[Finding]:
         yield problem("DMARC", f"{domain} has {len(records)} DMARC records, so none counts.", line)
         return
     tags = records[0]
-    requested = tags.get("p", "").lower()
-    if requested not in {"none", "quarantine", "reject"}:
+    policy = tags.get("p", "").lower()
+    if policy not in {"none", "quarantine", "reject"}:
         yield problem("DMARC", "The DMARC record has no policy (p=).", line)
         return
     ours = {installation.settings.address.lower(), f"postmaster@{domain}", f"abuse@{domain}"}
-    reported = {
+    report_addresses = {
         uri.strip().lower().removeprefix("mailto:").partition("!")[0]
         for uri in tags.get("rua", "").split(",")
     }
-    if reported & ours:
+    if report_addresses & ours:
         yield warning(
             "DMARC",
-            f"Reports go to {', '.join(sorted(reported & ours))}, which this server reads itself.",
+            f"Reports go to {', '.join(sorted(report_addresses & ours))}, which this server reads "
+            "itself.",
             f'{line[:-1]}; rua=mailto:YOUR-OWN-MAILBOX"',
         )
         return
-    if requested == "none":
+    if policy == "none":
         yield warning("DMARC", "p=none asks nobody to refuse forged letters.", line)
         return
-    yield Finding("DMARC", f"The policy of {domain} is {requested}.")
+    yield Finding("DMARC", f"The policy of {domain} is {policy}.")
 
 
 def ptr(installation: Installation) -> Iterator[Finding]:

@@ -32,6 +32,16 @@ def mixed_chance(chance: bytes, ply: Ply) -> bytes:
     return digest("chance", chance, ply.seat, ply.mark) if ply.mark else chance
 
 
-def drawn_sides(seed: bytes, userids: Collection[str]) -> list[str]:
-    """Draw seats by lot; return the players in the order of their seats."""
-    return Rng(digest("sides", seed), 0).sample(sorted(userids), len(userids))
+def drawn_sides(seed: bytes, userids: Collection[str], mark: str = "") -> list[str]:
+    """Draw seats by lot; return the players in the order of their seats.
+
+    Args:
+        mark: that of the mail that found opponents, ``""`` if there was none.
+    """
+    chance = digest("sides", seed, mark) if mark else digest("sides", seed)
+    return Rng(chance, 0).sample(sorted(userids), len(userids))
+
+
+def search_pledge(seed: bytes) -> bytes:
+    """Return the hash that fixes the seed of a board for a player who looks for opponents."""
+    return digest("search", seed)

@@ -136,8 +136,8 @@ class Terms:
         weekdays: Saturdays and Sundays do not count, in the player's time zone.
         away: the most days of absence that do not count, `None` for no limit. Only boards of events
             have this.
-        alone: no other person waits. Then there are no reminders, and the board ends without
-            notice.
+        alone: no other person waits, at the board or in an event. Then there are no reminders, and
+            the board ends without notice.
     """
 
     nag: int = 7

@@ -135,8 +135,8 @@ class Position:
         chance: the seed of draws: that of the board, with marked mails mixed in. An undo leaves it.
         marked: the seats whose mails are mixed in.
         head: the record of the board without its plies.
-        draws: whether the game has drawn anything before the first move that all wait for. The box
-            of a race is hidden, and begins before all have accepted.
+        draws: whether the game has drawn anything before the first move that all wait for. A race
+            of several players draws its box earlier, since it begins before all have accepted.
     """
 
     game: AnyGame
@@ -272,7 +272,7 @@ class Position:
                 return self._restore(ply, self.redo[0], "redone", self.redo[1:])
             case record.RESTART:
                 return self._restore(ply, self._first, "restarted", ())
-            case record.JOIN if self.draws:
+            case record.JOIN if self.draws or (ply.free and ply.mark):
                 return self._begin_again(ply)
         step = advance(self.game, mixed_chance(self.chance, ply), self.state, ply)
         outcome = self.game.outcome(step.state)
@@ -289,9 +289,11 @@ class Position:
             Illegal: a move was made before, or the seat has accepted before.
         """
         assert self.head is not None
-        earlier = [position.ply for position in self.backwards() if position.ply is not None]
-        if any(one.text != JOIN or one.seat == ply.seat for one in earlier):
-            raise Illegal("undo-nothing", part=ply.text)
+        position: Position | None = self
+        while position is not None and position.ply is not None:
+            if not position.is_draw or position.ply.seat == ply.seat:
+                raise Illegal("undo-nothing", part=ply.text)
+            position = position.before
         state, _ = _begun(self.game, self.head, mixed_chance(self.chance, ply))
         step = Step(state, {None: ""}, reveals=True)
         return self._after(ply, step, self.game.outcome(state), 0, 1)
@@ -368,7 +370,7 @@ class Position:
     @property
     def _first(self) -> Position:
         position = self
-        while position.before is not None:
+        while position.before is not None and not position.is_draw:
             position = position.before
         return position
 
@@ -383,7 +385,7 @@ class Position:
         last = self.newest
         if self.apart and last is not None and last.ply is not None and last.ply.seat != seat:
             last = self._last_of(seat)
-        if last is None or last.ply is None or last.before is None:
+        if last is None or last.ply is None or last.before is None or last.is_draw:
             raise Illegal("undo-nothing")
         if last.ply.seat != seat:
             raise Illegal("undo-not-yours")
@@ -500,7 +502,7 @@ def opening(game: AnyGame, record: GameRecord) -> Position:
         apart,
         chance=record.seed,
         head=replace(record, plies=()),
-        draws=has_drawn and not apart,
+        draws=has_drawn and (not apart or record.seats == 1),
     )
 
 

@@ -308,6 +308,10 @@ class Racing(Protocol):
         """Return the options without those that determine the box, such as a seed."""
         ...
 
+    def boxed(self, options: Any, state: Any) -> Any:
+        """Return the options of a board with the box of its state, as `fixed` would."""
+        ...
+
     def apart(self, state: Any) -> bool:
         """Return whether each seat plays unseen until the end. All states of a board agree."""
         ...

@@ -64,9 +64,10 @@ RESTART = "restart"
 """The text of a ply that restarts the board; only in practice."""
 
 JOIN = "join"
-"""The text of a ply with which a player accepts a board whose game draws before the first move.
+"""The text of a ply that mixes a mail into chance before the first move.
 
-It is free. The game begins again, with the mark of the accepting mail mixed into chance.
+It is free, and the game begins again. The mail accepts a board whose game draws before the first
+move, finds opponents whose sides are drawn, or is the first one of a player alone.
 """
 
 HINT = "hint"

@@ -1,12 +1,13 @@
 """Connect Four, with bots that read ahead on two numbers of bits.
 
-The best one plays from a book in the opening, and afterwards looks at everything that can follow.
+The best one wins or draws wherever that can still be forced: it plays from a book, or looks at
+everything that can follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,8 @@ EVEN_ROWS = BOTTOM * 0b101010
 COLUMNS = [COLUMN << (7 * column) for column in MIDDLE_FIRST]
 MIDDLE = COLUMNS[0]
 WON = 1_000
+QUICK_WINS = (1, 2, 3)
+"""Moves before the winning one, in the wins that the best bot looks for first."""
 
 
 def winning_cells(mine: int, taken: int) -> int:
@@ -231,23 +234,23 @@ class Proof:
         self.left = nodes
         self.known: dict[int, bool] = {}
 
-    def column(self, mine: int, theirs: int) -> int | None:
-        """Return a column that keeps a win or else a draw for the player to move; `None` if there
-        is none, or if the budget does not suffice.
+    def column(self, mine: int, theirs: int) -> int:
+        """Return the first column that keeps a win or else a draw for the player to move, or that
+        takes longest to refute if all lose.
 
-        The player cannot win at once.
+        The player cannot win at once, and has a move after which the other one cannot either.
         """
         taken = mine | theirs
         cells = cells_that_do_not_lose(theirs, taken)
-        try:
-            for wants_win in (True, False):
-                self.known = {}
-                for cell, threats in with_threats(mine, taken, cells):
-                    if not self.holds(theirs, mine | cell, threats, not wants_win):
-                        return (cell.bit_length() - 1) // 7
-        except Spent:
-            pass
-        return None
+        efforts: dict[int, int] = {}
+        for wants_win in (True, False):
+            self.known = {}
+            for cell, threats in with_threats(mine, taken, cells):
+                before = self.left
+                if not self.holds(theirs, mine | cell, threats, not wants_win):
+                    return column_of(cell)
+                efforts[cell] = before - self.left
+        return column_of(max(efforts, key=lambda cell: efforts[cell]))
 
     def holds(self, mine: int, theirs: int, threats: int, wants_win: bool) -> bool:
         """Return whether the player to move, who cannot win at once, can win or at least draw.
@@ -311,6 +314,30 @@ def with_threats(mine: int, taken: int, cells: int) -> list[tuple[int, int]]:
     return listed
 
 
+def column_of(cell: int) -> int:
+    return (cell.bit_length() - 1) // 7
+
+
+def forced(mine: int, taken: int, moves: int) -> int | None:
+    """Return a column with which the player to move wins whatever the other one does.
+
+    Args:
+        moves: how many moves the player may need before the winning one.
+    """
+    cells = cells_that_do_not_lose(mine ^ taken, taken)
+    for cell, threats in with_threats(mine, taken, cells):
+        then, filled = mine | cell, taken | cell
+        if not threats:
+            continue
+        replies = cells_that_do_not_lose(then, filled)
+        if not replies or (moves > 1 and all(
+            forced(then, filled | reply, moves - 1) is not None
+            for column in COLUMNS if (reply := replies & column)
+        )):  # fmt: skip
+            return column_of(cell)
+    return None
+
+
 def mirrored(position: int) -> int:
     """Return bits with their columns in reverse order."""
     return sum((position >> 7 * column & 0x7F) << 7 * (6 - column) for column in range(WIDTH))
@@ -318,29 +345,26 @@ def mirrored(position: int) -> int:
 
 @cache
 def book() -> Mapping[int, int]:
-    """Return the columns to play where a proof takes too long, by the keys of `Proof.known`.
+    """Return the columns to play where a proof takes too long, by the keys of `Proof.known`: in all
+    positions of that kind that the bot can meet.
 
     Each line of the file is a key and a column. Of two positions that mirror each other it has the
-    one with the lower key. `benchmarks/connect4.c` writes it.
+    one with the lower key. `generators/connect4.c` writes it.
     """
     lines = Path(__file__).with_name("connect4.book").read_text("ascii").splitlines()
     return {int(key, 16): LETTERS.index(column) for key, column in map(str.split, lines)}
 
 
-def in_book(mine: int, theirs: int) -> int | None:
-    return book().get(2 * mine + theirs)
-
-
-def either_way(mine: int, theirs: int, find: Callable[[int, int], int | None]) -> int | None:
-    """Return what *find* returns for a position or its mirror image, of which it knows one."""
+def either_way(mine: int, theirs: int, find: Callable[[int, int], int]) -> int:
+    """Return the column that *find* returns, which is asked about the one with the lower key of a
+    position and its mirror image."""
     if mirrored(2 * mine + theirs) >= 2 * mine + theirs:
         return find(mine, theirs)
-    column = find(mirrored(mine), mirrored(theirs))
-    return None if column is None else WIDTH - 1 - column
+    return WIDTH - 1 - find(mirrored(mine), mirrored(theirs))
 
 
-def deep_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> tuple[int, bool]:
-    """Return the best column that a search within a budget finds, and whether it is proved."""
+def deep_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> int:
+    """Return the best column that a search within a budget finds."""
     mine, theirs = bits(state, "XO"[seat]), bits(state, "OX"[seat])
     taken = mine | theirs
     search = Search(nodes)
@@ -361,8 +385,8 @@ def deep_column(state: Columns, seat: Seat, rng: Rng, nodes: int) -> tuple[int, 
         scored.sort(key=lambda pair: -pair[0])
         order = [column for _, column in scored]
         if search.is_proved or abs(scored[0][0]) >= WON:
-            return order[0], True
-    return order[0], False
+            break
+    return order[0]
 
 
 def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int, proof: int) -> int:
@@ -370,20 +394,38 @@ def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int, proof: int) ->
 
     Args:
         nodes: how many positions to look at for a plan.
-        proof: how many to look at for a proof if the plan may be wrong; 0 for no proof.
+        proof: how many to look at for a proof, whose place the plan takes if they do not suffice; 0
+            for no proof.
     """
     mine, theirs = bits(state, "XO"[seat]), bits(state, "OX"[seat])
     if wins := winning_cells(mine, mine | theirs) & ((mine | theirs) + BOTTOM) & BOARD:
-        return (wins.bit_length() - 1) // 7
+        return column_of(wins)
     if not mine | theirs:
         return WIDTH // 2
-    if proof and (column := either_way(mine, theirs, in_book)) is not None:
-        return column
-    column, is_proved = deep_column(state, seat, rng, nodes)
-    if is_proved or not proof:
-        return column
-    proved = either_way(mine, theirs, Proof(proof).column)
-    return column if proved is None else proved
+    if proof:
+        try:
+            return either_way(mine, theirs, partial(perfect_column, proof=proof))
+        except Spent:
+            pass
+    return deep_column(state, seat, rng, nodes)
+
+
+def perfect_column(mine: int, theirs: int, proof: int) -> int:
+    """Return a column that keeps a win or else a draw for a player who cannot win at once.
+
+    `benchmarks/connect4.c` plays all games against this function, in which the other player does
+    anything. If the game comes from somewhere else, `Spent` can be raised.
+    """
+    taken = mine | theirs
+    if not cells_that_do_not_lose(theirs, taken):
+        free = (taken + BOTTOM) & BOARD
+        cells = free & winning_cells(theirs, taken) or free
+        return column_of(with_threats(mine, taken, cells)[0][0])
+    for moves in QUICK_WINS:
+        if (column := forced(mine, taken, moves)) is not None:
+            return column
+    column = book().get(2 * mine + theirs)
+    return Proof(proof).column(mine, theirs) if column is None else column
 
 
 def bot(nodes: int, proof: int = 0) -> Any:
@@ -397,4 +439,4 @@ def bot(nodes: int, proof: int = 0) -> Any:
     return choose
 
 
-GAME.bots = {"house-easy": bot(60), "house": bot(3_000), "house-best": bot(30_000, 450_000)}
+GAME.bots = {"house-easy": bot(60), "house": bot(3_000), "house-best": bot(30_000, 400_000)}

@@ -22,7 +22,6 @@ from pbmserv.game import (
     Rng,
     Seat,
     draw,
-    monte_carlo,
     win,
 )
 
@@ -108,18 +107,18 @@ def hash_of(board: str) -> int:
     return int.from_bytes(blake2b(board.encode(), digest_size=8).digest(), "big")
 
 
-def group(board: str, cell: int) -> tuple[set[int], bool]:
-    """Return the stones joined to a stone, and whether they have a liberty."""
+def group(board: str, cell: int) -> tuple[set[int], set[int]]:
+    """Return the stones joined to a stone, and their liberties."""
     around, stone = beside(size_of(board)), board[cell]
-    stones, waiting, is_free = {cell}, [cell], False
+    stones, waiting, liberties = {cell}, [cell], set[int]()
     while waiting:
         for other in around[waiting.pop()]:
             if board[other] == ".":
-                is_free = True
+                liberties.add(other)
             elif board[other] == stone and other not in stones:
                 stones.add(other)
                 waiting.append(other)
-    return stones, is_free
+    return stones, liberties
 
 
 def placed(board: str, cell: int, stone: str) -> str | None:
@@ -129,8 +128,8 @@ def placed(board: str, cell: int, stone: str) -> str | None:
     taken: set[int] = set()
     for other in around:
         if after[other] not in {".", stone} and other not in taken:
-            stones, is_free = group(after, other)
-            if not is_free:
+            stones, liberties = group(after, other)
+            if not liberties:
                 taken |= stones
     if taken:
         cells = list(after)
@@ -339,16 +338,6 @@ GAME = Go()
 # -- the bots -------------------------------------------------------------------------------------
 
 
-def sensible(state: Position, seat: Seat) -> list[str]:
-    """Return moves that do not fill an own eye; pass if there is nothing else."""
-    if state.stage == "mark":
-        return ["none"]
-    if state.stage == "agree":
-        return ["agree"]
-    moves = [move for move in GAME.moves(state, seat) if move != "pass"]
-    return moves or ["pass"]
-
-
 def lead(state: Position) -> float:
     """Return by how many points black leads."""
     black, white = areas(state.board)
@@ -386,11 +375,17 @@ def put(
     return captured
 
 
-def random_end(state: Position, seat: Seat, draws: random.Random) -> list[str]:
-    """Return the board after a random game, in which nobody fills an own eye."""
+def random_end(
+    state: Position, seat: Seat, draws: random.Random
+) -> tuple[list[str], dict[int, str]]:
+    """Play a random game in which nobody fills an own eye.
+
+    Return the last board, and for each crossing the first stone that was put there.
+    """
     around = beside(size_of(state.board))
     board = list(state.board)
     free = [n for n, stone in enumerate(board) if stone == "."]
+    firsts: dict[int, str] = {}
     stone, forbidden, passes = "XO"[seat], -1, 0
     for _ in range(3 * len(board)):
         untried, captured, cell = len(free), None, -1
@@ -406,20 +401,62 @@ def random_end(state: Position, seat: Seat, draws: random.Random) -> list[str]:
             if passes == 2:
                 break
         else:
+            firsts.setdefault(cell, stone)
             passes, forbidden = 0, captured[0] if len(captured) == 1 else -1
             free[untried] = free[-1]
             free.pop()
             free += captured
         stone = "O" if stone == "X" else "X"
-    return board
+    return board, firsts
 
 
-def playout(state: Position, seat: Seat, draws: random.Random) -> list[float]:
-    """Play a random game; the worth of its end for both seats."""
-    black, white = areas("".join(random_end(state, seat, draws)))
-    ahead = black - white - state.doubled / 2
-    worth = (1.0 if ahead > 0 else -1.0 if ahead < 0 else 0.0) * 0.95 + ahead * 0.0005
-    return [worth, -worth]
+def gains(state: Position, seat: Seat, draws: random.Random, count: int) -> list[float]:
+    """Return for each crossing how many points it gains to be the first there.
+
+    This compares the random games in which the player is first with those in which the other is.
+    """
+    points = [[0.0] * len(state.board) for _ in range(2)]
+    games = [[0] * len(state.board) for _ in range(2)]
+    for _ in range(count):
+        board, firsts = random_end(state, seat, draws)
+        black, white = areas("".join(board))
+        ahead = black - white if seat == 0 else white - black
+        for cell, stone in firsts.items():
+            side = "XO".index(stone)
+            points[side][cell] += ahead
+            games[side][cell] += 1
+    return [
+        points[seat][n] / max(1, games[seat][n]) - points[1 - seat][n] / max(1, games[1 - seat][n])
+        for n in range(len(state.board))
+    ]
+
+
+def stones_at_stake(state: Position, seat: Seat, cell: int) -> float:
+    """Return how many stones a move captures and saves, less those that it gives away."""
+    stone = "XO"[seat]
+    after = placed(state.board, cell, stone) or state.board
+    stones, liberties = group(after, cell)
+    captured = state.board.count("OX"[seat]) - after.count("OX"[seat])
+    if len(liberties) == 1:
+        return captured - len(stones)
+    saved: set[int] = set()
+    for other in beside(size_of(state.board))[cell]:
+        if state.board[other] == stone and len((joined := group(state.board, other))[1]) == 1:
+            saved |= joined[0]
+    return captured + len(saved) * (1.0 if len(liberties) > 2 or captured else 0.25)
+
+
+def is_lonely(board: str, cell: int) -> bool:
+    """Whether a crossing is on the first two lines and no stone is near it."""
+    size = size_of(board)
+    row, column = divmod(cell, size)
+    if 2 <= row < size - 2 and 2 <= column < size - 2:
+        return False
+    return not any(
+        board[line * size + other] != "."
+        for line in range(max(0, row - 2), min(size, row + 3))
+        for other in range(max(0, column - 2), min(size, column + 3))
+    )
 
 
 def likely_dead(state: Position, seat: Seat, rng: Rng) -> set[int]:
@@ -428,13 +465,18 @@ def likely_dead(state: Position, seat: Seat, rng: Rng) -> set[int]:
     count = max(4, round(40 * Effort.share))
     survived = [0] * len(state.board)
     for n in range(count):
-        for cell, stone in enumerate(random_end(state, (seat + n) % 2, draws)):
+        for cell, stone in enumerate(random_end(state, (seat + n) % 2, draws)[0]):
             survived[cell] += stone == state.board[cell]
     return {n for n, stone in enumerate(state.board) if stone != "." and survived[n] < count / 4}
 
 
-def bot(playouts: int) -> Any:
-    """Return a bot that plays the game to its end at random, so many times."""
+def bot(count: int, skill: float) -> Any:
+    """Return a bot.
+
+    Args:
+        count: the random games for a move on the smallest board.
+        skill: points for each stone that a move captures or saves, beside what the games say.
+    """
 
     def choose(state: Position, seat: Seat, rng: Rng) -> str:
         named = names(size_of(state.board))
@@ -444,22 +486,21 @@ def bot(playouts: int) -> Any:
         if state.stage == "agree":
             mine = {n for n in state.dead if state.board[n] == "XO"[seat]}
             return "agree" if mine <= likely_dead(state, seat, rng) else "resume"
-        if sensible(state, seat) == ["pass"]:
-            return "pass"
         if state.passes and (lead(state) > 0) == (seat == 0):
             return "pass"
-        share = (81 / len(state.board)) ** 2
-        return monte_carlo(
-            GAME,
-            state,
-            seat,
-            rng,
-            playouts=round(playouts * share),
-            sensible=sensible,
-            playout=playout,
+        cells = [n for n in GAME.legal(state, seat) if not is_eye(state.board, n, "XO"[seat])]
+        cells = [n for n in cells if not is_lonely(state.board, n)] or cells
+        if not cells:
+            return "pass"
+        draws = random.Random(rng.below(2**32))  # noqa: S311 - for playing only
+        games = max(4, round(count * Effort.share * (81 / len(state.board)) ** 1.6))
+        worth = gains(state, seat, draws, games)
+        best = max(
+            cells, key=lambda n: worth[n] + (skill and skill * stones_at_stake(state, seat, n))
         )
+        return named[best]
 
     return choose
 
 
-GAME.bots = {"house-easy": bot(60), "house": bot(300), "house-best": bot(900)}
+GAME.bots = {"house-easy": bot(20, 0.0), "house": bot(100, 2.0), "house-best": bot(700, 2.0)}

@@ -23,7 +23,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
-from pbmserv.letters.proof import MOST_FIELDS, opened_record, proof_of
+from pbmserv.letters.proof import MOST_FIELDS, opened_record, proof_of, proofs_of_searches
 from pbmserv.letters.rendering import Composed, Links, compose, excerpt
 from pbmserv.letters.replies import Mailto, answer_to, page_link, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
@@ -98,6 +98,9 @@ class Composer:
         game = shown.board.game if shown else "server"
         is_brief = _is_tiny(row, reader)
         proofs = [*reader.proofs.values()][:MOST_FIELDS]
+        fields = [one.short_field if is_brief else one.field for one in proofs]
+        searches = proofs_of_searches(row.letter, row.words)
+        fields += [search.field for search in searches[:MOST_FIELDS]]
         headers = Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
@@ -120,7 +123,7 @@ class Composer:
             # nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
             is_brief=is_brief,
-            records=tuple([one.short_field if is_brief else one.field for one in proofs]),
+            records=tuple(fields),
         )
         if headers.is_brief:
             return build(headers, composed.text, "")
@@ -182,6 +185,8 @@ class Composer:
         if len(reader.proofs) == 1 and reader.form != "spoken":
             values["proof"] = next(iter(reader.proofs.values()))
             values["opened"] = bool(reader.opened)
+        if row.letter == "seek" and reader.form != "spoken":
+            values["proof"] = next(iter(proofs_of_searches(row.letter, row.words)), None)
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
@@ -312,7 +317,8 @@ class Composer:
             is_answer = shown.reply == reader.answer
             own = reader.reply_to if is_answer else self.mail_domain.address_of(shown.reply)
         # Commands in the subject are read at the plain address only, where "Re:" prevents that.
-        subject = values["title"] if own else f"Re: {values['title']}"
+        # Each of the 96 links of a board repeats it, so that at a board it is short, and no blank.
+        subject = f"Board{scene.number}" if own and scene else f"Re: {values['title']}"
         values["mailto"] = Mailto(own or reader.reply_to, subject)
         most_links = Links.FEW if values["compact"] else Links.ALL
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")

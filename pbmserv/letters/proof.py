@@ -5,8 +5,9 @@ See decision 0151.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -92,6 +93,38 @@ def proof_of(shown: ShownBoard) -> BoardProof | None:
         _growths.clear()
     hashes = RecordHashes(pledge, seat, _growths).at(position)
     return BoardProof(shown.board.id, seat, position.turns_of(seat), pledge, hashes)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchProof:
+    """The pledge in a letter to a player who looks for opponents.
+
+    Attributes:
+        pledge: see `engine.chance.search_pledge`.
+    """
+
+    pledge: bytes
+
+    @property
+    def field(self) -> str:
+        """The value of the field ``Pbmserv-Record``."""
+        return f"search; pledge={self.pledge.hex()}"
+
+    @property
+    def line(self) -> str:
+        """The line below the text of a letter."""
+        return f"Pledge {short(self.pledge)}"
+
+    brief = line
+
+
+def proofs_of_searches(letter: str, words: Mapping[str, Any]) -> list[SearchProof]:
+    """Return the pledges in a letter of this kind with these words."""
+    parts = [part for line in words.get("lines", ()) for part in line["parts"]]
+    seeks = [part["words"] for part in parts if part["letter"] == "seek"]
+    if letter == "seek":
+        seeks.append(words)
+    return [SearchProof(bytes.fromhex(seek["pledge"])) for seek in seeks if seek.get("pledge")]
 
 
 def opened_record(connection: Connection, shown: ShownBoard) -> Attachment | None:

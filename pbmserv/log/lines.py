@@ -96,7 +96,7 @@ def reason(error: BaseException) -> str:
         return str(error)
     driver_error = getattr(error, "orig", None)  # SQLAlchemy's own text contains the statement
     if isinstance(driver_error, sqlite3.Error):
-        name = getattr(driver_error, "sqlite_errorname", "")  # absent if the driver complains
+        name = getattr(driver_error, "sqlite_errorname", "")  # Python's own errors have none
         is_state = name not in {"", "SQLITE_ERROR", "SQLITE_MISMATCH"}
         text = str(driver_error)
         return text if is_state or text.startswith("no such table: ") else name
@@ -105,7 +105,7 @@ def reason(error: BaseException) -> str:
         primary = getattr(getattr(driver_error, "diag", None), "message_primary", None)
         is_state = code[:2] in _STATE_CLASSES or code == _UNDEFINED_TABLE
         return f"{code} {primary}" if is_state and primary else str(code)
-    # Without a code the server was not reached: psycopg's text says which one.
+    # Without a code, the server could not be reached; the driver's text names only its address.
     return str(driver_error) if type(driver_error).__name__ == "OperationalError" else ""
 
 

@@ -48,8 +48,8 @@ class RepeatFilter(logging.Filter):
             error = record.exc_info[1] if record.exc_info else None
             return self._passes(record, ("fault", type(error).__name__, str(error)), 1)
         if hasattr(record, "network") and hasattr(record, "because"):
-            near = ("refusal", str(record.because), str(record.network))
-            return self._passes(record, near, FLOOD) and self._passes(record, ("all",), WIDE_FLOOD)
+            kind = ("refusal", str(record.because), str(record.network))
+            return self._passes(record, kind, FLOOD) and self._passes(record, ("all",), WIDE_FLOOD)
         return True
 
     def _passes(self, record: logging.LogRecord, kind: tuple[str, ...], most: int) -> bool:

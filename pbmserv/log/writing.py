@@ -64,15 +64,19 @@ class BackgroundHandler(QueueHandler):
 
 
 class _StderrHandler(logging.Handler):
-    """Writes lines to what `sys.stderr` is at that moment, and counts the lines it loses.
+    """Writes lines to the present `sys.stderr`, and counts the lines it loses.
 
-    It bypasses the stream's buffer: at exit the interpreter would wait for a buffer that a stuck
-    pipe keeps full.
+    It bypasses the stream's buffer: if a stuck pipe keeps that full, the interpreter waits for it
+    at exit.
+
+    Args:
+        formatter: formats the line about lost lines; all others come formatted.
     """
 
     def __init__(self, lines: Queue[logging.LogRecord], formatter: logging.Formatter) -> None:
         super().__init__()
-        self._lines, self._notices = lines, formatter
+        self._lines = lines
+        self.setFormatter(formatter)
         self.overflowed = 0
         self.is_abandoned = False
         self._failed = self._reported = 0
@@ -88,11 +92,27 @@ class _StderrHandler(logging.Handler):
         if not _write(record.getMessage()):
             self._failed += 1
         elif self.lost > self._reported and self._lines.empty():
-            facts = {"name": "pbmserv.log", "levelno": logging.WARNING, "levelname": "WARNING"}
-            lost = self.lost
-            words = {"msg": "log lines were lost", "lost": lost - self._reported}
-            if _write(self._notices.format(logging.makeLogRecord({**facts, **words}))):
-                self._reported = lost
+            self._report_lost(self.lost)
+
+    def _report_lost(self, lost: int) -> None:
+        """Write a line about lines lost since the last report, once stderr is read again."""
+        facts = {
+            "name": "pbmserv.log",
+            "levelno": logging.WARNING,
+            "levelname": "WARNING",
+            "msg": "log lines were lost",
+            "lost": lost - self._reported,
+        }
+        if _write(self.format(logging.makeLogRecord(facts))):
+            self._reported = lost
+
+
+class _PlainHandler(logging.StreamHandler[TextIO]):
+    """Writes lines in the calling thread."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
 
 
 def _write(line: str) -> bool:
@@ -114,9 +134,11 @@ def _write(line: str) -> bool:
 def configure(level: int | str, style: Style = "text", *, forks: bool = False) -> None:
     """Log our records from *level* (``"INFO"`` …) and libraries' warnings to stderr.
 
-    Below WARNING libraries quote mails and statements. A process that *forks* writes its lines
-    itself, without a thread. A second call replaces the first one's setup. In JSON, warnings of
-    Python and uncaught errors are lines, too.
+    Libraries' lines below WARNING quote mails and statements. In JSON, warnings of Python and
+    uncaught errors are lines, too. A second call replaces the first one's setup.
+
+    Args:
+        forks: the process forks, so it writes its lines without a thread, which no fork would have.
     """
     root = logging.getLogger()
     for handler in list(root.handlers):
@@ -161,14 +183,6 @@ def notice(text: str, level: int = logging.WARNING) -> None:
         return
     for line in text.splitlines():
         _log.log(level, "%s", line.strip())
-
-
-class _PlainHandler(logging.StreamHandler[TextIO]):
-    """Writes lines at once."""
-
-    def __init__(self, formatter: logging.Formatter) -> None:
-        super().__init__()
-        self.setFormatter(formatter)
 
 
 def lost() -> int:

@@ -389,15 +389,16 @@ def _feistel(key: bytes, number: int, rounds: Iterable[int]) -> int:
 
 
 def _hmac(key: bytes, words: bytes) -> bytes:
-    """Return an HMAC-SHA-256. A letter needs twenty, and to begin one takes longest."""
-    begun = _begun(key).copy()
-    begun.update(words)
-    return begun.digest()
+    """Return an HMAC-SHA-256 (RFC 2104), faster than `hmac`: a letter needs twenty."""
+    inner, outer = _pads(key)
+    return hashlib.sha256(outer + hashlib.sha256(inner + words).digest()).digest()
 
 
 @lru_cache(maxsize=64)
-def _begun(key: bytes) -> hmac.HMAC:
-    return hmac.new(key, digestmod="sha256")
+def _pads(key: bytes) -> tuple[bytes, bytes]:
+    """Return the key for the inner and the outer hash; *key* has at most 64 octets."""
+    padded = key.ljust(64, b"\0")
+    return bytes([octet ^ 0x36 for octet in padded]), bytes([octet ^ 0x5C for octet in padded])
 
 
 def _swapped(number: int) -> int:

@@ -180,6 +180,7 @@ def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
         database = Database(url)
         try:
             if may_upgrade and not database.is_sqlite:
+                _require_utf8(database)
                 _require_sessions(database)
             if may_upgrade or (store == "mail" and _is_new(database)):
                 schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
@@ -191,6 +192,22 @@ def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
     except (DBAPIError, OSError) as error:
         raise ServerFault(f"{blank_passwords(url)} cannot be used: {error_line(error)}") from None
     return database
+
+
+def _require_utf8(database: Database) -> None:
+    """Refuse a database whose encoding does not hold every character.
+
+    Raises:
+        StartRefused: it has another encoding.
+    """
+    from pbmserv.store.core.postgresql import encoding_of  # loads the driver
+
+    encoding = encoding_of(database.reading)
+    if encoding != "UTF8":
+        raise StartRefused(
+            f"{blank_passwords(database.url)} has the encoding {encoding}, which cannot keep every "
+            "letter that players write; make it anew: createdb --encoding=UTF8 --template=template0"
+        )
 
 
 def _require_sessions(database: Database) -> None:

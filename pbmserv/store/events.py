@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from pbmserv.engine.ratings import NEWCOMER
 from pbmserv.store.core.statements import columns_of, insert_into
+from pbmserv.store.shared_boxes import all_finished
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, ratings
@@ -120,7 +121,7 @@ class Pairing:
     """A game of an event.
 
     Attributes:
-        second_id: `None` for a bye, and for a box of a duplicate event, which all players share.
+        second_id: `None` for a bye.
         first_points, second_points: 2 for a win, 1 for a draw; `None` if the game runs or does not
             count.
         reason: why it is over, ``""`` if it is not; ``removed`` if it does not count.
@@ -165,7 +166,7 @@ _IS_DUE = or_(
         events.c.status.in_((EventStatus.OPEN, EventStatus.RUNNING)),
         events.c.round > 0,
         events.c.due_at > bindparam("soon"),
-        _HAS_ENDED_GAME,
+        or_(_HAS_ENDED_GAME, all_finished(events.c.id)),
     ),
 )
 SOON = timedelta(hours=1)
@@ -521,6 +522,20 @@ def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Ev
     return [_event(row) for row in rows]
 
 
+def of_team(connection: Connection, team_id: int, most: int) -> list[tuple[Event, int | None]]:
+    """Return the newest events that a team has entered, each with its place there at the end."""
+    entered = connection.execute(
+        select(entries.c.event_id, func.min(entries.c.place))
+        .where(entries.c.team_id == team_id)
+        .group_by(entries.c.event_id)
+        .order_by(entries.c.event_id.desc())
+        .limit(most)
+    ).all()
+    places = {row[0]: row[1] for row in entered}
+    rows = connection.execute(_EVENT.where(events.c.id.in_(places)).order_by(events.c.id.desc()))
+    return [(event, places[event.id]) for event in map(_event, rows)]
+
+
 @dataclass(frozen=True, slots=True)
 class LastPlace:
     """The place of a player in an earlier season of a league.
@@ -682,7 +697,7 @@ def first_board_of(connection: Connection, event_id: int, player_id: int) -> int
 def event_of_board(connection: Connection, board_id: int) -> int | None:
     """Return the event of a board, `None` if it belongs to none."""
     event_id: int | None = connection.execute(
-        select(pairings.c.event_id).where(pairings.c.board_id == board_id)
+        select(boards.c.event_id).where(boards.c.id == board_id)
     ).scalar()
     return event_id
 

@@ -20,7 +20,7 @@ name = "pbm-{key}"
 version = "0.1.0"
 description = "{title}, a game for pbmserv."
 requires-python = ">=3.11"
-dependencies = ["pbmserv"]
+# It needs pbmserv, which is no dependency here: an index may have another project of that name.
 
 [project.entry-points."pbmserv.games"]
 {key} = "pbm_{key}:GAME"
@@ -82,7 +82,9 @@ _README = """\
     pbmserv game check {key}
     pbmserv game try {key}
 
-Install it beside pbmserv and restart the server: `{key} challenge YOU FRIEND` begins a board.
+To give it to a server, run `pip wheel --no-deps .` and, with the pip of that server's environment,
+`pip install --no-index ./pbm_{key}-0.1.0-py3-none-any.whl`. Then restart the server:
+`{key} challenge YOU FRIEND` begins a board.
 """
 
 

@@ -9,16 +9,18 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from pbmserv.engine.chance import search_pledge
 from pbmserv.engine.position import Position
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
-from pbmserv.engine.record import JOIN, NO_SEED, Ply, Scoresheet, read_record
+from pbmserv.engine.protocol import races
+from pbmserv.engine.record import JOIN, NO_SEED, GameRecord, Ply, Scoresheet, read_record
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError, ServerFault
 from pbmserv.mail import reading_time
 from pbmserv.verifying.findings import Finding, Verdict, Wrong
 from pbmserv.verifying.letters import Hashes, Letter, Mailbox
-from pbmserv.verifying.records import check_result, check_sides, replay
+from pbmserv.verifying.records import check_result, check_sides, mark_of_sides, replay
 from pbmserv.verifying.shown_boards import check_shown_board
 
 _MOST_DRAWN = 2_000
@@ -92,6 +94,8 @@ class _Check:
         self._records = records
         self._mailbox = mailbox
         self._registry = registry
+        # The seats of those who got the letters.
+        self._seats = {hashes.seat for _, hashes in letters if hashes.seat is not None}
         self._title = ""
         self._findings: list[Finding] = []
 
@@ -132,7 +136,7 @@ class _Check:
 
         self._check_pledge(sheet)
         if check_sides(sheet):
-            self._note("sides")
+            self._note_sides(sheet)
         self._check_moves(sheet)
         if game is None:
             return False
@@ -177,6 +181,22 @@ class _Check:
             letter, hashes = self._pledges[0]
             if hashes.pledge != pledge_of(sheet.record):
                 raise Wrong("wrong-pledge", letter=letter)
+
+    def _note_sides(self, sheet: Scoresheet) -> None:
+        """Note from what the sides were drawn, and whether a letter fixed the seed before."""
+        mark = mark_of_sides(sheet)
+        if not mark:
+            self._note("sides")
+            return
+        finder = sheet.record.plies[0].seat
+        pledge = search_pledge(sheet.record.seed)
+        letters = [letter for letter in self._mailbox.letters if pledge in letter.searches]
+        self._note(
+            "sides-mixed",
+            name=sheet.names[finder],
+            letter=letters[0] if letters else None,
+            waited=any(seat != finder for seat in self._seats),
+        )
 
     def _check_moves(self, sheet: Scoresheet) -> None:
         """Compare the newest move of each letter with the moves of the record."""
@@ -246,6 +266,8 @@ class _Check:
 
     def _note_chance(self, sheet: Scoresheet, start: Position) -> None:
         """Note the mails that were mixed into chance, and those that could have been."""
+        is_alone = sheet.record.seats == 1
+        finder = mark_of_sides(sheet)
         for ply in sheet.record.plies:
             name = sheet.names[ply.seat]
             if not ply.mark:
@@ -253,24 +275,38 @@ class _Check:
                     self._note("not-mixed", name=name)
                 continue
             if ply.text == JOIN:
-                how = f"with which {name} accepted"
-                chance = "the first draw and all chance after it"
+                did = "began" if is_alone else "found opponents" if finder else "accepted"
+                how = f"with which {name} {did}"
+                first = "the sides" if finder else "the first draw"
+                chance = "the box" if is_alone else f"{first} and all chance after it"
             else:
                 how = f"of {name} with move {ply.number}"
                 chance = "all chance from there on"
-            self._note(self._kind_of_mark(ply.mark), name=name, how=how, chance=chance)
+            self._note(self._kind_of_mark(ply), name=name, how=how, chance=chance)
         if start.draws and not any(ply.text == JOIN and ply.mark for ply in sheet.record.plies):
-            self._note("drawn-alone")
+            self._note("box-alone" if is_alone else "drawn-alone")
+        elif _names_box(start.game, sheet.record):
+            self._note("box-named")
 
-    def _kind_of_mark(self, mark: str) -> str:
-        """Return the finding for a mail that was mixed into chance."""
-        if mark in self._mailbox.marks:
+    def _kind_of_mark(self, ply: Ply) -> str:
+        """Return the finding for the mail of a ply that was mixed into chance."""
+        if ply.mark in self._mailbox.marks:
             return "mixed"
-        return "mixed-answered" if mark in self._mailbox.answered else "mixed-unseen"
+        if ply.mark in self._mailbox.answered:
+            return "mixed-answered"
+        return "mixed-unknown" if ply.seat in self._seats else "mixed-unseen"
 
     def _note_signatures(self) -> None:
         unsigned = sum(not letter.is_signed for letter, _ in self._letters)
         self._note("signatures", unsigned=unsigned, letters=len(self._letters))
+
+
+def _names_box(game: AnyGame, record: GameRecord) -> bool:
+    """Return whether the options of a record name the box that all its players solve."""
+    if not races(game):
+        return False
+    options = game.options(record.options, record.seats)
+    return bool(game.without_box(options) != options)
 
 
 def _with_hashes(hashes: Hashes, by_hash: dict[RecordHash, list[Position]]) -> list[Position]:

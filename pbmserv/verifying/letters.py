@@ -6,7 +6,7 @@ Anybody may have written these mails, so nothing here trusts them, and everythin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -39,6 +39,7 @@ _SHORT_FIELD = re.compile(
     r"board=([0-9]{1,9})(?:; seat=([0-9]))?; turns=([0-9]{1,6}); "
     rf"record=([0-9a-f]{{{SHORT_DIGITS}}})"
 )
+_SEARCH = re.compile(rf"search; pledge={_HASH}")
 _SIGNER = re.compile(r"(?:^|;)\s*d\s*=\s*([A-Za-z0-9.-]{1,253})\s*(?:;|$)")
 _IDENTITY = re.compile(r"<[!-;=?-~]{3,900}>")
 
@@ -69,6 +70,7 @@ class Letter:
         kind: the kind of letter, by its Feedback-ID.
         text: the plain text.
         hashes: one for each board.
+        searches: the pledges of seeds for boards whose players are not found yet.
         is_signed: whether it has a DKIM signature of its From domain; nothing here checks it.
     """
 
@@ -78,6 +80,7 @@ class Letter:
     kind: str
     text: str = field(repr=False)
     hashes: tuple[Hashes, ...] = ()
+    searches: frozenset[bytes] = frozenset()
     is_signed: bool = False
 
 
@@ -121,7 +124,8 @@ class Mailbox:
         if (own := message_id(headers)) and len(self.marks) < _MOST_MARKS:
             self.marks.add(mail_mark(own))
         hashes = tuple(_hashes(headers))
-        if not hashes and FIRST_LINE.encode() not in raw:
+        searches = frozenset(_searches(headers))
+        if not (hashes or searches) and FIRST_LINE.encode() not in raw:
             return
         text = ""
         with suppress(MailError):
@@ -133,9 +137,10 @@ class Mailbox:
             first(headers, "feedback-id").partition(":")[0],
             text,
             hashes,
+            searches,
             _is_signed(headers),
         )
-        if hashes:
+        if hashes or searches:
             self.letters.append(letter)
             answered = _IDENTITY.findall(first(headers, "in-reply-to")[:1_000])
             self.answered.update(map(mail_mark, answered[:1]))
@@ -164,6 +169,13 @@ def _hashes(headers: Headers) -> list[Hashes]:
         seat_number = None if seat is None else int(seat)
         read.append(Hashes(int(board), seat_number, int(turns), pledge, record, move))
     return read
+
+
+def _searches(headers: Headers) -> Iterator[bytes]:
+    for value in headers.get("pbmserv-record", ())[:MOST_FIELDS]:
+        match = _SEARCH.fullmatch(" ".join(value.split()))
+        if match is not None:
+            yield bytes.fromhex(match[1])
 
 
 def _is_signed(headers: Headers) -> bool:

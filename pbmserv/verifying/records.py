@@ -7,13 +7,19 @@ from typing import Any
 from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.position import Position, opening
-from pbmserv.engine.record import Scoresheet, result_of
+from pbmserv.engine.record import JOIN, Scoresheet, result_of
 from pbmserv.mail import reading_time
 from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.verifying.findings import Wrong
 
 MOST_WORK = 20_000
 """Work of a record that is replayed (`engine.position.work_of`): far more than a server allows."""
+
+
+def mark_of_sides(sheet: Scoresheet) -> str:
+    """Return the mark of the mail that found opponents, ``""`` if none is mixed into the sides."""
+    first = next(iter(sheet.record.plies), None)
+    return first.mark if sheet.sides_drawn and first is not None and first.text == JOIN else ""
 
 
 def check_sides(sheet: Scoresheet) -> bool:
@@ -26,7 +32,7 @@ def check_sides(sheet: Scoresheet) -> bool:
     """
     if not sheet.sides_drawn or any(name.startswith(NEUTRAL) for name in sheet.names):
         return False
-    drawn = drawn_sides(sheet.record.seed, sheet.names)
+    drawn = drawn_sides(sheet.record.seed, sheet.names, mark_of_sides(sheet))
     if tuple(drawn) != sheet.names:
         raise Wrong("wrong-sides", drawn=" - ".join(drawn))
     return True

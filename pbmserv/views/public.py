@@ -208,12 +208,12 @@ class EventPage(EventLine):
         options: options of its boards.
         least: fewest players.
         size: most players of a group.
-        boxes: boards of a duplicate event, one for each box.
+        boxes: numbers of the boxes of a duplicate event, once it has begun.
         own: a player holds it.
         move_days, total_days: days for a move, and for all moves of a game.
         waiting: players who are in no group yet.
-        first: the first group of this page.
-        groups: number of groups.
+        first: the first group of this page, or the part of a duplicate event's table.
+        groups: number of groups, or of parts with at most a hundred players.
         sections: the groups.
     """
 
@@ -232,6 +232,20 @@ class EventPage(EventLine):
 
 
 @dataclass(frozen=True, slots=True)
+class TeamResult:
+    """An event of a team.
+
+    Attributes:
+        place: the team's place in its group; ``None`` before the end.
+    """
+
+    event: int
+    name: str
+    status: str
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class TeamPage:
     """A team.
 
@@ -240,6 +254,7 @@ class TeamPage:
         members: in the order of the boards; those behind the first ones are reserves.
         boards: members who play a match.
         created: a day in ISO 8601.
+        events: its newest events; empty in a list of teams.
     """
 
     team: int
@@ -249,6 +264,7 @@ class TeamPage:
     members: Sequence[PublicName]
     boards: int
     created: str
+    events: Sequence[TeamResult]
 
 
 @dataclass(frozen=True, slots=True)

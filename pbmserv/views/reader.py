@@ -15,7 +15,7 @@ from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import GameAway, Misread, MoveError, PlayerError, ServerFault, StoreAway
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.store import solo
+from pbmserv.store import shared_boxes
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -78,7 +78,7 @@ class BoardReader:
             newest = self._positions[board_id] = self.positions.newest(self.connection, board)
             self.positions.remember({board_id: newest})
         position = newest if ply in {None, newest.number} else newest.at(ply)
-        daily = solo.daily_of_board(self.connection, board_id) if board.seats == 1 else None
+        shared = shared_boxes.of_board(self.connection, board_id) if board.seats == 1 else None
         own, reply, is_beginner = None, None, False  # a player who lost the seat is a spectator
         if seat is not None and player is not None and board.sitters[seat].player_id == player.id:
             own = Seat(seat)
@@ -86,8 +86,8 @@ class BoardReader:
             reply = ReplyAddress(Purpose.BOARD, player.id, board_id, turn, player.reply_epoch)
             is_early = turn <= _FIRST_TURNS * (1 if position.apart else board.seats)
             is_beginner = is_early and boards.is_first(self.connection, board, player.id)
-        is_shut = seat is not None and daily is not None and not daily.solved
-        number = daily.number if daily else 0
+        is_shut = seat is not None and shared is not None and not shared.solved
+        number = shared.daily_number if shared else 0
         return ShownBoard(board, position, own, number, reply, is_beginner, is_shut)
 
 
@@ -100,7 +100,7 @@ class ShownBoard:
         daily: number of this box of the day; 0 for other boards.
         reply: what the seat's reply address says; ``None`` without a seat.
         is_beginner: whether the reader is new to the game.
-        is_shut: whether this is a box of the day that was not solved. Its hidden facts stay hidden
+        is_shut: whether this is a shared box that was not solved. Its hidden facts stay hidden
             unless the letter says that it is ``opened``.
     """
 
@@ -144,8 +144,8 @@ def page_scene(
     connection: Connection, board: BoardRow, position: Position, seat: Seat | None
 ) -> BoardScene:
     """Return the scene for the page of a seat, or of spectators (``None``)."""
-    daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-    shown = ShownBoard(board, position, seat, daily.number if daily else 0)
+    shared = shared_boxes.of_board(connection, board.id) if board.seats == 1 else None
+    shown = ShownBoard(board, position, seat, shared.daily_number if shared else 0)
     has_moved = position.ply is not None and seat in {None, position.ply.seat}
     return shown.scene({"event": "moved" if has_moved else ""})
 

@@ -15,12 +15,14 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy import Connection
 
-from pbmserv.store import solo
+from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.solo import EPOCH
+from pbmserv.store.shared_boxes import EPOCH
 
-Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box-chosen"]
+Spoils: TypeAlias = Literal[
+    "", "daily-today", "daily-runs", "event-box-runs", "origin-runs", "box-chosen"
+]
 """Why a box must stay hidden, as the code of a refusal; "" if it need not."""
 
 _RUNNING = frozenset({"proposed", "active"})
@@ -29,18 +31,20 @@ _RUNNING = frozenset({"proposed", "active"})
 def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
     """Return why a board must stay hidden from people who do not play it; "" if it need not.
 
-    The box of the day is hidden until its day (UTC) is over and all its players have finished; a
-    copy, until the board that it was made from is over; a box that a player chose, until the day
-    after the board ended, since it may be that day's box.
+    A box that several players get is hidden until all have finished it, and the box of the day also
+    until its day (UTC) is over; a copy, until the board that it was made from is over; a box that a
+    player chose, until the day after the board ended, since it may be that day's box.
     """
     origin = board if board.origin is None else boards.load(connection, board.origin)
     assert origin is not None
-    daily = solo.daily_of_board(connection, origin.id) if origin.seats == 1 else None
+    shared = shared_boxes.of_board(connection, origin.id) if origin.seats == 1 else None
     today = _day(now)
-    if daily is not None:
-        if daily.day == today:
+    if shared is not None:
+        if shared.day == today:
             return "daily-today"
-        return "daily-runs" if solo.still_run(connection, origin.game, daily.day) else ""
+        if not shared_boxes.is_played(connection, shared.box_id):
+            return ""
+        return "event-box-runs" if shared.day is None else "daily-runs"
     if board.origin is not None and origin.status in _RUNNING:
         return "origin-runs"
     if not origin.comparable:
@@ -50,12 +54,12 @@ def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
 
 
 def is_shut(connection: Connection, now: datetime, board: BoardRow) -> bool:
-    """Return whether a box of the day stays hidden even from its own player, who did not solve it.
+    """Return whether a shared box stays hidden even from its own player, who did not solve it.
 
-    A player who gave up could otherwise play it under another name.
+    A player who gave up could otherwise play it under another name, or tell a friend.
     """
-    daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-    return daily is not None and not daily.solved and bool(spoils(connection, now, board))
+    shared = shared_boxes.of_board(connection, board.id) if board.seats == 1 else None
+    return shared is not None and not shared.solved and bool(spoils(connection, now, board))
 
 
 def _day(moment: datetime) -> int:

@@ -307,8 +307,8 @@ class Board(Shown):
     """A board as everybody may see it, after so many turns.
 
     Attributes:
-        kept: why it is shown as it was at first: "daily-today", "daily-runs", "origin-runs" or
-            "box-chosen"; "" = it is not.
+        kept: why it is shown as it was at first: "daily-today", "daily-runs", "event-box-runs",
+            "origin-runs" or "box-chosen"; "" = it is not.
         turn: after so many turns it is shown.
         turns: so many there are.
         waiting: who is to move.

@@ -62,7 +62,7 @@ def build(
     application = Starlette(
         routes=[  # the first match counts
             *board_routes(printer, web_requests, help_pages),
-            *front_routes(printer, web_requests, allowance, help_pages),
+            *front_routes(printer, web_requests, help_pages),
             Route("/help", site.help),
             Route("/help/{topic}", site.help),
             *health_routes(health, numbers=False),

@@ -14,25 +14,22 @@ from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.views.names import PublicName
 from pbmserv.views.public import Finished
 from pbmserv.views.texts import refusal_sentence
-from pbmserv.web.allowance import Allowance
 from pbmserv.web.client_network import network_of
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import BRIEFLY, PRIVATE, Printer, Rendered, html, read_form, tagged
 
 LONGEST_FORM = 2_000
 """Octets of a form."""
-RENDERED_S = 0.3
+RENDERED_S = 60
 """Seconds for which the front page stays in the cache."""
 LATEST = 12
 """Finished boards whose players the front page names."""
 MOST_NAMES = 12
 
 
-def front_routes(
-    printer: Printer, web_requests: WebRequests, allowance: Allowance, help_pages: HelpPages
-) -> list[Route]:
+def front_routes(printer: Printer, web_requests: WebRequests, help_pages: HelpPages) -> list[Route]:
     """Return the routes of these pages."""
-    pages = _FrontPages(printer, web_requests, allowance, help_pages)
+    pages = _FrontPages(printer, web_requests, help_pages)
     return [Route("/", pages.front), Route("/signup", pages.signup, methods=["GET", "POST"])]
 
 
@@ -43,12 +40,10 @@ class _FrontPages:
         self,
         printer: Printer,
         web_requests: WebRequests,
-        allowance: Allowance,
         help_pages: HelpPages,
     ) -> None:
         self._printer = printer
         self._web_requests = web_requests
-        self._allowance = allowance
         self._rendered = Rendered(1)
         keys = [game.key for game in printer.pages.games]
         self._rules = {key for key in keys if help_pages.page(key) is not None}
@@ -56,13 +51,14 @@ class _FrontPages:
     async def front(self, request: Request) -> Response:
         """Show the front page, rendered once a minute for all readers, or when its names change.
 
-        So a name leaves the page as soon as its player wants none there.
+        So a name leaves the page as soon as its player wants none there. A reader whose share is
+        used up can still see it, since it costs so little.
         """
         names = players_of(await self._web_requests.public.finished("", LATEST) or ())
         page = await self._rendered.get(
             "front",
             (int(monotonic() // RENDERED_S), tuple(names)),
-            lambda: self._allowance.spend(request, lambda: self._front(names)),
+            lambda: self._front(names),
         )
         return tagged(request, page or b"", headers=BRIEFLY)
 

@@ -25,7 +25,7 @@ from sqlalchemy import func, select
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.mail.reply_address import mailbox_secret
-from pbmserv.store import solo
+from pbmserv.store import shared_boxes
 from pbmserv.store.tables.mail import outbox
 from pbmserv.web.operator_sessions import new_token
 
@@ -171,9 +171,9 @@ def running(world: World) -> None:
 def atoms_of_day(world: World, number: int) -> list[str]:
     """Return the atoms of the box of the day."""
     with world.server.server.database.reading.connect() as connection:
-        words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
-    assert words is not None
-    options = GAME.options(words, 1)
+        box = shared_boxes.of_day(connection, "blackbox", shared_boxes.day_of_number(number))
+    assert box is not None
+    options = GAME.options(box.options, 1)
     return [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
 
 

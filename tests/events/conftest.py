@@ -12,7 +12,7 @@ from seasons import Field
 
 from pbmserv.engine import registry
 
-NAMES = ("ann", "bob", "cleo", "dan", "eve", "finn", "gus", "hal", "ivy")
+NAMES = ("ann", "bob", "cleo", "dan", "eve", "finn", "gus", "hal", "ivy", "jack")
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,13 @@ from seasons import GAME, Field, kinds_to
 from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.service.events import shared_boxes as shared
+from pbmserv.service.events.tables import Contestant, around, compare
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards
+from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -29,6 +33,13 @@ def _begun(players: Field) -> None:
     players.server.operators.do(OLGA, create)
     players.all_say("event join 1")
     players.until(1, EventStatus.RUNNING)
+
+
+def _boards(players: Field, name: str) -> list[int]:
+    """Return a player's boards in event 1, by box."""
+    with players.server.server.database.reading.connect() as connection:
+        rows = shared_boxes.results(connection, 1)
+    return [row.board_id for row in rows if row.userid == name and row.board_id is not None]
 
 
 def _marks(players: Field) -> dict[str, list[str]]:
@@ -52,16 +63,20 @@ def _solves(players: Field, name: str, number: int) -> list[Posted]:
 def test_the_table_compares_and_the_event_ends_on_its_day(field: Callable[[int], Field]) -> None:
     players = field(3)
     _begun(players)
-    numbers = players.event(1)["boxes"]
-    assert len(numbers) == 3
+    assert players.event(1)["boxes"] == [1, 2, 3]
+    of_player = {name: _boards(players, name) for name in players.names}
     with players.server.server.database.reading.connect() as connection:
-        made = [boards.load(connection, number) for number in numbers]
-    assert all(board is not None and len(board.sitters) == 3 for board in made)
-    assert len({board.options for board in made if board is not None}) == 3
-    for number in numbers:
+        made = {
+            name: [boards.load(connection, number) for number in numbers]
+            for name, numbers in of_player.items()
+        }
+    options = {name: [board.options for board in row if board] for name, row in made.items()}
+    assert options["ann"] == options["bob"] == options["cleo"]
+    assert len(set(options["ann"])) == 3
+    for number in of_player["ann"]:
         players.server.send(address_of("ann"), f"blackbox solve {number} ann {PASSWORD}")
-    first = numbers[0]
-    _solves(players, "bob", first)
+    _solves(players, "bob", of_player["bob"][0])
+    first = of_player["cleo"][0]
     players.server.send(address_of("cleo"), f"blackbox move {first} cleo {PASSWORD} 1")
     assert _marks(players) == {
         "ann": ["finished"] * 3,
@@ -88,9 +103,9 @@ def test_who_leaves_harms_nobody(field: Callable[[int], Field]) -> None:
         "bob": ["finished"] * 3,
         "cleo": ["finished"] * 3,
     }
-    for number in players.event(1)["boxes"]:
+    for number in _boards(players, "ann"):
         answers = _solves(players, "ann", number)
-        assert any("won the race" in one.text for one in answers)
+        assert any('reply "events 1"' in " ".join(one.text.split()) for one in answers)
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
     assert players.table(1) == [("ann", 12), ("bob", 3), ("cleo", 3)]
@@ -104,6 +119,39 @@ def test_what_operators_cannot_do(field: Callable[[int], Field]) -> None:
     with pytest.raises(OperatorError, match="has no duplicate events"):
         operators.do(OLGA, partial(events.create_event, kind="duplicate", game=GAME, starts=day))
     _begun(players)
-    (board, *_) = players.event(1)["boxes"]
+    (board, *_) = _boards(players, "ann")
     with pytest.raises(OperatorError, match="nobody wins board"):
         operators.do(OLGA, partial(events.decide, number=board, result="first"))
+
+
+def _result(player: int, rank: int | None, score: int | None) -> SharedBoard:
+    return SharedBoard(player, f"p{player}", 1, None, 1, 1, player, rank, score)
+
+
+def test_places_at_a_box() -> None:
+    results = [
+        _result(1, SOLVED, 7),
+        _result(2, GIVEN_UP, 0),
+        _result(3, WRONG, 20),
+        _result(4, SOLVED, 7),
+        _result(5, SOLVED, 4),
+    ]
+    assert shared.places(results) == {1: {5: 1, 1: 2, 4: 2, 3: 4, 2: 5}}
+    assert shared.places([*results, _result(6, None, None)]) == {}  # somebody still plays
+    assert shared.places(results[1:3]) == {1: {2: 1, 3: 1}}  # nobody solved it
+
+
+def test_a_long_table_has_parts_and_a_letter_shows_the_lines_around_the_reader() -> None:
+    count = 3 * shared.LINES // 2
+    players = range(1, count + 1)
+    contestants = [Contestant(player, 0, 0.0) for player in players]
+    places = {player: player for player in players}
+    lines = compare(contestants, [places], dict.fromkeys(players, 0))
+    assert (lines[0].won, lines[0].points) == (count - 1, 2 * (count - 1))
+    assert (lines[-1].lost, lines[-1].points) == (count - 1, 0)
+    assert shared.count_parts(count) == 2
+    assert list(shared.parts(lines, 1).values()) == [lines[: shared.LINES]]
+    assert list(shared.parts(lines, 2).values()) == [lines[shared.LINES :]]
+    assert shared.parts(lines, 3) == {}
+    shown = [line.place for line in around(lines, 60)]
+    assert shown == [1, 2, 3, 4, 5, 57, 58, 59, 60, 61, 62, 63]

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -18,25 +19,31 @@ from seasons import GAME, Field, gather
 from sqlalchemy import select
 
 from pbmserv.service.events import letters
-from pbmserv.store import events
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.events import create_event
+from pbmserv.store import events, shared_boxes
 from pbmserv.store.tables import boards, outbox
 from pbmserv.store.tables.events import EventStatus
 
 NAMES = tuple(f"p{number:02}" for number in range(17))  # in groups of six, six and five
 
 
-def _start_and_die(folder: Path, url: str, now: datetime, groups: int) -> None:
-    """Run the scheduler until it has begun some groups, and die in the transaction of the next."""
-    start_letters = letters.start_letters
+def _start_and_die(folder: Path, url: str, now: datetime, groups: int, made_by: str) -> None:
+    """Run the scheduler until it has begun some groups, and die in the transaction of the next.
+
+    Args:
+        made_by: the function that makes the letter, or the letters, of a group.
+    """
+    make_letters = getattr(letters, made_by)
     seen = []
 
     def die(*args: object, **values: object) -> object:
         seen.append(args)
         if len(seen) > groups:
             os.kill(os.getpid(), signal.SIGKILL)
-        return start_letters(*args, **values)  # type: ignore[arg-type]
+        return make_letters(*args, **values)
 
-    letters.start_letters = die  # type: ignore[assignment]
+    setattr(letters, made_by, die)
     with _running_at(folder, url, now):
         pass
 
@@ -53,10 +60,12 @@ def _running_at(folder: Path, url: str, now: datetime) -> Iterator[Indoors]:
 
 
 @contextmanager
-def _killed_and_resumed(folder: Path, url: str, now: datetime, groups: int) -> Iterator[Indoors]:
+def _killed_and_resumed(
+    folder: Path, url: str, now: datetime, groups: int, made_by: str = "start_letters"
+) -> Iterator[Indoors]:
     """Yield a server that has gone on a minute after it was killed in the start of an event."""
     process = multiprocessing.get_context("fork").Process(
-        target=_start_and_die, args=(folder, url, now, groups)
+        target=_start_and_die, args=(folder, url, now, groups, made_by)
     )
     process.start()
     process.join(60)
@@ -132,3 +141,44 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(
     pairs = [{game.first_id, game.second_id} for game in games]
     assert pairs == [{1, 5}, {2, 6}, {3, 7}, {4, 8}]
     assert len(made) == 4
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_duplicate_event_goes_on_where_it_was_killed(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    names = tuple(f"p{number:03}" for number in range(100))
+    with indoors(tmp_path, url) as server:
+        players = Field(server, names)
+        now = server.server.clock.now()
+        day = f"{now + timedelta(days=3):%Y-%m-%d}"
+        create = partial(create_event, kind="duplicate", game="blackbox", starts=day)
+        server.operators.do(Signature("olga", "They asked for it."), create)
+        ids = list(range(1, 101))
+        server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
+        server.server.door_stage.run_once()  # no mail waits
+        starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
+    dealt = 45  # four portions of ten players, and half of the next
+    with (
+        _killed_and_resumed(tmp_path, url, starts_at, dealt, "box_letter") as server,
+        server.server.database.reading.connect() as connection,
+    ):
+        event = events.load(connection, 1)
+        assert event is not None
+        assert event.status == EventStatus.RUNNING
+        rows = shared_boxes.results(connection, 1)
+        made = connection.execute(
+            select(boards.c.id, boards.c.options).where(boards.c.event_id == 1)
+        ).all()
+        letters_sent = connection.execute(
+            select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "event-begins")
+        ).all()
+    assert sorted(player_id for player_id, _ in letters_sent) == ids
+    assert {(words["count"], *words["players"]) for _, words in letters_sent} == {(100,)}
+    assert [(row.number, row.player_id) for row in rows] == [
+        (number, player_id) for number in (1, 2, 3) for player_id in ids
+    ]
+    assert {row.board_id for row in rows} == {board.id for board in made}
+    assert len(made) == 300
+    assert len({tuple(board.options) for board in made}) == 3

@@ -11,10 +11,12 @@ from indoors import Indoors, indoors
 from sqlalchemy import Connection
 
 from pbmserv.service.events.kinds.registry import SERVERS
-from pbmserv.store import events
-from pbmserv.store.boards import boards
+from pbmserv.store import events, shared_boxes
+from pbmserv.store.boards import boards, histories
 from pbmserv.store.events import Drawn, Pairing
 from pbmserv.store.operators import events as watched_games
+from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
+from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 NOW = datetime(2027, 1, 4, tzinfo=UTC)
@@ -105,6 +107,87 @@ def _run(connection: Connection) -> None:
     assert watched == [("bob", "ann", "1", "1", str(board))]
 
     _check_people(connection, first)
+
+
+def test_each_statement_about_shared_boxes(server: Indoors) -> None:
+    server.server.writer.submit(_share).result()
+
+
+def _share(connection: Connection) -> None:
+    event = _event(connection, "duplicate")
+    events.enter(connection, event, [1, 2, 3], NOW)
+    events.change(connection, event, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
+    box = shared_boxes.add(connection, "blackbox", ["-race"], event_id=event, number=1)
+    assert shared_boxes.add(connection, "blackbox", ["-x"], event_id=event, number=1) == box
+    shared_boxes.give(connection, box.id, [1, 2, 3])
+    assert shared_boxes.of_event(connection, event) == [box]
+    assert shared_boxes.without_board(connection, event, 2) == [1, 2]
+    assert shared_boxes.userids(connection, box.id, 2) == ["ann", "bob"]
+    assert shared_boxes.count_players(connection, box.id) == 3
+    numbers = [_solo(connection, player, event) for player in (1, 2)]
+    for player, number in enumerate(numbers, 1):
+        shared_boxes.set_board(connection, box.id, player, number)
+    boards.finish(connection, numbers[0], {"places": [1], "reason": "solved"}, NOW)
+    shared_boxes.settle(connection, box.id, 1, SOLVED, 7)
+    first = shared_boxes.of_board(connection, numbers[0])
+    assert first is not None
+    assert (first.rank, first.score, first.daily_number) == (SOLVED, 7, 0)
+    assert shared_boxes.is_played(connection, box.id)
+    assert histories.of_player(connection, 1, None, 9) == []  # its result is secret
+    assert [row.player_id for row in shared_boxes.unfinished(connection, event, 9)] == [2, 3]
+    assert events.due(connection, NOW, 9) == []
+    boards.set_status(connection, numbers[1], BoardStatus.DECLINED)
+    ended = shared_boxes.ended_without_result(connection, event)
+    assert [row.player_id for row in ended] == [2]
+    shared_boxes.settle(connection, box.id, 2, GIVEN_UP, 0)
+    shared_boxes.settle(connection, box.id, 3, GIVEN_UP, 0)
+    assert not shared_boxes.is_played(connection, box.id)
+    assert [game.board for game in histories.of_player(connection, 1, None, 9)] == [numbers[0]]
+    assert events.due(connection, NOW, 9) == [event]
+    ranks = [row.rank for row in shared_boxes.results(connection, event)]
+    assert ranks == [SOLVED, GIVEN_UP, GIVEN_UP]
+
+
+def test_each_statement_about_boxes_of_the_day(server: Indoors) -> None:
+    server.server.writer.submit(_share_daily).result()
+
+
+def _share_daily(connection: Connection) -> None:
+    daily = shared_boxes.add(connection, "blackbox", ["-race"], day=9)
+    shared_boxes.add(connection, "blackbox", ["-race"], day=8)
+    number = _solo(connection, 1, None)
+    shared_boxes.give(connection, daily.id, [1], number)
+    shared_boxes.settle(connection, daily.id, 1, SOLVED, 3)
+    shared_boxes.move(connection, 1, 2)
+    assert shared_boxes.first_try(connection, [2], "blackbox", 9) == number
+    assert shared_boxes.of_day(connection, "blackbox", 9) == daily
+    assert shared_boxes.days(connection, "blackbox", 9, 9) == [(9, ("-race",), 1, 1)]
+    assert shared_boxes.boards_of_day(connection, "blackbox", 9) == {True: 1}
+    assert shared_boxes.neighbours(connection, "blackbox", 9) == (8, None)
+    assert shared_boxes.days_solved(connection, 2, "blackbox", 9) == [9]
+    assert [row.score for row in shared_boxes.best_of_day(connection, "blackbox", 9, 5)] == [3]
+    assert len(shared_boxes.dailies_between(connection, "blackbox", 8, 9)) == 1
+    assert shared_boxes.try_daily(connection, "blackbox", 9, ["mark"])
+    assert not shared_boxes.try_daily(connection, "blackbox", 9, ["mark"])
+    assert shared_boxes.has_tried(connection, [3], ["mark"], "blackbox", 9)
+    assert shared_boxes.has_tried(connection, [2], [], "blackbox", 9)
+    assert not shared_boxes.has_tried(connection, [3], [], "blackbox", 9)
+
+
+def _solo(connection: Connection, player: int, event: int | None) -> int:
+    return boards.create(
+        connection,
+        game="blackbox",
+        rules_version=1,
+        options=[],
+        seed=b"",
+        thread="",
+        rated=False,
+        event_id=event,
+        sitting=[player],
+        accepted=[player],
+        now=NOW,
+    )
 
 
 def _check_people(connection: Connection, first: int) -> None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from asking_pages import all_asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, Field, gather, kinds_to
+from sqlalchemy import Connection, update
 
 from pbmserv.service.events import team_tables
 from pbmserv.service.events.tables import LOSS, WIN
+from pbmserv.store import events
+from pbmserv.store.accounts import persons
 from pbmserv.store.events import Pairing
+from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.events import EventStatus
 
 ROOKS = ("ann", "bob", "cleo", "dan", "eve")
@@ -67,6 +75,9 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
     rows = [(row["team"], row["points"], row["board_points"]) for row in section["teams"]]
     assert rows == [("Rooks", 1, 4), ("Pawns", 1, 4)]
     assert section["matches"][0]["boards"][3]["reason"] == "forfeit"
+    path = "/teams/pawns"
+    page = all_asked(site_of(either.server), path)[path].body.decode()
+    assert re.search(r"atch of teams 1 of [^<]*</a>: place 2</li>", page), page
     results = [one for one in players.letters if one.kind == "event-news"]
     ended = [one for one in results if "Matches" in one.text]
     assert {one.recipient for one in ended} == set(begins)
@@ -90,6 +101,116 @@ def test_a_team_of_three_does_not_enter_and_one_that_shrinks_is_out(
     letters = players.says("gus", "team leave")
     assert any("no longer in" in " ".join(one.text.split()) for one in letters)
     assert players.event(1)["entered"] == 0
+
+
+def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(10)
+    gather(players, "Rooks", ROOKS)
+    gather(players, "Pawns", PAWNS)
+    (refused,) = players.says("bob", f'event create {GAME} team "Office match" -entries=2')
+    assert "as soon as you have finished a game" in refused.text
+    finish_a_game(players, "ann", "bob")
+    (refused,) = players.says("bob", f'event create {GAME} team "Office match" -entries=2')
+    assert "the captain of your team is ann" in " ".join(refused.text.split())
+    (refused,) = players.says("ann", f'event create {GAME} team "Office match" -entries=1')
+    assert "from 2 to 64 teams" in " ".join(refused.text.split())
+    letters = players.says("ann", f'event create {GAME} team "Office match" -entries=2 -invited')
+    assert kinds_to(letters, "ann") == ["team"]
+    assert kinds_to(letters, "bob") == ["team-news"]
+    assert "when 2 teams have entered" in " ".join(letters[0].text.split())
+    assert players.event(1)["entered"] == 1
+    (refused,) = players.says("finn", "event join 1")
+    assert "invited" in refused.text
+    # Finn leads the Pawns, and does not play: an invitation is no entry.
+    players.says("finn", "team invite jack")
+    players.says("jack", "team join Pawns")
+    players.says("finn", "team order gus hal ivy jack finn")
+    letters = players.says("ann", "event invite 1 finn")
+    assert "To enter your team" in " ".join(letters[1].text.split())
+    assert players.event(1)["entered"] == 1
+    letters = players.says("gus", "event join 1")
+    assert kinds_to(letters, "gus") == ["refusal"]
+    players.says("finn", "event join 1")
+    letters = players.until(1, EventStatus.RUNNING, most=2)
+    begins = [one.recipient for one in letters if one.kind == "event-begins"]
+    playing = ("ann", "bob", "cleo", "dan", "gus", "hal", "ivy", "jack")
+    assert sorted(begins) == sorted(map(address_of, playing))
+    players.give_up(1, losers=("gus", "hal", "ivy", "jack"))
+    players.until(1, EventStatus.FINISHED, most=3)
+    (section,) = players.event(1)["sections"]
+    assert [(row["team"], row["board_points"]) for row in section["teams"]] == [
+        ("Rooks", 8),
+        ("Pawns", 0),
+    ]
+    site = site_of(players.server.server)
+    path = "/api/teams/pawns"
+    assert json.loads(all_asked(site, path)[path].body)["events"] == [
+        {"event": 1, "name": '"Office match"', "status": "finished", "place": 2}
+    ]
+
+
+def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(9)
+    gather(players, "Rooks", ROOKS)
+    gather(players, "Pawns", PAWNS)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} team "Office match" -entries=3')
+    players.says("finn", "event join 1")
+    (refused,) = players.says("gus", "event leave 1")
+    assert 'only the captain can take the team out, with "event leave 1"' in " ".join(
+        refused.text.split()
+    )
+    letters = players.says("finn", "event leave 1")
+    assert kinds_to(letters, "gus") == ["team-news"]
+    assert players.event(1)["entered"] == 1
+    letters = players.until(1, EventStatus.CANCELLED, most=20)
+    assert kinds_to(letters, "ann") == ["event-news"]
+
+
+def test_one_person_does_not_play_for_two_teams_and_who_is_barred_not_at_all(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(10)
+    gather(players, "Rooks", ROOKS[:4])
+    gather(players, "Pawns", ("eve", *PAWNS, "jack"))
+    players.says("ann", f"team enter {GAME}")
+    ids = {name: number for number, name in enumerate(players.names, 1)}
+
+    def change(connection: Connection) -> None:
+        """Give Finn a mailbox of Ann's, and bar Gus."""
+        mailbox = persons.mailboxes_of(connection, [ids["ann"]])[0]
+        connection.execute(
+            update(addresses).where(addresses.c.player_id == ids["finn"]).values(mailbox=mailbox)
+        )
+        until = players.server.server.clock.now() + timedelta(days=30)
+        events.bar(connection, ids["gus"], until)
+
+    players.server.server.writer.submit(change).result()
+    (refused,) = players.says("eve", f"team enter {GAME}")
+    assert "finn" in refused.text
+    assert "ann" in refused.text
+    players.says("eve", "team order gus eve hal ivy finn")
+    (refused,) = players.says("eve", f"team enter {GAME}")
+    assert "gus" in refused.text
+    assert "2026" in refused.text
+    players.says("eve", "team order eve hal ivy jack gus")
+    letters = players.says("eve", f"team enter {GAME}")
+    assert letters[0].kind == "team"
+
+
+def finish_a_game(players: Field, first: str, second: str) -> None:
+    """Play a game to its end: only who has finished one may hold an event."""
+    server = players.server
+    server.send(address_of(first), f"{GAME} challenge {first} {PASSWORD} {second}")
+    server.send(address_of(second), f"{GAME} accept 1 {second} {PASSWORD}")
+    for name in (first, second, first):  # one of them begins
+        server.send(address_of(name), f"{GAME} move 1 {name} {PASSWORD} d")
+    letters = server.send(address_of(second), f"{GAME} resign 1 {second} {PASSWORD}")
+    assert {letter.kind for letter in letters} == {"result"}
 
 
 def pairing(number: int, first: int, second: int, points: tuple[int, int]) -> Pairing:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from indoors import address_of, indoors
-from seasons import GAME, Field
+from seasons import GAME, Field, gather
 
 from pbmserv.store.tables.events import EventStatus
 
@@ -50,3 +50,23 @@ def test_a_swiss_shows_its_top_and_the_neighbours(database_url: str, tmp_path: P
             assert shown[:5] == [1, 2, 3, 4, 5]
             assert len(shown) <= 12
             assert letter.recipient in {address_of(row[1]) for row in rows}
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_match_of_teams_has_a_table_of_teams(database_url: str, tmp_path: Path) -> None:
+    rooks, pawns = ("ann", "bob", "cleo", "dan"), ("finn", "gus", "hal", "ivy")
+    with indoors(tmp_path, database_url) as server:
+        players = Field(server, (*rooks, *pawns))
+        gather(players, "Rooks", rooks)
+        gather(players, "Pawns", pawns)
+        for captain in ("ann", "finn"):
+            players.says(captain, f"team enter {GAME}")
+        players.says("ann", "prefs digest=daily@07:30")
+        players.until(1, EventStatus.RUNNING)
+        players.give_up(1, losers=["ivy"])
+        letters = players.live(8)
+        tables = [one for one in letters if ": the table" in one.text]
+        assert {one.recipient for one in tables} == {address_of("ann")}
+        lines = [line.split() for line in tables[0].text.split("\n")]
+        assert ["1", "Rooks", "0", "2", "3"] in lines
+        assert ["2", "Pawns", "0", "0", "3"] in lines

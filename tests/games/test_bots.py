@@ -48,7 +48,7 @@ def test_connect_four_is_perfect_once_half_of_the_board_is_full(seed: int) -> No
         state = ("",) * 7 if connect4.GAME.over(after) else after
     seat = 0
     mine, theirs = connect4.bits(state, "XO"[seat]), connect4.bits(state, "OX"[seat])
-    column = connect4.best_column(state, seat, chance(seed), 3_000, 450_000)
+    column = connect4.best_column(state, seat, chance(seed), 3_000, 400_000)
     after = mine | 1 << (7 * column + len(state[column]))
     worth = 1 if connect4.has_four(after) else -solved(theirs, after)
     assert worth == solved(mine, theirs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ from asking_pages import all_asked, site_of
 from indoors import address_of, indoors
 from one_game import every_game
 
+import pbmserv
 from pbmserv.commands.help_topics import help_pages
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.row_types import Scope
 from pbmserv.engine.registry import Registry
 from pbmserv.testing.server import server
 from pbmserv.views.environment import environment
@@ -82,6 +86,48 @@ def test_letters_are_about_the_game(key: str) -> None:
     for letter in letters:
         quoted = re.sub(r"(?m)^.*(?:You wrote|Not done: ).*$", "", letter)
         assert not words_of_blackbox(quoted), letter
+
+
+WRONG = ("{line}", "{line} 99", "{line} nobody", "{line} 1 anna wonder-land nonsense", "{line} =")
+"""Wrong forms of each command."""
+
+
+def test_no_refusal_s_example_names_a_game_that_is_not_here() -> None:
+    """Players, guests and replies write each command in wrong forms to a server of two games."""
+    keys = ["hex", "liar"]
+    anna = "anna@players.example"
+    rules = [rules_of(key) for key in keys]
+    with server(*rules) as mails:
+        mails.challenge("hex", ["anna", "bela"])
+        board = mails.newest(anna)
+        for row in ROWS:
+            front = f"{keys[-1]} " if row.scope is Scope.GAME else ""
+            lines = [form.format(line=f"{front}{row.name}") for form in WRONG]
+            mails.send(anna, "multiple", "\n".join(lines))
+            mails.send("guest@elsewhere.example", lines[0])
+            mails.reply(board, row.name)
+        mails.send(anna, "events")
+        letters = [letter.text + letter.html for letter in mails.letters]
+    for letter in letters:
+        quoted = re.sub(r"(?m)^.*(?:You wrote|Not done: ).*$", "", letter)
+        assert not words_of_blackbox(quoted), letter
+        for example in re.findall(r"(?m)^ *Try this: +(.*)$", letter):
+            named = set(example.split()) & {entry.name for entry in every_game()}
+            assert named <= set(keys), example
+
+
+def test_no_code_outside_of_blackbox_puts_it_into_an_example() -> None:
+    """An example names the game of the board, or one that the server has."""
+    package = Path(pbmserv.__file__).parent
+    files = [
+        *(path for name in ("service", "web", "engine", "boards", "mail", "inbound")
+          for path in (package / name).rglob("*.py")),
+    ]  # fmt: skip
+    assert len(files) > 100
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "example":
+                assert "blackbox" not in ast.unparse(node.value), (path.name, node.value.lineno)
 
 
 @pytest.mark.parametrize("keys", SERVERS, ids="+".join)

@@ -15,7 +15,7 @@ FLOOR_S = 0.0015
 MOST_GROWTH = 3.0
 """Limit of the time for a text in proportion to the time for half of it: 2 is linear growth, 4 is
 quadratic growth."""
-PATIENCE_S = 0.4
+PATIENCE_S = 0.2
 """Seconds of processor time after which a function is interrupted."""
 _ROUNDS = 4
 
@@ -88,12 +88,13 @@ def steepness(
     shorter = half()
     before = 0.0
     for _ in range(_ROUNDS):  # a busy machine is slow now and then, a slow function each time
-        took = min(took, *(seconds(ask, text) for _ in range(2)))
-        if took == inf:  # interrupted each time: how long the half takes does not matter
-            break
-        before = max(before, min(seconds(ask, shorter) for _ in range(2)))
+        if took < inf:  # if it is interrupted each time, the time of the half does not matter
+            before = max(before, min(seconds(ask, shorter) for _ in range(2)))
         if took <= floor_s or took <= MOST_GROWTH * before:
             return ""
+        took = min(took, *(seconds(ask, text) for _ in range(2)))
+        if took == inf:
+            break
     return (
         f"{1000 * took:.0f} ms for {len(text)} characters like {text[:30]!r}, "
         f"{1000 * before:.1f} ms for {len(shorter)}"

@@ -88,9 +88,10 @@ def filled(line: str, number: str) -> str:
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"{number[:6]}*{len(number)}")
 def test_any_number_in_a_command_gets_an_answer(house: Indoors, number: str) -> None:
-    for line in LINES:
+    for at, line in enumerate(LINES, NUMBERS.index(number)):
         house.send_unread(address_of("p0a"), "multiple", filled(line, number))
-        house.send_unread(address_of("p0a"), filled(line, number)[:900])
+        if at % 3 == 0:  # a subject is read as a line is: two of the numbers are enough
+            house.send_unread(address_of("p0a"), filled(line, number)[:900])
     assert faults(house) == []
 
 

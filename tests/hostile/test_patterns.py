@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
-from itertools import islice
+from functools import cache
 
 import pytest
 from growth import patience, steepness
@@ -22,15 +21,14 @@ def slowness(asked: Asked) -> str:
     """Describe the text for which a pattern is slow; ``""`` if there is none."""
     is_text = isinstance(asked.pattern.pattern, str)
 
-    def nth_text(length: int, number: int) -> str | bytes:
-        text = next(islice(texts(asked.pattern, length), number, None))
-        return text if is_text else text.encode()
+    @cache
+    def texts_of(length: int) -> list[str | bytes]:
+        return [text if is_text else text.encode() for text in texts(asked.pattern, length)]
 
     for way, ask in ways(asked).items():
         for length in LENGTHS:
-            for number, text in enumerate(texts(asked.pattern, length)):
-                hard = text if is_text else text.encode()
-                growth = steepness(ask, hard, partial(nth_text, length // 2, number))
+            for number, hard in enumerate(texts_of(length)):
+                growth = steepness(ask, hard, lambda: texts_of(length // 2)[number])  # noqa: B023
                 if growth:
                     places = ", ".join(asked.places)
                     return f"{way} of {asked.pattern.pattern!r} in {places}: {growth}"

@@ -9,30 +9,38 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, address_of, indoors
 
+from pbmserv.games.hex import GAME as HEX
+from pbmserv.testing.server import server
+
 ALICE, BOB = map(address_of, ("alice", "bob"))
 
 
-def test_the_facts_of_a_board_are_legible(tmp_path: Path) -> None:
+def seen_in_w3m(html: str) -> str:
+    """Return a page of HTML as text."""
     program = shutil.which("w3m")
     if program is None:
         pytest.skip("NOT RUN: w3m is not installed here (.ci/run installs it when it can)")
-    with indoors(tmp_path) as server:
-        server.sign_up("alice", "bob")
-        server.send(ALICE, "blackbox challenge alice bob")
-        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,a1,f2")
-        server.send(BOB, f"blackbox move 1 bob {PASSWORD} c3,b5,e5,g6")
-        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a,+c3,!d4")
-        (letter, _) = sorted(
-            server.send(BOB, f"blackbox move 1 bob {PASSWORD} 3,+b2"),
-            key=lambda one: one.recipient,
-        )
     done = subprocess.run(
         [program, "-dump", "-cols", "80", "-T", "text/html", "-O", "UTF-8", "-I", "UTF-8"],
-        input=letter.html.encode(),
+        input=html.encode(),
         capture_output=True,
         check=True,
     )
-    shown = done.stdout.decode()
+    return done.stdout.decode()
+
+
+def test_the_facts_of_a_board_are_legible(tmp_path: Path) -> None:
+    with indoors(tmp_path) as house:
+        house.sign_up("alice", "bob")
+        house.send(ALICE, "blackbox challenge alice bob")
+        house.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,a1,f2")
+        house.send(BOB, f"blackbox move 1 bob {PASSWORD} c3,b5,e5,g6")
+        house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a,+c3,!d4")
+        (letter, _) = sorted(
+            house.send(BOB, f"blackbox move 1 bob {PASSWORD} 3,+b2"),
+            key=lambda one: one.recipient,
+        )
+    shown = seen_in_w3m(letter.html)
     lines = [line.replace("\u2502", "|").split("|") for line in shown.splitlines()]
     cells = [[cell.strip(" \u00a0\u2503") for cell in line] for line in lines]
     flat = "\n".join(" ".join(filter(None, line)) for line in cells)
@@ -49,3 +57,21 @@ def test_the_facts_of_a_board_are_legible(tmp_path: Path) -> None:
         (line,) = [line for line in flat.splitlines() if line.split()[:1] == [str(row)]]
         assert line.split()[1:] == [*(f"{column}{row}" for column in "ABCDEFG"), str(row + 7)]
     assert "<" not in shown.replace("<<", "")
+
+
+@pytest.mark.parametrize("size", [5, 11, 13])
+def test_each_row_of_hexes_is_shifted_by_half_a_cell(size: int) -> None:
+    with server(HEX) as mails:
+        mails.challenge("hex", ["alice", "bob"], f"-size={size}")
+        mails.reply(mails.newest(ALICE), "c3")
+        shown = seen_in_w3m(mails.newest(BOB).html)
+    rows = [
+        [at for at, sign in enumerate(line) if sign in "\u00b7\u25cf"]
+        for line in shown.splitlines()
+        if line.split()[:1] and line.split()[0].isdecimal()
+    ]
+    half = (rows[0][1] - rows[0][0]) // 2
+    first = rows[0][0]
+    assert rows == [
+        [first + half * (2 * column + row) for column in range(size)] for row in range(size)
+    ], shown

@@ -81,11 +81,11 @@ TURNS = ("", "3,+c3,+b5,+d4,!f", "a", "c", "14", "+e6,h", "k,+f1", "?", "9", "10
 """Moves of a game: marks, seals, rays and a wrong guess."""
 
 
-@pytest.mark.parametrize(("size", "most"), [("7x7", 16_384), ("8x8", 19_000)])
+@pytest.mark.parametrize(("size", "most"), [("7x7", 16_000), ("8x8", 18_000)])
 def test_the_html_of_a_turn_is_light(server: Indoors, size: str, most: int) -> None:
     """Players on slow networks, and spam filters, prefer light letters.
 
-    An 8x8 board has up to 96 links of 100 octets each beside the opponent's box.
+    An 8x8 board has up to 96 links of 103 octets each beside the opponent's box.
     """
     server.send(ALICE, f"blackbox challenge alice bob -size={size}")
     turns = []

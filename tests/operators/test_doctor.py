@@ -23,7 +23,7 @@ from zone import Zone
 
 from pbmserv.clock import SystemClock
 from pbmserv.config.settings import load
-from pbmserv.doctor import connections, machine, names
+from pbmserv.doctor import certificates, connections, machine, names, postfix, trial_letter
 from pbmserv.doctor.examination import examine, worst
 from pbmserv.doctor.finding import Finding, Level
 from pbmserv.doctor.installation import Installation
@@ -159,12 +159,12 @@ def test_each_line_that_postfix_lacks_is_named(
     with installation(
         tmp_path, healthy_zone(), postfix=lines, lmtp="127.0.0.1:2424", smtp=""
     ) as wrong:
-        findings = list(connections.postfix(wrong))
+        findings = list(postfix.check(wrong))
         assert any(advice in finding.advice for finding in findings), findings
     with installation(
         tmp_path, healthy_zone(), postfix=POSTFIX, lmtp="127.0.0.1:2424", smtp=""
     ) as right:
-        assert only(connections.postfix(right)).level is Level.OK
+        assert only(postfix.check(right)).level is Level.OK
 
 
 class _Login:
@@ -221,7 +221,7 @@ def test_a_test_letter_is_signed(tmp_path: Path) -> None:
             dkim_keys=f"s2026={tmp_path / 's2026.pem'}",
         ) as sender,
     ):
-        finding = connections.send_test(sender, "me@elsewhere.net")
+        finding = trial_letter.send(sender, "me@elsewhere.net")
     assert finding.level is Level.OK, finding
     assert login.letters[0].lower().startswith(b"dkim-signature:")
 
@@ -233,7 +233,7 @@ def test_certificates_are_reported_three_weeks_ahead(tmp_path: Path) -> None:
         path = tmp_path / "certificate.pem"
         issued.private_key_and_cert_chain_pem.write_to_path(str(path))
         with installation(tmp_path, healthy_zone(), tls_cert=str(path)) as checked:
-            assert only(machine.certificates(checked)).level is level, days
+            assert only(certificates.check(checked)).level is level, days
 
 
 @pytest.mark.parametrize(
@@ -251,9 +251,9 @@ def test_pages_that_cannot_be_opened_have_the_advice_that_fits(
     def fail(*_: object) -> datetime:
         raise error
 
-    monkeypatch.setattr(machine, "certificate_end", fail)
+    monkeypatch.setattr(certificates, "shown_end", fail)
     with installation(tmp_path, healthy_zone(), web_url="https://games.example") as checked:
-        finding = only(machine.certificates(checked))
+        finding = only(certificates.check(checked))
     assert finding.level is Level.PROBLEM
     assert finding.advice.startswith(advice)
 

@@ -276,3 +276,18 @@ def test_templates_of_the_operator_are_used_and_broken_ones_reported(
         _, errors = server.communicate(timeout=60)
     sentence = f"pbmserv: {own}/help/digest.txt.j2, line 1: Expected an expression"
     assert errors.startswith(sentence), errors
+
+
+def test_a_written_game_is_installed_without_an_index(installed: Path, tmp_path: Path) -> None:
+    """As docs/games.md says: a wheel of the package goes into the server's environment."""
+    pip = (sys.executable, "-m", "pip", "--python", str(installed / "python"))
+    run(installed / "pbmserv", "game", "new", "nim", folder=tmp_path)
+    build = ("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--quiet", "./pbm-nim")
+    subprocess.run([*pip, *build], cwd=tmp_path, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    try:
+        subprocess.run([*pip, "install", "--no-index", "--quiet", str(wheel)], check=True)
+        said = run(installed / "pbmserv", "game", "check", "nim", "--seeds", "2", folder=tmp_path)
+        assert "Nothing is wrong." in said
+    finally:
+        subprocess.run([*pip, "uninstall", "--yes", "--quiet", "pbm-nim"], check=True)

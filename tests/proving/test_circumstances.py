@@ -6,23 +6,31 @@ Boards that were begun by an older version say that they are not provable.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from asking_pages import asked, followed, site_of
-from indoors import PASSWORD, address_of, indoors
+from indoors import PASSWORD, Indoors, address_of, indoors
 from mailboxes_of_games import Played, a_game, checked, sentences
 from sqlalchemy import select, update
 from test_games_proven import changed
 
+from pbmserv.engine.chance import drawn_sides
+from pbmserv.engine.proof import move_hash
 from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.store.boards import challenges
 from pbmserv.store.boards.boards import load
-from pbmserv.store.tables.boards import boards, plies
+from pbmserv.store.tables.boards import boards, plies, seeks
+from pbmserv.verifying.mailboxes import mails_of
 
 TWO = ("anna", "bela")
+OLDER = Path(__file__).parent / "older"
+"""Mailboxes of games that an older version played."""
 HIDDEN = ("b2,c3", "a1,d4")
 SMALL = "blackbox challenge anna bela -size=4x4 -atoms=2"
 
@@ -399,27 +407,98 @@ def test_a_board_of_an_older_version_says_that_it_is_not_provable(tmp_path: Path
         ]
 
 
-def test_sides_that_were_drawn_by_lot_are_those_of_the_seed(tmp_path: Path) -> None:
+def seeking(world: Indoors, challenge: str) -> Played:
+    """Let bela find anna, who has been looking for an opponent."""
+    world.sign_up(*TWO)
+    game = Played(world, TWO)
+    for name in TWO:
+        game.send(name, challenge.replace("seek", f"seek {name} {PASSWORD}"))
+    with world.server.database.reading.connect() as connection:
+        board = load(connection, 1)
+    assert board is not None
+    game.names = board.names
+    return game
+
+
+SEEK = "blackbox seek -size=4x4 -atoms=1"
+
+
+def test_the_mail_that_finds_an_opponent_is_mixed_into_the_sides(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        game = seeking(world, SEEK)
+        start = game.position()
+        assert start.ply is not None
+        orders = {
+            tuple(drawn_sides(start.seed, TWO, mark)) for mark in (f"{n:032x}" for n in range(20))
+        }
+        assert len(orders) == 2, "another mail draws other sides"
+        assert drawn_sides(start.seed, TWO, start.ply.mark) == [*game.names]
+        game.play(("b2", "c3"))
+        for name in TWO:
+            said = proven(game, name)
+            assert "The seed and the mail of bela that found opponents draw the sides" in said
+            has_letter = "had pledged the seed before." in said
+            assert has_letter == (name == "anna"), "bela's mail comes after the pledge"
+        mails = changed(
+            game.mails["anna"],
+            lambda text: text.replace(", ".join(game.names), ", ".join(game.names[::-1]), 1),
+        )
+        verdict = checked(mails)
+        assert verdict.is_wrong
+        assert "The sides were not drawn by the seed" in sentences(verdict)[-1]
+
+
+def test_a_server_that_draws_other_sides_after_the_mail_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would have to take another seed than the letter to anna has pledged."""
+    with indoors(tmp_path) as world:
+        own = challenges.seeks_like
+
+        def reseeded(*values: object) -> list[challenges.Seek]:
+            return [replace(seek, seed=b"another".ljust(32)) for seek in own(*values)]  # type: ignore[arg-type]
+
+        monkeypatch.setattr(challenges, "seeks_like", reseeded)
+        game = seeking(world, SEEK)
+        game.play(("b2", "c3"))
+        said = proven(game, "anna")
+        assert "No letter here about your search had pledged this seed" in said
+        assert "the server took another seed" in said
+
+
+def test_the_first_dice_of_a_match_of_seekers_are_mixed_too(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        game = seeking(world, "liar seek -dice=1")
+        assert all(marks(game))
+        assert len(marks(game)) == 1
+        game.play()
+        said = proven(game, *TWO)
+        assert "with which bela found opponents, which is among these, was mixed into" in said
+        assert "the server drew alone" not in said
+
+
+@pytest.mark.parametrize("challenge", ["blackbox seek -race", "hex seek -size=5"])
+def test_other_matches_of_seekers_are_proven(tmp_path: Path, challenge: str) -> None:
+    with indoors(tmp_path) as world:
+        game = seeking(world, challenge)
+        game.play()
+        proven(game, *TWO)
+
+
+def test_a_seek_of_an_older_version_begins_a_game_that_is_proven(tmp_path: Path) -> None:
     with indoors(tmp_path) as world:
         world.sign_up(*TWO)
         game = Played(world, TWO)
-        for name in TWO:
-            game.send(name, f"blackbox seek {name} {PASSWORD} -size=4x4 -atoms=1")
+        game.send("anna", f"blackbox seek anna {PASSWORD} -size=4x4 -atoms=1")
+        older = update(seeks).values(seed=None)
+        world.server.writer.submit(lambda connection: connection.execute(older)).result()
+        game.send("bela", f"blackbox seek bela {PASSWORD} -size=4x4 -atoms=1")
         with world.server.database.reading.connect() as connection:
             board = load(connection, 1)
         assert board is not None
         game.names = board.names
         game.play(("b2", "c3"))
-        assert "The seed draws the sides as they were; the server drew it alone." in proven(
-            game, *TWO
-        )
-        mails = changed(
-            game.mails["anna"],
-            lambda text: text.replace(", ".join(board.names), ", ".join(board.names[::-1]), 1),
-        )
-        verdict = checked(mails)
-        assert verdict.is_wrong
-        assert "The sides were not drawn by the seed" in sentences(verdict)[-1]
+        proven(game, *TWO)
 
 
 def test_a_seat_that_was_handed_over_is_no_wrong_draw(tmp_path: Path) -> None:
@@ -439,3 +518,122 @@ def test_a_seat_that_was_handed_over_is_no_wrong_draw(tmp_path: Path) -> None:
         assert "carl" in game.names
         game.play(("c3",))
         assert "draws the sides" not in proven(game, "anna", "carl")
+
+
+# -- the box of a player alone ---------------------------------------------------------------------
+
+SOLO = "blackbox solo anna -size=4x4 -atoms=2"
+
+
+def box(game: Played) -> str:
+    return str(game.position().state.boxes[0].id)
+
+
+def test_the_first_mail_of_a_player_alone_draws_the_box_and_no_later_one(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        start = game.position()
+        game.reply("anna", "+b2")
+        drawn = box(game)
+        after = game.position().at(1)
+        assert after.ply is not None
+        assert after.ply.mark
+        others = {
+            start.play(replace(after.ply, mark=f"{number:032x}")).state.boxes[0].id
+            for number in range(20)
+        }
+        assert len(others) > 10, "another mail draws another box"
+        for move in ("1", "!c3,2"):
+            game.reply("anna", move)
+            assert box(game) == drawn
+        game.play()
+        assert "with which anna began, which is among these, was mixed into the box" in proven(
+            game, "anna"
+        )
+
+
+def test_a_first_hint_draws_the_box_too(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        game.reply("anna", "hint")
+        assert [mark is None for mark in marks(game)] == [False, True]
+        drawn = box(game)
+        game.play()
+        assert box(game) == drawn
+        proven(game, "anna")
+
+
+def test_practice_keeps_its_box_whatever_is_taken_back(tmp_path: Path) -> None:
+    with a_game(tmp_path, f"{SOLO} -practice", "anna") as game:
+        game.reply("anna", "1")
+        drawn = box(game)
+        for move in ("undo", "undo", "2", "restart", "3", "restart", "undo", "4"):
+            game.reply("anna", move)
+            assert box(game) == drawn
+        assert "nothing" in game.letters["anna"][-7].text, "the second undo has nothing"
+        assert sum(mark is not None for mark in marks(game)) == 1
+        game.reply("anna", "solve")
+        proven(game, "anna")
+
+
+def test_a_box_of_a_player_who_begins_on_a_page_is_the_server_s_alone(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["anna"][-1].text)
+        assert link is not None
+        start = box(game)
+        site, run = site_of(game.world.server), game.world.loop.run_until_complete
+        body = urlencode({"turn": "1", "key": "k", "move": "1", "words": ""})
+        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        game.world.server.settle()
+        game.take(game.world.letters())
+        game.reply("anna", "2")
+        assert box(game) == start
+        game.play()
+        assert "The server hid the box alone" in proven(game, "anna")
+
+
+def test_a_named_box_is_the_one_that_was_named(tmp_path: Path) -> None:
+    with a_game(tmp_path, "blackbox solo anna -size=4x4 -atoms=2 -seed=moon", "anna") as game:
+        named = box(game)
+        game.reply("anna", "1")
+        assert box(game) == named
+        assert game.position().number == 1
+        game.play()
+        assert "The pledge names the box" in proven(game, "anna")
+
+
+def test_a_copy_of_a_drawn_box_has_the_same_atoms(tmp_path: Path) -> None:
+    with a_game(tmp_path, SOLO, "anna") as game:
+        game.reply("anna", "1")
+        game.reply("anna", "save")
+        (file,) = game.letters["anna"][-1].message.iter_attachments()
+        running = str(file.get_content())
+        assert "box: board 1" in running
+        game.play()
+        drawn = box(game)
+        game.send("anna", f"blackbox load anna {PASSWORD}", running)
+        game.send("anna", f"blackbox replay 1 anna {PASSWORD}")
+        with game.world.server.database.reading.connect() as connection:
+            for number in (2, 3):
+                board = load(connection, number)
+                assert board is not None, game.letters["anna"][-1].text
+                copy = game.world.server.positions.newest(connection, board)
+                assert copy.state.boxes[0].id == drawn
+
+
+@pytest.mark.parametrize("name", ["solo", "seek"])
+def test_games_of_older_versions_are_proven_as_before(name: str) -> None:
+    mails = [*mails_of(BytesIO((OLDER / f"{name}.mbox").read_bytes()))]
+    verdict = checked([mail for mail in mails if isinstance(mail, bytes)])
+    assert verdict.is_proven, sentences(verdict)
+
+
+def test_the_house_hides_its_atoms_before_its_opponent_does(tmp_path: Path) -> None:
+    """The first letter has the hash of that hiding, so the house cannot hide by what it reads."""
+    with indoors(tmp_path) as world:
+        world.sign_up("anna")
+        game = Played(world, ("anna", "house"))
+        game.send("anna", f"blackbox challenge anna {PASSWORD} house -size=4x4 -atoms=2")
+        hiding = game.position().ply
+        assert hiding is not None
+        assert hiding.seat == 1
+        (field,) = game.letters["anna"][0].message.get_all("Pbmserv-Record", [])
+        assert f"move={move_hash(game.position().seed, hiding).hex()}" in str(field)

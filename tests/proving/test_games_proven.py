@@ -30,6 +30,7 @@ GAMES = {
     ),
     "race": ("blackbox challenge anna bela -race", ("anna", "bela"), ("1", "2,!b2")),
     "solo": ("blackbox solo anna", ("anna",), ("1", "!b2,2", "3")),
+    "graded": ("blackbox solo anna -grade=easy", ("anna",), ("1", "2")),
     "chess": (
         "chess challenge anna bela",
         ("anna", "bela"),
@@ -137,13 +138,46 @@ def test_a_moved_ship_is_named() -> None:
     assert sentence.startswith("Move 1 by anna in the record")
 
 
-def test_a_moved_atom_of_a_box_of_the_house_does_not_fit_the_pledge() -> None:
+@pytest.mark.parametrize("name", ["graded", "race"])
+def test_a_moved_atom_of_a_box_that_the_pledge_names_is_noticed(name: str) -> None:
     def other_box(text: str) -> str:
         return re.sub(
             r"(?m)^(options: .*-id=\S*?:)(\S+)", lambda m: f"{m[1]}{m[2][::-1]}", text, count=1
         )
 
+    assert "do not fit the pledge" in refusal(changed(played(name)["anna"], other_box))
+
+
+def test_a_solo_box_that_the_server_puts_in_place_of_the_drawn_one_is_noticed() -> None:
+    def other_box(text: str) -> str:
+        return text.replace("options: -race", "options: -race -seed=mine")
+
     assert "do not fit the pledge" in refusal(changed(played("solo")["anna"], other_box))
+
+
+def test_another_mail_in_a_solo_box_is_noticed() -> None:
+    def other_mark(text: str) -> str:
+        return re.sub(r"mixed: 1=(.)", lambda m: f"mixed: 1={'1' if m[1] == '0' else '0'}", text)
+
+    refusal(changed(played("solo")["anna"], other_mark))
+
+
+def test_a_mail_that_the_server_leaves_out_of_a_solo_box_is_noticed() -> None:
+    def without_join(text: str) -> str:
+        assert "1. anna (free): join\n" in text
+        text = re.sub("(?m)^mixed: .*\n", "", text).replace("1. anna (free): join\n", "")
+        return re.sub(r"(?m)^(\d+)\. ", lambda m: f"{int(m[1]) - 1}. ", text)
+
+    refusal(changed(played("solo")["anna"], without_join))
+
+
+def test_a_solo_box_is_drawn_by_the_server_and_its_player() -> None:
+    said = sentences(checked(played("solo")["anna"]))
+    assert ("The mail with which anna began, which is among these, was mixed into the box.") in said
+    assert not [sentence for sentence in said if "alone" in sentence]
+    for name in ("graded", "race"):
+        said = sentences(checked(played(name)["anna"]))
+        assert any(sentence.startswith("The pledge names the box") for sentence in said)
 
 
 def test_another_move_is_named() -> None:
@@ -292,6 +326,22 @@ def test_a_mail_of_mine_in_the_dice_is_found_among_my_sent_mails() -> None:
     house = [mail for mail in played("liar")["anna"] if b"Pbmserv-Record" in mail]
     said = sentences(checked(house))
     assert "a letter answers it, but it is not among these" in " ".join(said)
+
+
+def test_a_mail_that_the_server_made_up_is_no_mail_of_mine() -> None:
+    """A server that mixes a mail of its own into dice is noticed in the mailbox of its writer."""
+    sent = [mail for mail in played("liar")["anna"] if b"Pbmserv-Record" not in mail]
+    other = [
+        re.sub(rb"(?m)^In-Reply-To: .*", b"In-Reply-To: <other@players.example>", mail)
+        for mail in played("liar")["anna"]
+        if mail not in sent
+    ]
+    said = " ".join(sentences(checked(other)))
+    assert "A mail of anna with move 2 was mixed into all chance from there on, but it is not" in (
+        said
+    )
+    assert "if anna did not send it, the server chose that chance" in said
+    assert "which only bela can check" in said
 
 
 def test_unsigned_letters_are_counted() -> None:

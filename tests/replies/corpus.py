@@ -109,37 +109,36 @@ class Stage:
 
     def _letter(self, situation: str, alice: str, bob: str) -> tuple[Posted, int]:
         """Return the letter that Alice answers, and the board it is about."""
-        subject = f"blackbox challenge {bob} {PASSWORD} {alice}"
-        letter = self._to(alice, self._server.send(address_of(bob), subject))
+        server = self._server
+        server.send_unread(address_of(bob), f"blackbox challenge {bob} {PASSWORD} {alice}")
+        letter = self._newest(alice)
         board = letter.board
         assert board is not None
         if situation == "challenge":
             return letter, board
         if situation == "hiding":
-            return self._to(alice, self._server.reply(letter, "accept")), board
-        self._server.reply_unread(letter, f"accept {HIDDEN[0]}")
-        self._write(bob, f"move {board}", HIDDEN[1])
+            server.reply_unread(letter, "accept")
+            return self._newest(alice), board
+        server.reply_unread(letter, f"accept {HIDDEN[0]}")
+        server.drop_letters()
+        self._move(board, bob, HIDDEN[1])
         letter = self._newest(alice)
         if "Your move" not in letter.subject:  # Bob is first
-            self._write(bob, f"move {board}", "1")
+            self._move(board, bob, "1")
             letter = self._newest(alice)
         if situation == "turn":
             return letter, board
-        self._write(bob, f"resign {board}")
+        self._move(board, bob, "resign", name="resign")
         return self._newest(alice), board
 
-    def _write(self, userid: str, command: str, value: str = "") -> None:
-        """Send a command with a password, and leave its letters in the outbox."""
-        line = f"blackbox {command} {userid} {PASSWORD} {value}".rstrip()
-        self._server.send_unread(address_of(userid), line)
+    def _move(self, board: int, userid: str, move: str, name: str = "move") -> None:
+        words = "" if name == "resign" else f" {move}"
+        self._server.send_unread(
+            address_of(userid), f"blackbox {name} {board} {userid} {PASSWORD}{words}"
+        )
 
     def _newest(self, userid: str) -> Posted:
-        """Make the newest letter to a player, and no others: making letters is half of the work."""
-        (letter,) = self._server.newest_letters(address_of(userid))
-        return letter
-
-    def _to(self, userid: str, letters: list[Posted]) -> Posted:
-        return [letter for letter in letters if letter.recipient == address_of(userid)][-1]
+        return self._server.letters(address_of(userid))[-1]
 
     def _plies(self, board: int) -> dict[int, str]:
         with self._server.server.database.reading.connect() as connection:

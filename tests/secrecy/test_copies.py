@@ -45,8 +45,9 @@ def board_of(house: Indoors, number: int) -> BoardRow | None:
 def id_of(house: Indoors, number: int) -> str:
     board = board_of(house, number)
     assert board is not None
-    (word,) = [word for word in board.options if word.startswith("-id=")]
-    return word.removeprefix("-id=")
+    with house.server.database.reading.connect() as connection:
+        position = house.server.positions.newest(connection, board)
+    return str(position.state.boxes[0].id)
 
 
 def solution(house: Indoors, number: int) -> str:

@@ -17,7 +17,7 @@ from test_copies import solution
 from test_race_worlds import indoors_drawing, without_nonces
 
 from pbmserv.engine.types import Rng
-from pbmserv.service.boards import proposals
+from pbmserv.service.events import shared_boxes
 from pbmserv.store.boards import histories
 
 CREATE = (
@@ -35,8 +35,14 @@ HERS = (
     f"save 1 alice {PASSWORD}",
     f"export alice {PASSWORD}",
     f"rematch 1 alice {PASSWORD}",
+    "show 3",
+    "show 3#1",
+    "record 3",
+    "replay 4 alice",
+    f"follow alice {PASSWORD} 4",
     "games bob",
     "history bob",
+    "history",
     "scores",
     "ratings bob",
 )
@@ -45,7 +51,7 @@ HERS = (
 _PLEDGE = re.compile(r"[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}")
 """The start of a salted hash of the box and the seed, which binds the server."""
 
-PATHS = ("/events", "/events/1", "/events/1.atom", "/api/events/1", "/game/1", "/game/2")
+PATHS = ("/events", "/events/1", "/events/1.atom", "/api/events/1", "/game/1", "/game/3", "/game/4")
 
 
 def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], str]:
@@ -62,7 +68,7 @@ def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[lis
         return Rng(bytes(octet ^ salt for octet in seed), number)
 
     with monkeypatch.context() as patch, indoors_drawing(patch, folder) as world:
-        patch.setattr(proposals, "Rng", salted)
+        patch.setattr(shared_boxes, "Rng", salted)
         world.server.scheduler.begin()
         world.sign_up("alice", "bob", "carol")
         with patch.context() as proven:  # alice needs no earlier game
@@ -71,9 +77,9 @@ def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[lis
         for name in ("bob", "carol"):
             letters += world.send(address_of(name), f"event {name} {PASSWORD} join 1")
         letters += world.live(hours=1)
-        right = [solution(world, board) for board in (1, 2)]
-        for board in (1, 2):
-            moves = [right[board - 1]] if salt % 2 == 0 else ["3", "7", _wrong(right[board - 1])]
+        right = [solution(world, board) for board in (3, 4)]
+        for board in (3, 4):
+            moves = [right[board - 3]] if salt % 2 == 0 else ["3", "7", _wrong(right[board - 3])]
             for move in moves:
                 line = f"blackbox move {board} bob {PASSWORD} {move}"
                 answers = world.send(address_of("bob"), line)
@@ -84,7 +90,7 @@ def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[lis
         seen += [asyncio.run(asked(site_of(world.server), path)).body.decode() for path in PATHS]
         letters += world.live(days=1)
         seen += [without_nonces(one) for one in letters if one.recipient != address_of("bob")]
-        _check_the_end(world, right[0])
+        _check_the_end(world)
     return [_PLEDGE.sub("PLEDGE", one) for one in seen], right[0]
 
 
@@ -96,13 +102,19 @@ def _wrong(right: str) -> str:
     return ",".join((*free[: len(atoms)], "?"))
 
 
-def _check_the_end(world: Indoors, right: str) -> None:
+def _check_the_end(world: Indoors) -> None:
     """See that the box opens as soon as all have finished it, and only then."""
     told = world.send(address_of("alice"), f"blackbox solve 1 alice {PASSWORD}")
-    assert not any("The atoms were at" in one.text for one in told)
-    told = world.send(address_of("carol"), f"blackbox solve 1 carol {PASSWORD}")
-    to_alice = " ".join(one.text for one in told if one.recipient == address_of("alice"))
-    assert f"The atoms were at {right.split(',', 1)[0][1:].upper()}" in to_alice
+    assert all(shows_no_atom(one.text) for one in told)
+    for show in (f"showas alice {PASSWORD} 1", "show 3"):
+        assert all(shows_no_atom(one.text) for one in world.send(address_of("alice"), show))
+    world.send(address_of("carol"), f"blackbox solve 5 carol {PASSWORD}")
+    for show in (f"showas alice {PASSWORD} 1", "show 3"):
+        assert not all(shows_no_atom(one.text) for one in world.send(address_of("alice"), show))
+
+
+def shows_no_atom(text: str) -> bool:
+    return "@|" not in text
 
 
 def test_nothing_of_a_box_reaches_who_may_still_play_it(

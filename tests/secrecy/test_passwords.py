@@ -229,7 +229,9 @@ def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
     original = Executor.carry_out
 
     def watched(executor: Executor, context: CommandContext) -> object:
-        seen.extend((repr(context.submission), repr(context.services), repr(context.played)))
+        seen.extend(
+            (repr(context.submission), repr(context.services), repr(context.effects.positions))
+        )
         return original(executor, context)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -27,7 +27,7 @@ from pbmserv.engine.types import Rng
 from pbmserv.letters.replies import page_link
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.solo import daily_box
-from pbmserv.store import solo
+from pbmserv.store import shared_boxes
 from pbmserv.store.accounts import players
 
 PATHS = (
@@ -127,9 +127,9 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
                 days = [f"/daily/{int(one)}" for one in numbers]
                 assert len(days) == 1
                 bodies.append(all_asked(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
-            day = solo.day_of_number(int(numbers[0]))
+            day = shared_boxes.day_of_number(int(numbers[0]))
             with world.server.database.reading.connect() as connection:
-                boxes.append(solo.box_of(connection, "blackbox", day))
+                boxes.append(shared_boxes.of_day(connection, "blackbox", day))
         seen.append(bodies)
     assert boxes[0] != boxes[1]
     for number, (one, other) in enumerate(zip(*seen, strict=True)):

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep
@@ -13,6 +14,7 @@ from time import monotonic, sleep
 import forking
 import psycopg
 import pytest
+from databases import administer, drop, url_of
 from processes import Process
 from programs import free_port, program
 from sqlalchemy import text
@@ -88,6 +90,25 @@ def test_a_pooler_in_transaction_mode_is_refused_with_a_sentence(
     served = forking.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
     assert served.returncode == 2, served
     assert "set pool_mode = session in PgBouncer" in served.stderr
+    assert len(served.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_keep_every_letter_is_refused(
+    postgres_url: str, tmp_path: Path, encoding: str
+) -> None:
+    name = f"pbmserv_{encoding.lower()}_{uuid.uuid4().hex[:12]}"
+    options = f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+    administer(postgres_url, f"CREATE DATABASE {{}} {options}", name)
+    environment = {"PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_SMTP": "127.0.0.1:0"}
+    environment["PBMSERV_DATABASE"] = url_of(postgres_url, name)
+    try:
+        served = forking.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
+    finally:
+        drop(postgres_url, name)
+    assert served.returncode == 2, served
+    assert f"has the encoding {encoding}" in served.stderr
+    assert "createdb --encoding=UTF8 --template=template0" in served.stderr
     assert len(served.stderr.splitlines()) == 1
 
 

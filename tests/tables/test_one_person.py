@@ -19,9 +19,11 @@ from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards
 from pbmserv.store.operators.people import shared_boards
+from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.boards import boards as board_table
-from pbmserv.store.tables.boards import daily_boards, scores
+from pbmserv.store.tables.boards import scores
+from pbmserv.store.tables.boards import shared_boards as board_rows
 
 pytestmark = pytest.mark.slow
 
@@ -271,9 +273,12 @@ def test_a_second_try_of_names_joined_later_does_not_count(house: Indoors) -> No
     house.reply(his, solution(house, his.board))
     with house.server.database.reading.connect() as connection:
         rows = connection.execute(
-            select(daily_boards.c.board_id, daily_boards.c.solved, daily_boards.c.counts)
+            select(board_rows.c.board_id, board_rows.c.rank, board_rows.c.counts)
         ).all()
-    assert sorted(map(tuple, rows)) == [(first.board, False, True), (his.board, True, False)]
+    assert sorted(map(tuple, rows)) == [
+        (first.board, GIVEN_UP, True),
+        (his.board, SOLVED, False),
+    ]
     (week,) = house.send(BOB, "blackbox week")
     assert " bob " not in week.text
 

@@ -169,7 +169,7 @@ class ServiceHouse:
             letters = [outbox_row(context, told) for told in answer.notifications]
             if waiting := [letter for letter in letters if letter.tray]:
                 outbox.add(context.connection, waiting, context.now)
-            return context.played[row.id].outcome is not None
+            return context.effects.positions[row.id].outcome is not None
 
         return self._at_board(board, seat, job)
 
@@ -254,7 +254,7 @@ class ServiceHouse:
             context = CommandContext(self.services, connection, CLOCK, self.clock.now())
             row = boards.lock(connection, number)
             assert row is not None
-            return job(context, row, row.sitters[seat]), context.played
+            return job(context, row, row.sitters[seat]), context.effects.positions
 
         result, played = self._do(whole)
         for board, position in played.items():

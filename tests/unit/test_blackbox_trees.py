@@ -46,7 +46,7 @@ KNOWN = {
     ((8, 8, 4), Goal.PROBES): 6.6964,
     ((8, 8, 4), Goal.POINTS): 10.0480,
 }
-"""Means over all layouts, as `python -m benchmarks.trees` prints them."""
+"""Means over all layouts, as `python -m generators.trees` prints them."""
 
 
 def stored(kind: tuple[int, int, int], goal: Goal) -> Tree:

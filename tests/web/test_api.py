@@ -456,7 +456,7 @@ def test_a_game_that_tells_programs_no_facts(
     "command",
     [
         f"challenge alice {PASSWORD} house-easy -size=4x4 -atoms=1",
-        f"challenge alice {PASSWORD} house-easy -size=9x9 -atoms=10-12",
+        f"challenge alice {PASSWORD} house-easy -size=5x5 -atoms=3-4",
         "solo alice -size=26x26 -atoms=10-12",  # the house thinks long on these
     ],
 )

@@ -24,7 +24,7 @@ from starlette.routing import Route
 from pbmserv.engine.ratings import anchor
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.store import solo
+from pbmserv.store import shared_boxes
 from pbmserv.store.tables.boards import boards
 from pbmserv.web.pages import Printer
 from pbmserv.web.rating_graph import rating_graph
@@ -123,9 +123,9 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
     alice, bob = daily_of(server, ALICE), daily_of(server, BOB)
 
     with server.server.database.reading.connect() as connection:
-        words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
-    assert words is not None
-    options = GAME.options(words, 1)
+        box = shared_boxes.of_day(connection, "blackbox", shared_boxes.day_of_number(number))
+    assert box is not None
+    options = GAME.options(box.options, 1)
     assert options.grade
     assert f"Daily Box {number}: {options.grade}" in table.text
     assert re.search(rf"Daily Box {number} [^|]{{5,30}} {options.grade} 2 0", archive.text)
@@ -220,9 +220,9 @@ def test_a_player_who_wants_no_name_on_the_pages_has_none(server: Running) -> No
     alice = daily_of(server, ALICE)
     number = int(re.findall(r"Daily Box (\d+)", alice.text)[0])
     with server.server.database.reading.connect() as connection:
-        words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
-    assert words is not None
-    options = GAME.options(words, 1)
+        box = shared_boxes.of_day(connection, "blackbox", shared_boxes.day_of_number(number))
+    assert box is not None
+    options = GAME.options(box.options, 1)
     atoms = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
     alice.press("+" + ",+".join(atoms) + ",?")
     own = ["/players/alice", "/players/alice/games.atom"]

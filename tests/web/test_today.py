@@ -31,7 +31,7 @@ from pbmserv.service.core.context import Services
 from pbmserv.service.solo import daily_pages
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook, GuestPage
-from pbmserv.store.tables.boards import boards, daily_boxes
+from pbmserv.store.tables.boards import boards, shared_boxes
 from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import Pages, Printer
@@ -351,7 +351,7 @@ def test_the_table_has_another_box_and_a_guest_leaves_nothing(
         assert tab.load().html == first
         assert tab.headers["etag"] == tag
         with server.server.database.reading.connect() as connection:
-            kept = connection.execute(daily_boxes.select()).all()
+            kept = connection.execute(shared_boxes.select()).all()
             rows = connection.execute(boards.select()).all()
         assert len(kept) == len(rows)
         ring = server.server.base.mail_domain.ring

@@ -48,12 +48,16 @@ def example(
         correct_words: words of the line that are correct and repeated in their places.
         sender: the sender of the mail.
     """
-    usual = "blackbox" if "blackbox" in games else min(games, default="")
-    front = (game or usual) if row.scope is Scope.GAME else ""
+    front = (game or usual_game(games)) if row.scope is Scope.GAME else ""
     if {Kind.MOVE, Kind.PLAN, Kind.SHOWN}.isdisjoint(p.kind for p in row.parameters):
         sender = replace(sender, board=0)
     arguments = (correct_words.get(p.kind) or _sample(p, sender) for p in row.parameters)
     return " ".join(word for word in (front, row.name, *arguments) if word)
+
+
+def usual_game(games: Collection[str]) -> str:
+    """Return the game of examples among the games of a server; ``""`` if it has none."""
+    return "blackbox" if "blackbox" in games else min(games, default="")
 
 
 def _sample(parameter: Parameter, sender: Sender) -> str:

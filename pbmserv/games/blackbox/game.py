@@ -228,6 +228,11 @@ class Blackbox:
     def outcome(self, state: State) -> Outcome | None:
         return state.outcome
 
+    def boxed(self, options: Options, state: State) -> Options:
+        if not options.race or options.id:
+            return options
+        return replace(options, id=state.boxes[0].id, grade=state.options.grade)
+
     def apart(self, state: State) -> bool:
         return state.options.race
 

@@ -153,7 +153,7 @@ def back(context: CommandContext, command: Back) -> Answer:
     player = context.identify(command.who) if command.who is not None else context.speaker(None)
     if not player.active:
         return _come_back(context, player)
-    context.player = player
+    context.current.player = player
     tz = zone(player.tz)
     preferences.lock(context.connection, player.id)
     absences = preferences.absences_of(context.connection, player.id)
@@ -179,7 +179,7 @@ def _come_back(context: CommandContext, player: Player) -> Answer:
     own = players.addresses_of(context.connection, player.id)
     sender = context.actor.address.lower()
     leaving.come_back(context.connection, player, sender if sender in own else own[0])
-    context.player = players.by_id(context.connection, player.id)
+    context.current.player = players.by_id(context.connection, player.id)
     words = {"userid": player.userid, "again": True, "planned": False}
     return Answer((Part("back", words),))
 

@@ -179,7 +179,7 @@ def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
     """Confirm a signup by a reply to its question."""
     services, connection = context.services, context.connection
     player, questions = confirm(services, connection, reply_address.about, context.now)
-    context.player = player
+    context.current.player = player
     return Answer((welcome(player),), questions)
 
 
@@ -198,7 +198,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     password may have asked for it. A reset also revokes all reply addresses, since it helps players
     whose letters were read by others; the boards are sent again.
     """
-    context.echo_hidden = command.who is None
+    context.current.echo_hidden = command.who is None
     if command.who is not None:
         player = context.authenticate(command.who)
     else:
@@ -266,10 +266,10 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
     if player.reply_epoch != reply_address.epoch:
         raise Refused("reset-used", example=f"forgot {player.userid}")
     if player.active:
-        context.player = player
+        context.current.player = player
     if password_mark(player.password_hash) != reply_address.number:
         raise Refused("reset-used", example=f"forgot {player.userid}")
-    context.proven.setdefault(player.id, player.unreachable_since)
+    context.proofs.add(player.id, player.unreachable_since)
     return player
 
 
@@ -283,7 +283,7 @@ def _hashed(context: CommandContext, password: Secret) -> str:
     """Return the hash of a new password, which was made before the mail reached the writer."""
     hashed = context.services.memo.new_hash(password.text)
     if hashed is None:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         raise too_many_passwords()
     return hashed
 
@@ -350,8 +350,8 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
     dropped = address_changes.confirm(context.connection, change, context.now)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    context.player = changed
-    context.proven.setdefault(changed.id, changed.unreachable_since)
+    context.current.player = changed
+    context.proofs.add(changed.id, changed.unreachable_since)
     words = _words(player, address=change.address, dropped=dropped, letters_to=changed.address)
     part = Part("address-changed", words)
     boards_letters = boards_again(context, changed) if dropped else ()
@@ -423,7 +423,7 @@ def _fewer_addresses(
     preferences.save(context.connection, player.id, values)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
-    context.player = changed
+    context.current.player = changed
     part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
     boards_letters = boards_again(context, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *boards_letters))

@@ -118,7 +118,7 @@ def _anybody(context: CommandContext, who: Credentials | None) -> tuple[Player, 
         player = context.speaker(None)
     else:
         player = context.identify(who)
-        context.player = player if player.active else None
+        context.current.player = player if player.active else None
     return player, _home(context, player)
 
 
@@ -153,7 +153,7 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
         The letters to others, and the number of boards.
     """
     numbers = leaving.running(context.connection, player.id)
-    words, context.line_words = context.line_words, ""
+    context.current.line_words = ""
     notifications: list[Notification] = []
     for number in numbers:
         try:
@@ -162,8 +162,8 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
             notifications += map(_of_event, letters) if event is not None else letters
         except GameAway:  # nobody can wait for the game to come back before leaving
             boards.set_status(context.connection, number, BoardStatus.DECLINED)
-    context.line_words = words
-    context.sitter = context.focus = context.player = None
+    current = context.current
+    current.sitter = current.focus = current.player = None
     return tuple(
         notification for notification in notifications if notification.player_id != player.id
     ), len(numbers)

@@ -102,7 +102,7 @@ def take_note(context: CommandContext, board: BoardRow, position: Position) -> N
     if to_move(board, position) is None:
         return
     if rows.begin_turn(context.connection, board.id, board.game, context.now):
-        context.bot_turns.append((board.id, not position.apart))
+        context.effects.bot_turns.append((board.id, not position.apart))
 
 
 def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
@@ -111,11 +111,11 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
     Only the letter to the player who has just moved waits for a bot, since it will show the bot's
     move. On boards where nobody sees the moves of others (races), nothing waits.
     """
-    waiting = {board_id for board_id, together in context.bot_turns if together}
+    waiting = {board_id for board_id, together in context.effects.bot_turns if together}
     at_once: list[NewLetter] = []
     for letter in letters:
         boards = waiting & set(_boards_in(letter)) if letter.recipient else set()
-        reported = context.reported & set(_reports_in(letter))
+        reported = context.effects.reported & set(_reports_in(letter))
         if boards or reported:
             turns = sorted(boards)
             rows.queue_waiting_letter(

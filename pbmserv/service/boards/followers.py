@@ -11,6 +11,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.secret_boxes import must_not_spoil, spoils
 from pbmserv.store.boards import boards, challenges
@@ -68,7 +69,8 @@ def _what_else(context: CommandContext, player_id: int, *, on_board: bool = Fals
     """
     seeks = bool(challenges.seeks_of(context.connection, player_id))
     example = "seek off" if seeks else "signoff"
-    return Refused("unsubscribe-what", example=example, seeks=seeks, on_board=on_board)
+    daily = bool(races_of(context, None))
+    return Refused("unsubscribe-what", example=example, seeks=seeks, on_board=on_board, daily=daily)
 
 
 def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:

@@ -107,7 +107,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     notifications = (
         (Notification(address, None, Part("invitation", words)),) if invitation.sent else ()
     )
-    context.player, context.sitter = sender, None
+    context.current.player, context.current.sitter = sender, None
     answer = {
         "address": address,
         "title": game.info.title,
@@ -125,7 +125,7 @@ def _must_be_an_address(context: CommandContext, address: str) -> None:
     domain = mailbox_of(address).rpartition("@")[2]
     is_address = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
     if not is_address or len(address.encode()) > LONGEST_ADDRESS:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         raise Refused("invite-address")
 
 
@@ -138,7 +138,7 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
         sender = _proven(context, command)
         others = [userid for userid in command.userids if userid != sender.userid]
         if others and sender.userid in command.userids:
-            context.echo_hidden = True  # it may be a password that is wrong
+            context.current.echo_hidden = True  # it may be a password that is wrong
             raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
     if len(others) > 1 or any(
         players.of_name(context.connection, other) is not None for other in others
@@ -157,9 +157,9 @@ def _proven(context: CommandContext, command: Challenge) -> Player:
         return context.speaker(None)
     for userid in command.userids:  # a password in another line of the mail
         player = players.by_userid(context.connection, userid)
-        if player is not None and player.id in context.counted:
+        if player is not None and player.id in context.proofs.counted:
             return player
-    context.echo_hidden = bool(command.userids)  # one may be a password that is wrong
+    context.current.echo_hidden = bool(command.userids)  # one may be a password that is wrong
     example = f"{command.game} challenge USERID PASSWORD {command.address}"
     raise Refused("invite-unproven", example=example)
 
@@ -289,8 +289,8 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     proposal = Proposal(game, options, rated, invitation.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
-    context.player = player
-    context.proven.setdefault(player.id, None)  # only the owner of the address got the letter
+    context.current.player = player
+    context.proofs.add(player.id, None)  # only the owner of the address got the letter
     if context.mail_id is not None:
         inbox.set_player(context.connection, context.mail_id, player.id)
     theirs, own = board.sitters
@@ -316,7 +316,7 @@ def _owner(context: CommandContext, invitation: Invitation, name: str) -> Player
     owners = players.by_address(context.connection, sender)
     chosen = [player for player in owners if player.userid == name] or owners
     if chosen:
-        context.proven.setdefault(chosen[0].id, chosen[0].unreachable_since)
+        context.proofs.add(chosen[0].id, chosen[0].unreachable_since)
         return chosen[0]
     if context.services.signup == "closed":
         raise Refused("invite-closed")

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch, Seek
+from pbmserv.engine.chance import search_pledge
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, friends, opponents
-from pbmserv.service.boards.plies import decline, draw_again, join, must_meet_all, must_run
+from pbmserv.service.boards.plies import (
+    decline,
+    draw_again,
+    join,
+    mark_of_request,
+    mix,
+    must_meet_all,
+    must_run,
+)
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
@@ -44,7 +54,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
         command = replace(command, options=options)  # refused, since it needs another player
     _must_not_be_options(context, game, command)
     if command.alone and len(command.userids) > 1:
-        context.echo_hidden = True  # people write a password here, as in other commands
+        context.current.echo_hidden = True  # people write a password here, as in other commands
         player = players.by_userid(context.connection, command.userids[0])
         example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
         raise Refused("only-one-player", example=example)
@@ -122,7 +132,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     userids = tuple(player.userid for player in order)
     sitting = tuple(_invited(context, game, userid, options, userids) for userid in userids)
     sender = next(player for player in sitting if player.id == sitter.player_id)
-    context.focus = None
+    context.current.focus = None
     terms = USUAL if board.of_event else board.terms
     proposal = Proposal(game, options, rated, terms, sitting)
     return invite(context, sender, proposal, {"rematch": board.id})
@@ -252,7 +262,7 @@ def _must_play(context: CommandContext, userid: str, place: int) -> None:
         raise Refused("no-such-player", part=userid, suggestion=_HOUSE[userid])
     if unknown.refusal.values["suggestion"]:
         raise unknown
-    context.echo_hidden = True
+    context.current.echo_hidden = True
     raise Refused("no-such-player", place=place, invites=True)
 
 
@@ -307,7 +317,8 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
     if len(own) >= MOST_SEEKS:
         raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
-    challenges.add_seek(context.connection, player.id, key, seats, options, context.now)
+    seed = secrets.token_bytes(32)
+    challenges.add_seek(context.connection, player.id, key, seats, options, seed, context.now)
     added = challenges.seeks_of(context.connection, player.id)[-1]
     return Answer((Part("seek", _words(game.info.title, added, "looking")),))
 
@@ -341,7 +352,11 @@ def _partners(
 def _start(
     context: CommandContext, player: Player, partners: list[challenges.Seek], wanted: Proposal
 ) -> Answer:
-    """Begin the board of a match; the first seat is drawn by lot."""
+    """Begin the board of a match; the seats are drawn by lot.
+
+    The letter to the partner who waited longest has pledged the seed, before the mail came that is
+    mixed into it.
+    """
     ids = [player.id, *(partner.player_id for partner in partners)]
     sitting = []
     for player_id in ids:
@@ -349,7 +364,14 @@ def _start(
         assert partner is not None
         sitting.append(partner)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
-    board = make_board(context, proposal, set(ids), sides_drawn=True)
+    mark = mark_of_request(context)
+    board = make_board(
+        context, proposal, set(ids), sides_drawn=True, seed=partners[0].seed, mark=mark
+    )
+    if mark:
+        sitter = board.sitter_of(player.id)
+        assert sitter is not None
+        board = mix(context, board, sitter, mark)
     own, notifications = [], []
     for sitter in board.sitters:
         others = [name for name in board.names if name != sitter.userid]
@@ -370,4 +392,5 @@ def _words(title: str, seek: challenges.Seek, event: str) -> dict[str, object]:
         "seats": seek.seats,
         "options": list(seek.options),
         "since": f"{seek.created_at:%Y-%m-%d}",
+        "pledge": search_pledge(seek.seed).hex() if seek.seed and event != "off" else "",
     }

@@ -140,7 +140,7 @@ def _in_sentences(
     if sitter.accepted_at is None:
         raise Refused("accept-how", part=written.partition("\n")[0]) from error
     if has_password:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         raise Refused("no-password-needed") from error
     if is_read and is_kind(context, written) and not error.refusal.example:
         return say(board, sitter, pass_on(context, written))
@@ -149,7 +149,7 @@ def _in_sentences(
 
 def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
     """Accept or reject the challenge of the answered letter; other words go to the opponents."""
-    context.line_words = talk(consent.others)
+    context.current.line_words = talk(consent.others)
     if consent.is_yes:
         return invitations.accept(context, Accept(None, None, None))
     return reject(context, Reject(None, None, None))
@@ -280,7 +280,7 @@ def not_late(
     """
     position = context.position(board)
     turn = position.game.turn(position.state, seat)
-    meant = context.bound_turn if number is None else number
+    meant = context.answered_turn(board.id) if number is None else number
     if meant is None or meant == turn:
         return
     for line in lines:
@@ -402,7 +402,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
     except MoveError as error:
         first = command.text.partition(" ")[0].lower()
         if players.by_userid(context.connection, first) is not None:
-            context.echo_hidden = True  # the next word is a needless password
+            context.current.echo_hidden = True  # the next word is a needless password
             raise Refused("no-password-there", part="preview") from error
         again = error.refusal.example
         raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
@@ -476,6 +476,6 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         raise not_seated(board_row)
     if own is None:
         return board_row, None
-    context.sitter = own
-    context.focus = Focus(board_row, own.seat)
+    context.current.sitter = own
+    context.current.focus = Focus(board_row, own.seat)
     return board_row, own.seat

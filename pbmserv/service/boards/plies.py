@@ -17,7 +17,7 @@ from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import bot_turns, reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
-from pbmserv.service.boards.score_keeping import keep_scores, settle_daily
+from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
@@ -62,6 +62,7 @@ def play_move(
         Refused: it is another player's turn, and all of the move uses a turn.
     """
     must_be_drawn(board, sitter, position)
+    position = draw_box(context, board, sitter, position)
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
         answer = _meanwhile(context, board, sitter, position, move, words)
@@ -94,14 +95,19 @@ def mark_of_mail(
 
     A plan of another player that this mail lets go on has no mark: that player did not write it.
     """
-    submission, writer = context.submission, context.sitter
+    writer = context.current.sitter
     is_own = writer is not None and (writer.player_id, writer.seat) == (
         sitter.player_id,
         sitter.seat,
     )
     is_first = board.pledged and sitter.seat not in position.marked
-    is_mail = submission.is_mail and bool(submission.id)
-    return mail_mark(submission.id) if is_own and is_first and is_mail else ""
+    return mark_of_request(context) if is_own and is_first else ""
+
+
+def mark_of_request(context: CommandContext) -> str:
+    """Return the mark of the mail that is carried out, ``""`` for a page."""
+    submission = context.submission
+    return mail_mark(submission.id) if submission.is_mail and submission.id else ""
 
 
 def _meanwhile(
@@ -172,11 +178,11 @@ def log_ply(
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     # A move in a race does not start the plans of others.
     mine = {sitter.seat: sitter.plan} if sitter.plan else {}
-    context.moved[board.id] = mine if after.apart else dict(board.plans)
-    context.tally.plies.append((board.id, ply.number))
+    context.current.moved[board.id] = mine if after.apart else dict(board.plans)
+    context.effects.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
         bot_turns.take_note(context, board, after)
@@ -227,7 +233,8 @@ class _End:
     Attributes:
         words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
             without which giving up does not count.
-        own_words: for the player: ``daily``, the result of the day's box.
+        own_words: for the player: ``daily``, the result of the day's box, or ``of_event``, the
+            event to which the box belongs.
     """
 
     words: Mapping[str, Any]
@@ -261,12 +268,12 @@ def _ended(
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
-    daily = settle_daily(context, board, after)
+    shared = settle_shared(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
-    return _End(words, {"daily": daily} if daily else {})
+    return _End(words, shared)
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
@@ -291,14 +298,35 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     position = context.position(board)
     if not (position.draws and board.pledged):
         return board
-    mark = mark_of_mail(context, board, sitter, position)
+    return mix(context, board, sitter, mark_of_mail(context, board, sitter, position))
+
+
+def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> BoardRow:
+    """Begin the game again with the mark of a player's mail; return the board with that ply."""
+    position = context.position(board)
     ply = Ply(position.number + 1, sitter.seat, JOIN, free=True, mark=mark)
     after = position.play(ply)
     undecided = tuple(name for name in board.undecided if name != sitter.userid)
     times = clocks.times_at(context, board, after, undecided, ())
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.played[board.id] = after
+    context.effects.positions[board.id] = after
     return replace(board, plies=after.number)
+
+
+def draw_box(
+    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
+) -> Position:
+    """Mix the first mail of a player alone into what the game hides.
+
+    Nothing was found out about the box before. A move on a page changes no box.
+
+    Returns:
+        The position from which the player moves.
+    """
+    is_first = board.seats == 1 and position.number == 0
+    if not is_first or not mark_of_mail(context, board, sitter, position):
+        return position
+    return context.position(draw_again(context, board, sitter))
 
 
 def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
@@ -439,7 +467,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
     if not (position.is_practice or position.apart):  # no other player is told of these moves
         _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), words_for_others(context))
-    context.moved.clear()  # plans are for later turns, not for a turn that is given back
+    context.current.moved.clear()  # plans are for later turns, not for a turn that is given back
     return answer
 
 
@@ -453,7 +481,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
-    position = context.position(board)
+    position = draw_box(context, board, sitter, context.position(board))
     try:
         after = position.hint(sitter.seat)
     except Illegal as error:

@@ -82,6 +82,8 @@ def make_board(
     *,
     proven: bool = True,
     sides_drawn: bool = False,
+    seed: bytes | None = None,
+    mark: str = "",
 ) -> BoardRow:
     """Add a board to the database; it is unrated if two of its players are one person.
 
@@ -89,12 +91,14 @@ def make_board(
         there: ids of players who need not be asked.
         proven: the mail proves to come from one of its players.
         sides_drawn: draw the seats of its players by lot.
+        seed: the seed, if a letter has pledged it before.
+        mark: the mark of the mail that is mixed into the lot.
     """
     game, seats = proposal.game, len(proposal.sitting)
-    seed = secrets.token_bytes(32)
+    seed = seed or secrets.token_bytes(32)
     if sides_drawn:
         sitting = {player.userid: player for player in proposal.sitting}
-        drawn = tuple(sitting[userid] for userid in drawn_sides(seed, sitting))
+        drawn = tuple(sitting[userid] for userid in drawn_sides(seed, sitting, mark))
         proposal = replace(proposal, sitting=drawn)
     options = proposal.options
     comparable, chosen_by = True, None
@@ -103,7 +107,10 @@ def make_board(
         comparable = game.without_box(chosen) == chosen  # else a player may know the box
         if not comparable and seats > 1 and proposal.sender is not None:
             chosen_by = proposal.sender.id
-        options = game.describe(game.fixed(chosen, Rng(seed, 0)))
+        if seats > 1 or not comparable or game.grade(chosen) or not game.is_race(chosen):
+            options = game.describe(game.fixed(chosen, Rng(seed, 0)))
+        # Else the first mail of the only player draws the box (`plies.draw_box`). The grades of
+        # another version may choose another box.
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
     bots = {seat for seat, player in enumerate(proposal.sitting) if bot_turns.is_bot(player)}
@@ -240,7 +247,7 @@ def invite(
     rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
-    context.player, context.sitter = sender, None
+    context.current.player, context.current.sitter = sender, None
     words = {
         **words,
         "by": sender.userid,
@@ -350,7 +357,7 @@ def wait_for_yes(
             context.now,
         ),
     )
-    context.player, context.sitter, context.unproven = sender, None, True
+    context.current.player, context.current.sitter, context.proofs.unproven = sender, None, True
     others = [player.userid for player in proposal.sitting if player.id != sender.id]
     letter_words = {
         "number": number,

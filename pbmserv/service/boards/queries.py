@@ -279,7 +279,7 @@ def _as_player(
     sitter = board.sitter_of(player.id)
     if sitter is None:
         raise not_seated(board)
-    context.focus = Focus(board, sitter.seat)
+    context.current.focus = Focus(board, sitter.seat)
     return _own(context, board, sitter.seat, number)
 
 

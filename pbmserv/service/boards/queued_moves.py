@@ -68,7 +68,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     moves.keep_plan(context.connection, board.id, sitter.seat, plan)
     if sitter.seat in position.game.to_act(position.state):
         others = {} if position.apart else board.plans
-        context.moved[board.id] = {**others, sitter.seat: plan}
+        context.current.moved[board.id] = {**others, sitter.seat: plan}
     words = {"queued": plan, "forgotten": ""}
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
 
@@ -79,7 +79,7 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
     Each player at such a board gets one letter about all of them, in place of the letter about the
     move before them.
     """
-    plans_by_board = dict(context.moved)
+    plans_by_board = dict(context.current.moved)
     for board_id, plans in plans_by_board.items():
         if plans:
             answer = _Run(context, board_id, plans).into(answer)
@@ -167,7 +167,7 @@ class _Run:
         return board
 
     def _position(self, board: BoardRow) -> Position:
-        newest = self.context.played.get(board.id)
+        newest = self.context.effects.positions.get(board.id)
         if newest is not None and newest.number == board.plies:
             return newest
         return self.context.position(board)
@@ -321,7 +321,7 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     game = position.game
     meant, text = waiting
     turn = game.turn(position.state, sitter.seat)
-    if meant != turn or context.bound_turn not in {None, turn}:
+    if meant != turn or context.answered_turn(board.id) not in {None, turn}:
         again = f"submit {text}"
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=again)
     moves.drop_submitted(context.connection, board.id, sitter.seat)
@@ -333,4 +333,4 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
     """Whether a ``yes`` can mean the submitted move: there is one for the letter's turn."""
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
-    return waiting is not None and waiting[0] == context.bound_turn
+    return waiting is not None and waiting[0] == context.answered_turn(board.id)

@@ -29,7 +29,7 @@ def record(context: CommandContext, command: Record) -> Answer:
     else:
         reply_address = context.reply_address
         if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
-            raise Refused("which-board", example="blackbox record 12")
+            raise Refused("which-board", example=f"{command.game or context.usual_game} record 12")
         board = board_of(context, reply_address.about, command.game)
     example = f"{board.game} show {board.id}"
     if board.status == "declined":
@@ -79,6 +79,6 @@ def _by_player_of(context: CommandContext, board: BoardRow, who: Credentials | N
     """
     for player in context.readers(who):
         if board.sitter_of(player.id) is not None:
-            context.player = player
+            context.current.player = player
             return True
     return False

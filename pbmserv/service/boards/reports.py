@@ -84,7 +84,7 @@ def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Se
             board.game,
             context.now,
         )
-        context.reported.add(board.id)
+        context.effects.reported.add(board.id)
 
 
 def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
@@ -113,7 +113,7 @@ def _named_board(context: CommandContext, command: Report) -> BoardRow:
         return board_of(context, command.board, command.game)
     reply_address = context.reply_address
     if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
-        raise Refused("which-board", example="blackbox report 12")
+        raise Refused("which-board", example=f"{command.game or context.usual_game} report 12")
     return board_of(context, reply_address.about, command.game)
 
 
@@ -122,7 +122,7 @@ def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None)
     for player in context.readers(who):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
-            context.player = player
+            context.current.player = player
             return sitter.seat
     return None
 
@@ -142,7 +142,7 @@ def _requested(
             request = ReportRequest(board.id, position.number, reported)
             rows.request_report(context.connection, request, board.game, context.now)
     if rows.is_report_due(context.connection, board.id):
-        context.reported.add(board.id)
+        context.effects.reported.add(board.id)
     words = {"seats": list(seats), "opened": True}
     return Part("report", words, board.id, position.number, seat)
 

@@ -1,4 +1,4 @@
-"""Scores of races and solo games, and results of the box of the day, recorded at a board's end."""
+"""Scores of races and solo games, and results of shared boxes, recorded at a board's end."""
 
 from __future__ import annotations
 
@@ -8,42 +8,69 @@ from typing import Any
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import RacingGame, races
+from pbmserv.engine.record import FORFEIT
+from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store import solo
+from pbmserv.store import shared_boxes, solo
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
 
 
-def settle_daily(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
-    """Record the result of a day's box; return its words for the letter, none for other boards."""
+def settle_shared(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
+    """Record the result of a shared box; return words for the letter, none for other boards."""
     game, outcome = after.game, after.outcome
-    if board.seats != 1 or outcome is None or not races(game):
+    if outcome is None or not races(game) or (board.seats > 1 and board.event_id is None):
         return {}
-    daily = solo.daily_of_board(context.connection, board.id)
-    if daily is None:
+    shared = shared_boxes.of_board(context.connection, board.id)
+    if shared is None:
         return {}
-    solved = outcome.reason == "solved"
-    score = outcome.scores[0] if solved and outcome.scores else None
-    names = persons.names_of(context.connection, daily.player_id)
-    first = solo.first_try(context.connection, names, board.game, daily.day)
-    solo.settle_daily(
-        context.connection, board.id, solved=solved, score=score, counts=first == board.id
+    if board.seats > 1:  # a race of an event that began before its boxes had a board for each
+        for sitter in board.sitters:
+            place = outcome.places[sitter.seat]
+            player_id = sitter.player_id
+            shared_boxes.settle(context.connection, shared.box_id, player_id, SOLVED, place)
+        return {}
+    rank, score = _result(game, after, outcome)
+    is_first = shared.day is None or _is_first_try(context, board, shared)
+    shared_boxes.settle(
+        context.connection, shared.box_id, shared.player_id, rank, score, counts=is_first
     )
+    if shared.day is None:
+        return {"of_event": shared.event_id}
+    is_solved = rank == SOLVED
     notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
-    return {
-        "number": daily.number,
+    words = {
+        "number": shared.daily_number,
         "grade": grade_of(game, board.options),
-        "solved": solved,
-        "score": score,
+        "solved": is_solved,
+        "score": score if is_solved else None,
         "shots": game.shots(notes),
-        "streak": streak(context, daily.player_id, board.game, daily.day) if solved else 0,
+        "streak": streak(context, shared.player_id, board.game, shared.day) if is_solved else 0,
     }
+    return {"daily": words}
+
+
+def _result(game: RacingGame, after: Position, outcome: Outcome) -> tuple[int, int]:
+    """Return the rank and the points of a player alone."""
+    score = outcome.scores[0] if outcome.scores else 0
+    if game.solved(after.state, Seat(0)):
+        return SOLVED, score
+    return GIVEN_UP if outcome.reason in {"resigned", FORFEIT} else WRONG, score
+
+
+def _is_first_try(context: CommandContext, board: BoardRow, shared: SharedBoard) -> bool:
+    """Return whether this is a person's first board with a box of the day, under any name."""
+    assert shared.day is not None
+    names = persons.names_of(context.connection, shared.player_id)
+    first = shared_boxes.first_try(context.connection, names, board.game, shared.day)
+    return first == board.id
 
 
 def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
     """Return the number of boxes that a player has solved in a row, up to this day's."""
-    days = solo.days_solved(context.connection, player_id, game, day)
+    days = shared_boxes.days_solved(context.connection, player_id, game, day)
     return next((n for n, solved in enumerate(days) if solved != day - n), len(days))
 
 

@@ -116,12 +116,12 @@ class BotMoves:
             and bot_turns.to_move(board, context.position(board)) is not None
         ):
             return NOTHING  # the turn of the bot began after the thought
-        position = context.played.get(board_id) or context.position(board)
+        position = context.effects.positions.get(board_id) or context.position(board)
         if board.status != BoardStatus.ACTIVE or bot_turns.to_move(board, position) is None:
             rows.end_turn(connection, board_id)
             if kept is not None:
                 letters |= rows.release(connection, kept.id, context.now)
-        return Done(context.played, int(letters))
+        return Done(context.effects.positions, int(letters))
 
     def _put_off(self, board_id: int, connection: Connection) -> Done:
         """Postpone a board; letters do not wait for it any more."""

@@ -1,15 +1,25 @@
-"""The context of a command: its actor, its board, its connection, and its effects so far."""
+"""The context of a command, in parts that live for different times.
+
+- `Services` live as long as the process, and all commands share them.
+- The actor, the submission, the time and the connection live as long as one transaction: that of a
+  mail, a press, a clock or a page. They never change.
+- `Proofs` collect what the mail proves about its writer. A refused command's proofs stay.
+- `Effects` collect what handlers have changed, for the work after the commit. A refused command's
+  effects are taken back.
+- `CurrentCommand` is the state of one command, which handlers may set. Each command has a new one.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.examples import usual_game
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.engine.position import Position
@@ -21,7 +31,6 @@ from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.budget import Budget
-from pbmserv.service.core.outcome import Tally
 from pbmserv.service.core.refusals import (
     name_yourself,
     not_seated,
@@ -31,7 +40,7 @@ from pbmserv.service.core.refusals import (
     unknown_speaker,
     wrong_game,
 )
-from pbmserv.service.core.said import Passed
+from pbmserv.service.core.said import CheckedWords
 from pbmserv.service.core.submission import NO_COMMANDS, Submission
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players, signups
@@ -95,6 +104,79 @@ class Focus:
 
 
 @dataclass(slots=True)
+class CurrentCommand:
+    """The state of the command that is being carried out.
+
+    Attributes:
+        player, sitter: the speaker, once the handler has found one; the answer goes to that player.
+        focus: the board, once the handler has found it.
+        moved: boards on which the command has moved, each with the plans that wait there.
+        echo_hidden: the command must not be quoted, because it may hold a password.
+        line_words: words for others that belong to the command; `None`: those of the submission.
+        left_out: withheld passages of the command's words for others.
+    """
+
+    player: Player | None = None
+    sitter: Sitter | None = None
+    focus: Focus | None = None
+    moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
+    echo_hidden: bool = False
+    line_words: str | None = None
+    left_out: dict[Line, None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Proofs:
+    """What the commands of a mail or press have proven about its writer.
+
+    Attributes:
+        players: the players that it proves to come from, in their order, each with the time since
+            when letters to the player come back, `None` if they arrive.
+        counted: the players whose limits it was counted against.
+        right_passwords: userids whose passwords were right.
+        unproven: the answer goes to a player who may not have written the mail.
+    """
+
+    players: dict[int, datetime | None] = field(default_factory=dict)
+    counted: set[int] = field(default_factory=set)
+    right_passwords: set[str] = field(default_factory=set)
+    unproven: bool = False
+
+    def add(self, player_id: int, unreachable_since: datetime | None) -> None:
+        """Note that the mail is proven to be a player's."""
+        self.players.setdefault(player_id, unreachable_since)
+
+
+@dataclass(slots=True)
+class Effects:
+    """The effects of the commands so far, except refused ones, that matter after the commit.
+
+    Attributes:
+        positions: newest positions of boards, made or loaded; they are cached then.
+        plies: board and number of each new ply, for the log.
+        bot_turns: boards on which a bot is to move, each with whether the answer waits for it.
+        reported: boards for which the coach has a report or hint to work out.
+        loaded: positions as they were loaded from the record, also by refused commands.
+    """
+
+    positions: dict[int, Position] = field(default_factory=dict)
+    plies: list[tuple[int, int]] = field(default_factory=list)
+    bot_turns: list[tuple[int, bool]] = field(default_factory=list)
+    reported: set[int] = field(default_factory=set)
+    loaded: dict[int, Position] = field(default_factory=dict)
+
+    def copy(self) -> Effects:
+        """Return the effects before a command, to go back to if it is refused."""
+        return Effects(
+            dict(self.positions),
+            list(self.plies),
+            list(self.bot_turns),
+            set(self.reported),
+            self.loaded,
+        )
+
+
+@dataclass(slots=True)
 class CommandContext:
     """The context of the commands of one mail or press. It lives as long as their transaction.
 
@@ -103,36 +185,8 @@ class CommandContext:
         submission: the text with the commands.
         mail_id: number of the inbox row; `None` if the actor is a part of the server.
         budget: limits the work; parts of the server have no limit.
-
-    State of the present command, which `next_command` resets:
-        player, sitter, focus: the speaker and the board, as far as the handler has found them.
-        bound_turn: the turn of that board for which the answered letter was written.
-        moved: boards on which the command has moved, each with the plans that wait there.
-        echo_hidden: the command must not be quoted, because it may hold a password.
-        line_words: words for others that belong to the command; `None`: those of the submission.
-        left_out: withheld passages of the command's words for others.
-
-        tried_move: a line of a player who is known was a move, and it was refused.
-
-    Effects and findings of all commands so far:
-        proven: the players that the mail proves to come from, in their order, each with the time
-            since when letters to the player come back, `None` if they arrive.
-        counted: players whose limits the mail was counted against.
-        right_passwords: userids whose passwords were right.
-        unproven: the answer goes to a player who may not have written the mail.
-        led_on: a command has moved a game, or told somebody else something.
-        talks: a command carries only words to somebody.
-        carried_out: a proven command was carried out.
-        reported: boards for which the coach has a report or hint to work out.
-        bot_turns: boards on which a bot is to move now, each with whether the answer waits for it.
-        tally: counts of effects, for the log.
-        played: newest positions that were made or loaded, to be cached after the commit.
-
-    Caches:
-        replayed: positions as they were loaded from the record.
-        passed: results of the guard of words for others, by writer and text.
-        reread: texts of letters that the mail may quote, by their numbers.
-        attached: texts of attached files, by the mark of their kind.
+        current: the state of the present command.
+        checked_words: results of the guard of words for others, so that it reads each text once.
     """
 
     services: Services
@@ -143,32 +197,10 @@ class CommandContext:
     mail_id: int | None = None
     budget: Budget = field(default_factory=lambda: Budget(math.inf))
 
-    player: Player | None = None
-    sitter: Sitter | None = None
-    focus: Focus | None = None
-    bound_turn: int | None = None
-    moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
-    echo_hidden: bool = False
-    tried_move: bool = False
-    line_words: str | None = None
-    left_out: dict[Line, None] = field(default_factory=dict)
-
-    proven: dict[int, datetime | None] = field(default_factory=dict)
-    counted: set[int] = field(default_factory=set)
-    right_passwords: set[str] = field(default_factory=set)
-    unproven: bool = False
-    led_on: bool = False
-    talks: bool = False
-    carried_out: bool = False
-    reported: set[int] = field(default_factory=set)
-    bot_turns: list[tuple[int, bool]] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
-    played: dict[int, Position] = field(default_factory=dict)
-
-    replayed: dict[int, Position] = field(default_factory=dict)
-    passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
-    reread: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    attached: dict[str, str] = field(default_factory=dict)
+    proofs: Proofs = field(default_factory=Proofs)
+    effects: Effects = field(default_factory=Effects)
+    current: CurrentCommand = field(default_factory=CurrentCommand)
+    checked_words: CheckedWords = field(default_factory=CheckedWords)
 
     @property
     def reply_address(self) -> ReplyAddress | None:
@@ -176,15 +208,25 @@ class CommandContext:
         return self.actor.reply_address
 
     def next_command(self) -> None:
-        """Forget the state of the previous command."""
-        self.player = None
-        self.sitter = None
-        self.focus = None
-        self.bound_turn = None
-        self.moved.clear()
-        self.echo_hidden = False
-        self.line_words = None
-        self.left_out = {}
+        """Begin another command."""
+        self.current = CurrentCommand()
+
+    def trial(self, actor: Actor, submission: Submission) -> CommandContext:
+        """Return a context for commands that are only tried, and undone by the caller.
+
+        They use the same budget, and count against no player's limits again.
+        """
+        return CommandContext(
+            self.services,
+            self.connection,
+            actor,
+            self.now,
+            submission,
+            self.mail_id,
+            self.budget,
+            Proofs(counted=self.proofs.counted),
+            Effects(dict(self.effects.positions)),
+        )
 
     # -- the speaker -------------------------------------------------------------------
 
@@ -197,7 +239,7 @@ class CommandContext:
         player = self.identify(who)
         if not player.active:
             raise signed_off(player)
-        self.player = player
+        self.current.player = player
         return player
 
     def identify(self, who: Credentials) -> Player:
@@ -211,7 +253,7 @@ class CommandContext:
         if who.password == VOUCHED:
             return self._by_sender(who.userid)
         if who not in self.actor.passwords:
-            self.echo_hidden = True
+            self.current.echo_hidden = True
             raise too_many_passwords()
         player = players.of_name(self.connection, who.userid)
         source = self.actor.source
@@ -221,11 +263,11 @@ class CommandContext:
             if right and player is None:
                 raise Refused("not-confirmed", part=who.userid)
             if right and player is not None:
-                self.right_passwords.add(who.userid)
+                self.proofs.right_passwords.add(who.userid)
                 self._note_proof(player)
                 return player
         # Words may be in the wrong places, so any of them may be a password: repeat none.
-        self.echo_hidden = True
+        self.current.echo_hidden = True
         raise Refused("bad-credentials", example="forgot USERID")
 
     def _is_right(self, who: Credentials, player: Player | None) -> bool:
@@ -267,18 +309,18 @@ class CommandContext:
         return player
 
     def _note_proof(self, player: Player) -> None:
-        """Note that the mail is proven to be a player's."""
+        """Note that a password or a verified sender proves the mail to be a player's."""
         self._count(player)
         if self.actor.address.lower() == player.address:
             self.services.traffic.note_source(player.address, self.actor.source)
-        self.proven.setdefault(player.id, player.unreachable_since)
+        self.proofs.add(player.id, player.unreachable_since)
         if self.mail_id is not None and self.actor.source.sender != player.address:
             inbox.set_player(self.connection, self.mail_id, player.id)
 
     def _count(self, player: Player) -> None:
         """Count the mail once for a player, however many commands it has."""
-        if player.id != speaker_of(self.reply_address) and player.id not in self.counted:
-            self.counted.add(player.id)
+        if player.id != speaker_of(self.reply_address) and player.id not in self.proofs.counted:
+            self.proofs.counted.add(player.id)
             self.services.traffic.count_for_player(player.id)
 
     def known_writers(self) -> list[Player]:
@@ -306,7 +348,7 @@ class CommandContext:
         """
         writers = self.known_writers()
         if len(writers) != 1:
-            raise name_yourself(writers) if writers else unknown_speaker()
+            raise name_yourself(writers) if writers else unknown_speaker(self.usual_game)
         self._note_proof(writers[0])
         return writers[0]
 
@@ -321,8 +363,8 @@ class CommandContext:
             return self.authenticate(who)
         reply_address = self.reply_address
         if reply_address is None or not reply_address.player:
-            self.player = self._by_address()
-            return self.player
+            sender = self.current.player = self._by_address()
+            return sender
         player = players.by_id(self.connection, reply_address.player)
         if player is None or player.reply_epoch != reply_address.epoch:
             if player is not None and player.state in {PlayerState.LEFT, PlayerState.BARRED}:
@@ -330,8 +372,8 @@ class CommandContext:
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         if not player.active:
             raise signed_off(player)
-        self.proven.setdefault(player.id, player.unreachable_since)
-        self.player = player
+        self.proofs.add(player.id, player.unreachable_since)
+        self.current.player = player
         return player
 
     def seat_at(
@@ -357,7 +399,7 @@ class CommandContext:
             if board_id is None and reply_address.purpose is Purpose.BOARD:
                 board_id = reply_address.about
         elif not self.known_writers():
-            raise unknown_speaker()
+            raise unknown_speaker(game or self.usual_game)
         if board_id is None:
             raise Refused("which-board", example="games")
         board = boards.lock(self.connection, board_id)
@@ -368,16 +410,9 @@ class CommandContext:
             raise not_seated(board)
         if epoch is not None and epoch != sitter.reply_epoch:
             raise _revoked(board, sitter)
-        self.proven.setdefault(sitter.player_id, sitter.unreachable_since)
-        self.sitter = sitter
-        self.focus = Focus(board, sitter.seat)
-        self.bound_turn = (
-            reply_address.number
-            if reply_address is not None
-            and reply_address.purpose is Purpose.BOARD
-            and reply_address.about == board_id
-            else None
-        )
+        self.proofs.add(sitter.player_id, sitter.unreachable_since)
+        self.current.sitter = sitter
+        self.current.focus = Focus(board, sitter.seat)
         if game is not None and game != board.game:
             raise wrong_game(board, game)
         return board, sitter
@@ -392,9 +427,9 @@ class CommandContext:
         seated = [player for player in writers if board.sitter_of(player.id) is not None]
         if len(seated) > 1:
             raise name_yourself(seated)
-        self.player = (seated or writers)[0]
-        self._note_proof(self.player)
-        return self.player
+        player = self.current.player = (seated or writers)[0]
+        self._note_proof(player)
+        return player
 
     def is_proven(self, player: Player) -> bool:
         """Whether the mail proves to be a player's: by its reply address, by a password in any of
@@ -402,7 +437,7 @@ class CommandContext:
         reply_address = self.reply_address
         if reply_address is not None and reply_address.player == player.id:
             return True
-        return player.id in self.counted or self.verified_as(player.userid) is not None
+        return player.id in self.proofs.counted or self.verified_as(player.userid) is not None
 
     def claimed_writer(self) -> Player | None:
         """Return the only player who has the From address. That proves nothing."""
@@ -417,10 +452,11 @@ class CommandContext:
         If a handler has found the speaker, it is the speaker's own address. Else a known writer
         gets it as a player, so that a reply to it is proven again.
         """
-        if self.sitter is not None:
-            return self.sitter.address, self.sitter.player_id
-        if self.player is not None:
-            return self.player.address, self.player.id
+        sitter, player = self.current.sitter, self.current.player
+        if sitter is not None:
+            return sitter.address, sitter.player_id
+        if player is not None:
+            return player.address, player.id
         sender, writers = self.actor.address, self.known_writers()
         if len(writers) != 1:
             return sender, None
@@ -433,7 +469,7 @@ class CommandContext:
         Args:
             readers: player ids of the readers of the answers; `None` for an address alone.
         """
-        if self.unproven:
+        if self.proofs.unproven:
             return True
         if self.actor.is_verified or None not in set(readers):
             return False
@@ -451,27 +487,43 @@ class CommandContext:
 
     # -- boards -------------------------------------------------------------------------
 
+    @property
+    def usual_game(self) -> str:
+        """The game for examples of commands that name none."""
+        return usual_game([game.info.key for game in self.services.registry])
+
     def position(self, board: BoardRow) -> Position:
         """Return the newest position of a board.
 
         Raises:
             TooMuch: the budget is used up.
         """
-        position = self.played.get(board.id)
+        effects = self.effects
+        position = effects.positions.get(board.id)
         if position is None or position.number != board.plies:
             self.budget.check()  # before the record is read
             positions = self.services.positions
             position = positions.newest(self.connection, board, self.budget.replay)
-            self.played[board.id] = self.replayed[board.id] = position
+            effects.positions[board.id] = effects.loaded[board.id] = position
         return position
 
-    def take_back(self, before: Mapping[int, Position]) -> None:
-        """Forget the positions that a refused command made.
+    def answered_turn(self, board_id: int) -> int | None:
+        """Return the turn for which the answered letter was written; `None` if that letter is not
+        about this board alone."""
+        reply_address = self.reply_address
+        if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+            return None
+        return reply_address.number if reply_address.about == board_id else None
+
+    def take_back(self, before: Effects) -> None:
+        """Forget the effects of a refused command. Positions that it loaded stay, since the record
+        is as it was.
 
         Args:
-            before: the positions that were known before it.
+            before: a copy of the effects before the command.
         """
-        self.played = self.replayed | dict(before)
+        before.positions = before.loaded | before.positions
+        self.effects = before
 
 
 def _revoked(board: BoardRow, sitter: Sitter) -> Refused:

@@ -18,9 +18,10 @@ def must_not_reach_too_many(context: CommandContext, letters: Iterable[Notificat
     Raises:
         Refused: the speaker's limit is reached.
     """
-    speaker = context.sitter.player_id if context.sitter is not None else None
-    if context.player is not None:
-        speaker = context.player.id
+    sitter, player = context.current.sitter, context.current.player
+    speaker = sitter.player_id if sitter is not None else None
+    if player is not None:
+        speaker = player.id
     others = [letter for letter in letters if letter.player_id not in {None, speaker}]
     if speaker is None or not others:
         return
@@ -40,12 +41,13 @@ def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
     own = context.actor.address.lower() if context.actor.is_verified else ""
     recipients = dict.fromkeys(address.lower() for address in addresses)
     others = [address for address in recipients if address != own]
-    player = context.player.id if context.player is not None else 0
+    player = context.current.player
+    player_id = player.id if player is not None else 0
     traffic, source = context.services.traffic, context.actor.source
     full_address = traffic.count_questions(others, source)
     if full_address:
         raise Refused("asked-often", part=full_address)
     if others:
-        limit = traffic.count_letters_to_strangers(others, source, player)
+        limit = traffic.count_letters_to_strangers(others, source, player_id)
         if limit:
             raise Refused("asked-many", why=limit)

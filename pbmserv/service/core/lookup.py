@@ -86,7 +86,7 @@ def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
         player = shown_player(context, userid)
         if player is None:
             if named_players:
-                context.echo_hidden = True
+                context.current.echo_hidden = True
                 raise Refused("no-such-player", place=len(named_players) + 1)
             raise unknown_player(context, userid)
         named_players.append(player)

@@ -43,7 +43,7 @@ def _identity(context: CommandContext, part: Part) -> str:
         return message_id(mail_domain, part)
     if part.opens:
         return mail_domain.letter_id(part.board, 0, part.seat, part.opens)
-    position = context.played.get(part.board)
+    position = context.effects.positions.get(part.board)
     if position is None:
         board = boards.load(context.connection, part.board)
         assert board is not None

@@ -81,20 +81,6 @@ class Answer:
         return replace(self, parts=tuple(parts))
 
 
-@dataclass(slots=True)
-class Tally:
-    """Counts of what one mail or press has done so far.
-
-    Attributes:
-        plies: board and number of each ply that it added.
-        done, refused: numbers of its commands.
-    """
-
-    plies: list[tuple[int, int]] = field(default_factory=list)
-    done: int = 0
-    refused: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """The inbox row of a mail or press, and a summary of its effects for the log.

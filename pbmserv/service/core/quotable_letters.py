@@ -43,12 +43,13 @@ def quotable_letters(context: CommandContext, player_id: int) -> QuotableLetters
         TooMuch: the budget is used up.
     """
     reply_address = context.reply_address
+    focus = context.current.focus
     is_digest = reply_address is not None and reply_address.purpose is Purpose.TRAY
     rows = rows_of_letters.to_player(
         context.connection,
         player_id,
         context.submission.answered,
-        board_id=context.focus.board.id if context.focus is not None else None,
+        board_id=focus.board.id if focus is not None else None,
         letter_id=reply_address.about if reply_address is not None and is_digest else None,
     )
     texts = tuple(text for row in rows for text in _texts(context, row))
@@ -62,14 +63,14 @@ def quotable_letters(context: CommandContext, player_id: int) -> QuotableLetters
 
 def _texts(context: CommandContext, row: QueuedLetter) -> tuple[str, ...]:
     """Return the texts of a letter, which is made once for each mail."""
-    texts = context.reread.get(row.id)
+    texts = context.checked_words.letter_texts.get(row.id)
     if texts is None:
         context.budget.spend(Work.LETTER)
         context.budget.spend(Work.DRAWN, _number_of_parts(row.words))
         silent = replace(row, words=_silent(row.words))
         raw_texts = context.services.letters.texts(context.connection, silent)
         texts = tuple(html.unescape(bare(text)) if "</" in text else text for text in raw_texts)
-        context.reread[row.id] = texts
+        context.checked_words.letter_texts[row.id] = texts
     return texts
 
 

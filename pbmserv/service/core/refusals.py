@@ -48,9 +48,13 @@ def too_many_passwords() -> Refused:
     return Refused("many-passwords")
 
 
-def unknown_speaker() -> Refused:
-    """Return the refusal for a mail that does not say, or does not prove, who writes."""
-    return Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
+def unknown_speaker(game: str) -> Refused:
+    """Return the refusal for a mail that does not say, or does not prove, who writes.
+
+    Args:
+        game: the game of the example.
+    """
+    return Refused("who-are-you", example=f"{game} move 12 USERID PASSWORD MOVE")
 
 
 def name_yourself(players: Sequence[Player]) -> Refused:

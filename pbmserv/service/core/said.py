@@ -7,7 +7,7 @@ ones; `said_again` takes them from letters that were sent before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pbmserv.commands.grammar.readings import Line
@@ -31,6 +31,19 @@ class Passed:
 
     said: Said
     left_out: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedWords:
+    """Results of the guard of words for others in one mail.
+
+    Attributes:
+        passed: the results by writer and text.
+        letter_texts: texts of letters that the mail may quote, by their numbers.
+    """
+
+    passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
+    letter_texts: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def said_again(words: Mapping[str, Any]) -> dict[str, Any]:

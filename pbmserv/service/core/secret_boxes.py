@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pbmserv.engine.protocol import races
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards.boards import BoardRow
@@ -31,7 +32,7 @@ def is_secret_to_players(context: CommandContext, board: BoardRow) -> bool:
 
 
 def is_shut(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether a box of the day stays hidden even from its own player."""
+    """Return whether a shared box stays hidden even from its own player."""
     return spoilers.is_shut(context.connection, context.now, board)
 
 
@@ -48,6 +49,16 @@ def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
         raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
     if is_secret_to_players(context, board):
         must_not_spoil(context, board)
+
+
+def boxed_words(context: CommandContext, board: BoardRow) -> tuple[str, ...]:
+    """Return the option words of a board with those that tell its box."""
+    position = context.position(board)
+    game = position.game
+    if not races(game):
+        return board.options
+    options = game.options(board.options, board.seats)
+    return game.describe(game.boxed(options, position.state))
 
 
 def origin_of(board: BoardRow) -> int:

@@ -53,7 +53,7 @@ def words_for_others(context: CommandContext) -> Said:
 
     The handler must have found the speaker.
     """
-    written = context.line_words
+    written = context.current.line_words
     if written is None:
         written = context.submission.reading.words
     return pass_on(context, written) if written else UNSAID
@@ -62,7 +62,7 @@ def words_for_others(context: CommandContext) -> Said:
 def pass_on(context: CommandContext, written: str) -> Said:
     """Return the words of the present speaker that others may read.
 
-    The withheld passages are noted in `CommandContext.left_out`, for the answer.
+    The withheld passages are noted in `CurrentCommand.left_out`, for the answer.
     """
     if not written.strip():
         return UNSAID
@@ -72,10 +72,10 @@ def pass_on(context: CommandContext, written: str) -> Said:
     if not written or _is_signature(written, names):
         return UNSAID
     key = (writer.player_id, written)
-    passed = context.passed.get(key)
+    passed = context.checked_words.passed.get(key)
     if passed is None:
-        passed = context.passed[key] = _checked(context, writer, written)
-    context.left_out.update(dict.fromkeys(passed.left_out))
+        passed = context.checked_words.passed[key] = _checked(context, writer, written)
+    context.current.left_out.update(dict.fromkeys(passed.left_out))
     return passed.said
 
 
@@ -128,10 +128,11 @@ def _without_name(written: str, names: set[str]) -> str:
 
 def _writer(context: CommandContext) -> Writer:
     """Return the speaker, whom a handler has found."""
-    if context.sitter is not None:
-        return Writer(context.sitter.player_id, context.sitter.userid)
-    assert context.player is not None
-    return Writer(context.player.id, context.player.userid)
+    sitter, player = context.current.sitter, context.current.player
+    if sitter is not None:
+        return Writer(sitter.player_id, sitter.userid)
+    assert player is not None
+    return Writer(player.id, player.userid)
 
 
 def _is_proven(context: CommandContext, writer: Writer) -> bool:
@@ -142,7 +143,7 @@ def _is_proven(context: CommandContext, writer: Writer) -> bool:
     by_address = (
         context.reply_address is not None and context.reply_address.player == writer.player_id
     )
-    proven = by_address or writer.player_id in context.proven
+    proven = by_address or writer.player_id in context.proofs.players
     return proven or context.verified_as(writer.userid) is not None
 
 

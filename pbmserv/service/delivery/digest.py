@@ -293,7 +293,7 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
     command = reading.lines[0].meaning
     if isinstance(command, PlayerError):
         raise command
-    context.line_words = reading.words if isinstance(command, Chat) else ""
+    context.current.line_words = reading.words if isinstance(command, Chat) else ""
     if isinstance(command, model.ReplyMove):
         turn = mailed[reply.board]
         return MakeMove(None, reply.board, None, command.lines[0], turn)
@@ -398,13 +398,13 @@ def _is_move(context: CommandContext, number: int, text: str) -> bool:
 def _is_newest_move(context: CommandContext, number: int, command: model.ReplyMove) -> bool:
     """Whether a line is a move on a board that it does not name, so that the focus must not show
     it."""
-    focus = context.focus
+    focus = context.current.focus
     try:
         return moves.holds_move(context, command, number)
     except Refused:
         return False
     finally:
-        context.focus = focus
+        context.current.focus = focus
 
 
 def _mailed(context: CommandContext) -> dict[int, int | None]:

@@ -121,7 +121,7 @@ def _turn(context: CommandContext, waiting: Waiting, room: Budget) -> int:
     position = context.services.positions.newest(context.connection, board, room.replay)
     room.spend(Work.DRAWN)
     room.spend(Work.SQUARES, squares_of(position.game, position.state))
-    context.played[board.id] = position
+    context.effects.positions[board.id] = position
     return position.game.turn(position.state, waiting.sitter.seat)
 
 

@@ -14,7 +14,7 @@ from pbmserv.engine.ratings import is_provisional
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
-from pbmserv.service.events import letters, team_events
+from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
 from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import Entrant, group_sizes
 from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
@@ -106,6 +106,17 @@ def create(
     if kind.recurs:
         events.enter_regulars(context.connection, event_id, game, context.now)
     return event
+
+
+def begin_now(context: CommandContext, event: Event) -> None:
+    """Close the entries of an event that is full, and start it."""
+    events.change(
+        context.connection,
+        event.id,
+        closes_at=context.now,
+        starts_at=context.now,
+        due_at=context.now,
+    )
 
 
 def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
@@ -249,7 +260,7 @@ def _begin_next_group(
     events.change(context.connection, event.id, round=1, ends_at=ends_at)
     begun = replace(event, round=1, ends_at=ends_at)
     ids = [entry.player_id for entry in entries]
-    return games_of(begun).begin(context, begun, section, ids)
+    return paired_games.begin(context, begun, section, ids)
 
 
 def _begin_last_group(
@@ -285,27 +296,14 @@ def _begin_last_group(
 
 
 def _step_starting(context: CommandContext, event: Event) -> Sequence[Notification]:
-    """Begin the next group whose boards of this round are missing; after the last one, play.
-
-    Groups that are new in each round have new numbers, too.
-    """
-    connection = context.connection
-    round_number = event.round if kind_of(event).keeps_groups else None
-    begun = events.sections_with_games(connection, event.id, round_number)
-    for section in range(1, events.count_groups(connection, event.id) + 1):
-        if section in begun:
-            continue
-        group = [
-            entry.player_id
-            for entry in events.entries_of(connection, event.id, section)
-            if entry.is_here
-        ]
-        if len(group) > 1:
-            events.change(connection, event.id, due_at=context.now)
-            return games_of(event).begin(context, event, section, group)
+    """Make the next boards of this round that are missing; after the last ones, play."""
+    notifications = games_of(event).begin_next(context, event)
+    if notifications is not None:
+        _set_due(context, event, context.now)
+        return notifications
     assert event.ends_at is not None
     due_at = min(event.ends_at, context.now + LOOK)
-    events.change(connection, event.id, status=EventStatus.RUNNING, due_at=due_at)
+    events.change(context.connection, event.id, status=EventStatus.RUNNING, due_at=due_at)
     return []
 
 
@@ -325,9 +323,9 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
     notifications: list[Notification] = []
     if context.now >= event.ends_at:
         notifications += games_of(event).decide_open(context, event)
-    games = events.pairings_of(context.connection, event.id, event.round)
-    if any(game.is_open for game in games):
-        _set_due(context, event, min(event.ends_at, context.now + LOOK))
+    if games_of(event).is_open(context, event):
+        next_look = context.now if context.now >= event.ends_at else context.now + LOOK
+        _set_due(context, event, min(event.ends_at, next_look))
         return notifications
     return [*notifications, *_end_round(context, event)]
 
@@ -372,6 +370,13 @@ def _finish(
 ) -> list[Notification]:
     """Store the places, end the event, and tell each player the result."""
     kind = kind_of(event)
+    if kind.shares_boxes:
+        notifications, is_done = shared_boxes.finish(context, event, tables)
+        if is_done:
+            _end(context, event, EventStatus.FINISHED)
+        else:
+            _set_due(context, event, context.now)
+        return notifications
     _store_places(context, event, tables)
     _end(context, event, EventStatus.FINISHED)
     if kind.team_size > 1:
@@ -384,7 +389,7 @@ def _finish(
     qualification = kind.qualifies_for(event)
     if qualification is not None and tables:
         final = _enter_winner(context, event, qualification, tables[winning_group])
-    notifications: list[Notification] = []
+    notifications = []
     for section, lines in tables.items():
         rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
         has_winner = sum(line.place == 1 for line in lines) == 1

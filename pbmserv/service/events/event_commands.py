@@ -33,10 +33,9 @@ MOST_OWN = 2
 MOST_INVITED = 64
 """Most players who are invited to an event."""
 
-MOST_ENTRIES = 64
 MOST_BOXES = 10
 LONGEST_UNTIL = timedelta(days=90)
-USUAL_ENTRIES, USUAL_UNTIL = 8, timedelta(days=14)
+USUAL_UNTIL = timedelta(days=14)
 LONGEST_NAME = 40
 
 _JOIN = frozenset({"join", "enter"})
@@ -74,9 +73,7 @@ def _join_by_game(
 ) -> Answer:
     key = game.info.key
     must_be_open(context, game)
-    _must_be_for_two(game)
-    if kind.why_unavailable():
-        raise Refused("event-no-rounds", example=f"cup join {key}")
+    kind.must_be_possible(game, f"cup join {key}")
     event = events.open_event(context.connection, kind.word, key, context.now)
     if event is not None:
         entry = events.entry_of(context.connection, event.id, player.id)
@@ -127,11 +124,6 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
         "running": running.id if running else 0,
     }
     return Answer((Part("event-entry", words),))
-
-
-def _must_be_for_two(game: AnyGame) -> None:
-    if not game.info.is_for(2):
-        raise Refused("event-seats", part=game.info.title, example="events")
 
 
 def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
@@ -217,7 +209,7 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "join")
     kind = kind_of(event)
-    if kind.team_size > 1:
+    if kind.team_size > 1 and not event.is_own:
         return team_commands.enter(context, player, [event.game])
     if kind.is_entered_by_game and not event.is_own:
         game = known_game(context, event.game)
@@ -230,32 +222,28 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise Refused("event-closed", part=str(event.id), example="events")
     if rules.invited and entry is None:
         raise Refused("event-invited", part=str(event.id), example="events")
+    if kind.team_size > 1:
+        return team_commands.enter_event(context, player, event)
     _must_be_free_to_enter(context, player, event)
     count = events.count_entries(context.connection, [event.id]).get(event.id, 0) + 1
-    if count > rules.most:
+    if rules.most and count > rules.most:
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")
     events.enter(context.connection, event.id, [player.id], context.now)
-    if count == rules.most:  # it begins now
-        events.change(
-            context.connection,
-            event.id,
-            closes_at=context.now,
-            starts_at=context.now,
-            due_at=context.now,
-        )
+    if count == rules.most:
+        course.begin_now(context, event)
     return _entered(context, event)
 
 
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "leave")
     entry = events.entry_of(context.connection, event.id, player.id)
+    if event.status == EventStatus.OPEN and kind_of(event).team_size > 1:
+        return team_commands.withdraw_from(context, player, event, is_entered=entry is not None)
     if entry is None or entry.status != EntryStatus.ENTERED:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
     facts = letters.facts(context, event)  # before it changes
-    if entry.section is None and kind_of(event).team_size > 1:
-        raise Refused("team-entered", part=event.game, example=f"team withdraw {event.game}")
     if entry.section is None:
         events.drop_entry(context.connection, event.id, player.id)
         notifications: tuple[Notification, ...] = ()
@@ -264,7 +252,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
         events.change(context.connection, event.id, due_at=context.now)
     after = events.entry_of(context.connection, event.id, player.id)
     status = "before" if after is None else str(after.status)
-    context.sitter = context.focus = None
+    context.current.sitter = context.current.focus = None
     part = Part("event-entry", {**facts, "what": "withdrawn", "status": status})
     return Answer((part,), notifications)
 
@@ -329,7 +317,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    """``event create game cup|swiss|duplicate "name" [-entries=8] [-until="1 Mar"] [-invited]
+    """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
     [-boxes=3] [options]``"""
     plain, options = _split(words)
     words = [word.lower() for word in plain]
@@ -337,12 +325,10 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     kinds = [PLAYERS[word] for word in words if word in PLAYERS]
     keys = [word for word in words if word in context.services.registry]
     if not kinds or not keys:
-        raise Refused("event-create", example=example)
+        raise Refused("event-create", kinds=" ".join(PLAYERS), example=example)
     kind, game = kinds[0], known_game(context, keys[0])
     must_be_open(context, game)
-    _must_be_for_two(game)
-    if kind.why_unavailable():
-        raise Refused("event-no-rounds", example="events")
+    kind.must_be_possible(game, "events")
     rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
     name = _checked_name(context, " ".join(rest), example)
     if not histories.of_player(context.connection, player.id, None, 1):
@@ -360,6 +346,8 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
     held = course.Held(player.id, name, board_options, rules)
     event = course.create(context, kind, game.info.key, until, held=held)
+    if kind.team_size > 1:
+        return team_commands.enter_event(context, player, event)
     events.enter(context.connection, event.id, [player.id], context.now)
     return _entered(context, event)
 
@@ -394,17 +382,17 @@ def _checked_name(context: CommandContext, written: str, example: str) -> str:
     if not name or len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
         raise Refused("event-name", most=LONGEST_NAME, example=example)
     if str(pass_on(context, name)) != name:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         raise Refused("event-name", most=LONGEST_NAME, example=example)
     return name
 
 
 def _entries(text: str, kind: Kind) -> int:
     least = kind.rules.least
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
     if not text:
-        return max(USUAL_ENTRIES, least)
-    most = kind.rules.most or MOST_ENTRIES
+        return max(kind.usual_entries, least) if kind.usual_entries else 0
+    most = kind.rules.most or kind.most_entries
     if not least <= number <= most:
         raise Refused(
             "event-entries",
@@ -461,7 +449,9 @@ def show_events(context: CommandContext, command: Events) -> Answer:
         Refused: there is no such event.
     """
     if not command.subjects:
-        return Answer((Part("events", {"rows": pages.overview(context)}),))
+        return Answer(
+            (Part("events", {"rows": pages.overview(context), "game": context.usual_game}),)
+        )
     event = _numbered(context, command.subjects, "join")
     group = command.subjects[1] if len(command.subjects) > 1 else "1"
     first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from pbmserv.service.core.context import CommandContext
@@ -18,10 +17,9 @@ from pbmserv.store.tables.events import EntryStatus
 class Games(Protocol):
     """The functions that the modules `paired_games` and `shared_boxes` have in common."""
 
-    def begin(
-        self, context: CommandContext, event: Event, section: int, group: Sequence[int], /
-    ) -> list[Notification]:
-        """Make the boards of a group for the present round; return one letter for each player."""
+    def begin_next(self, context: CommandContext, event: Event, /) -> list[Notification] | None:
+        """Make some of the boards that the present round lacks; return one letter for each of their
+        players, `None` if no board is missing."""
 
     def settle_ended(self, context: CommandContext, event: Event, /) -> list[Notification]:
         """Store the results of games that have ended."""
@@ -30,7 +28,10 @@ class Games(Protocol):
         """Take a player out of a running event."""
 
     def decide_open(self, context: CommandContext, event: Event, /) -> list[Notification]:
-        """End the games of the present round that still run."""
+        """End the games of the present round that still run, or the next ones of very many."""
+
+    def is_open(self, context: CommandContext, event: Event, /) -> bool:
+        """Return whether games of the present round still run."""
 
     def tables(
         self, context: CommandContext, event: Event, groups: tuple[int, int] | None = None, /

@@ -14,6 +14,7 @@ from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line
 from pbmserv.store import events
 from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import Entry, Event
 from pbmserv.store.tables.accounts import PlayerState
@@ -107,7 +108,6 @@ def start_letters(
             "round": event.round,
             "move_days": kind.terms.forfeit,
             "total_days": kind.terms.total or 0,
-            "players": list(userids.values()),
             "games": games,
             "bye": bye == player_id,
             "waiting": shown,
@@ -116,3 +116,35 @@ def start_letters(
         }
         letters.append(Notification(player.address, player_id, Part("event-begins", words)))
     return letters
+
+
+def box_letter(
+    context: CommandContext,
+    event: Event,
+    player: Player,
+    boards: Sequence[BoardRow],
+    field: Sequence[str],
+    count: int,
+) -> Notification:
+    """Return the letter that brings a player the boxes of an event.
+
+    Args:
+        field: the players, if they are few.
+        count: the number of all.
+    """
+    now = context.now
+    waiting = [Waiting(board, board.sitters[0], now) for board in boards]
+    shown, more = waiting_boards.entries(context, waiting, lambda _: (), {})
+    words = {
+        **facts(context, event),
+        "round": event.round,
+        "grouped": False,
+        "players": list(field),
+        "count": count,
+        "games": [{"board": board.id} for board in boards],
+        "bye": False,
+        "waiting": shown,
+        "more": more,
+        "news": [],
+    }
+    return Notification(player.address, player.id, Part("event-begins", words))

@@ -14,11 +14,11 @@ from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import group_sizes
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
-from pbmserv.service.events.tables import Line
+from pbmserv.service.events.tables import around
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.events import Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 MOST = 100
@@ -33,9 +33,8 @@ NAMED = 200
 TABLES = 8
 """Tables in one digest."""
 
-SHORT, TOP, NEIGHBOURS = 12, 5, 3
-"""Lines of a table that a digest shows whole; of a longer one, the lines at its top, and those on
-either side of the reader's."""
+MOST_OF_TEAM = 20
+"""Events on the page of a team."""
 
 MONDAY = 0
 
@@ -68,18 +67,38 @@ def overview(context: CommandContext, most: int = MOST) -> list[dict[str, Any]]:
     ]
 
 
+def of_team(context: CommandContext, team_id: int) -> list[dict[str, Any]]:
+    """Return the newest events of a team, with its place in each that is over."""
+    return [
+        {
+            "event": event.id,
+            "name": letters.facts(context, event)["name"],
+            "status": str(event.status),
+            "place": place,
+        }
+        for event, place in events.of_team(context.connection, team_id, MOST_OF_TEAM)
+        if event.game in context.services.registry
+    ]
+
+
 def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any]:
     """Return what everybody may know of an event.
 
     Args:
-        first: the first of the groups whose tables are returned, at most `GROUPS`.
+        first: the first of the groups whose tables are returned, at most `GROUPS`; of a duplicate
+            event, the part of its table (`shared_boxes.LINES`).
     """
     kind = kind_of(event)
     groups = (first, first + GROUPS - 1)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     names = {player_id: entry.userid for player_id, entry in entries.items()}
-    tables = games_of(event).tables(context, event, groups)
-    boxes = shared_boxes.boxes_of(context, event) if kind.shares_boxes else []
+    results = shared_boxes.results(context, event) if kind.shares_boxes else []
+    marks = shared_boxes.marks(results)
+    tables = (
+        shared_boxes.parts(shared_boxes.table(context, event, results), first)
+        if kind.shares_boxes
+        else games_of(event).tables(context, event, groups)
+    )
     games = []
     if not kind.shares_boxes:
         games = events.pairings_of(context.connection, event.id, groups=groups)
@@ -101,8 +120,10 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "buchholz": line.buchholz,
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                    "boxes": shared_boxes.marks_of(boxes, entries[line.player_id].seed or 0),
-                    "moves": kind.movement(section, line.place, counts[section]),
+                    "boxes": marks.get(line.player_id, []),
+                    "moves": 0
+                    if kind.shares_boxes
+                    else kind.movement(section, line.place, counts[section]),
                 }
                 for line in lines
             ],
@@ -131,7 +152,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
-        "boxes": [board.id for board in boxes],
+        "boxes": list(range(1, rules.boxes + 1)) if results else [],
         "invited": rules.invited,
         "own": event.is_own,
         "move_days": terms.forfeit,
@@ -144,7 +165,9 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values())
         // kind.team_size,
         "first": first,
-        "groups": max(counts, default=0),
+        "groups": shared_boxes.count_parts(len(marks))
+        if kind.shares_boxes
+        else max(counts, default=0),
         "sections": sections,
         "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
     }
@@ -165,23 +188,30 @@ def weekly_tables(context: CommandContext, player: Player) -> list[dict[str, Any
             continue
         if entry is None or entry.section is None or entry.muted:
             continue
-        lines = paired_games.table_of_group(context, event, entry.section)
-        if any(line.open for line, _ in lines) and any(line.points for line, _ in lines):
-            rows = [
-                {**letters.row_of(line, one.userid), "open": line.open}
-                for line, one in _around(lines, player.id)
-            ]
-            facts = letters.facts(context, event)
-            tables.append({**facts, "section": entry.section, "rows": rows})
+        table = _weekly_table(context, event, entry.section, player.id)
+        if table:
+            tables.append({**letters.facts(context, event), "section": entry.section, **table})
     return tables[:TABLES]
 
 
-def _around(lines: list[tuple[Line, Entry]], player_id: int) -> list[tuple[Line, Entry]]:
-    """Return the lines of a table that a digest shows to a player."""
-    if len(lines) <= SHORT:
-        return lines
-    own = next((at for at, (line, _) in enumerate(lines) if line.player_id == player_id), 0)
-    return [shown for at, shown in enumerate(lines) if at < TOP or abs(at - own) <= NEIGHBOURS]
+def _weekly_table(
+    context: CommandContext, event: Event, section: int, player_id: int
+) -> dict[str, Any]:
+    """Return the lines of a group's table, of teams or of players; empty if they are no news."""
+    if kind_of(event).team_size > 1:
+        group = team_events.groups_of(context, event, (section, section)).get(section)
+        teams = [team_events.row_of(line, group) for line in group.lines] if group else []
+        is_news = any(row["open"] for row in teams) and any(row["board_points"] for row in teams)
+        return {"teams": teams} if is_news else {}
+    entries = dict(paired_games.table_of_group(context, event, section))
+    lines = list(entries)
+    if not (any(line.open for line in lines) and any(line.points for line in lines)):
+        return {}
+    rows = [
+        {**letters.row_of(line, entries[line].userid), "open": line.open}
+        for line in around(lines, player_id)
+    ]
+    return {"rows": rows}
 
 
 def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:

@@ -38,6 +38,27 @@ ENDING_LOSSES = 2
 # -- making and comparing them -------------------------------------------------------------------
 
 
+def begin_next(context: CommandContext, event: Event) -> list[Notification] | None:
+    """Make the boards of the next group for the present round; `None` if all groups have theirs.
+
+    Groups that are new in each round have new numbers, too.
+    """
+    connection = context.connection
+    round_number = event.round if kind_of(event).keeps_groups else None
+    begun = events.sections_with_games(connection, event.id, round_number)
+    for section in range(1, events.count_groups(connection, event.id) + 1):
+        if section in begun:
+            continue
+        group = [
+            entry.player_id
+            for entry in events.entries_of(connection, event.id, section)
+            if entry.is_here
+        ]
+        if len(group) > 1:
+            return begin(context, event, section, group)
+    return None
+
+
 def begin(
     context: CommandContext, event: Event, section: int, group: Sequence[int]
 ) -> list[Notification]:
@@ -80,6 +101,12 @@ def begin(
     names = {player_id: player.userid for player_id, player in people.items()}
     of_teams = team_events.team_names(context, event, section)
     return letters.start_letters(context, event, section, names, made, bye, of_teams)
+
+
+def is_open(context: CommandContext, event: Event) -> bool:
+    """Return whether games of the present round have no result."""
+    games = events.pairings_of(context.connection, event.id, event.round)
+    return any(game.is_open for game in games)
 
 
 def tables(

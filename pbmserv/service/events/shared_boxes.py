@@ -1,16 +1,21 @@
 """The boxes of an event in which all players get the same ones, and the table that compares them.
 
-Each box is one board, a race of the whole field, so nothing of it reaches anybody before all have
-finished it. Nobody waits for anybody: who is gone gives up, and the others play on.
+Each player has a board of their own for each box, and nothing of a box reaches anybody before all
+have finished it (`views.spoilers`). Nobody waits for anybody: boxes of players who are gone are
+given up, and the others play on. Boards are made, boxes given up and results sent in portions, so
+that a large event does not keep moves waiting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 
-from pbmserv.engine.types import Seat
+from pbmserv.engine.protocol import races
+from pbmserv.engine.types import Rng
 from pbmserv.service.boards import plies
-from pbmserv.service.boards.proposals import Proposal, make_board, read_options
+from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.shared_boards import deal
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
@@ -18,50 +23,82 @@ from pbmserv.service.core.said import UNSAID
 from pbmserv.service.events import letters
 from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
-from pbmserv.service.events.tables import Contestant, Line, compare
-from pbmserv.store import events
+from pbmserv.service.events.tables import Contestant, Line, around, compare
+from pbmserv.store import events, shared_boxes
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
-from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.events import Entry, Event
+from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED, SharedBoard
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EntryStatus
 
 GROUP = 1
 """The whole field is one group."""
 
+BOARDS = 30
+"""Boards that one step makes, or gives up."""
 
-def begin(
-    context: CommandContext, event: Event, section: int, group: Sequence[int]
-) -> list[Notification]:
-    """Make a board for each box, and return one letter for each player."""
-    people = [players.by_id(context.connection, player_id) for player_id in group]
-    sitting = tuple(player for player in people if player is not None)
+READERS = 100
+"""Players to whom one step sends the result."""
+
+LINES = 100
+"""Lines of the table on one page or in one letter."""
+
+NAMED = 12
+"""Players whom the letter about the start names; of a larger field it tells the number."""
+
+
+def begin_next(context: CommandContext, event: Event) -> list[Notification] | None:
+    """Make the boards of the next players; return one letter for each, `None` if all have them."""
+    connection = context.connection
+    boxes = shared_boxes.of_event(connection, event.id)
+    if not boxes:
+        _draw_boxes(context, event)
+        return []
+    portion = max(1, BOARDS // len(boxes))
+    waiting = shared_boxes.without_board(connection, event.id, portion)
+    if not waiting:
+        return None
+    names = shared_boxes.userids(connection, boxes[0].id, NAMED + 1)
+    field = names if len(names) <= NAMED else []
+    count = shared_boxes.count_players(connection, boxes[0].id)
+    notifications = []
+    for player_id in waiting:
+        player = players.by_id(connection, player_id)
+        if player is None or not player.active:
+            for box in boxes:
+                shared_boxes.settle(connection, box.id, player_id, GIVEN_UP, 0)
+            continue
+        dealt = []
+        for box in boxes:
+            board = deal(context, box, player, kind_of(event).terms)
+            shared_boxes.set_board(connection, box.id, player_id, board.id)
+            dealt.append(board)
+        notifications.append(letters.box_letter(context, event, player, dealt, field, count))
+    return notifications
+
+
+def _draw_boxes(context: CommandContext, event: Event) -> None:
+    """Draw the boxes, and note who gets them."""
     game = known_game(context, event.game)
-    options, rated = read_options(game, event.options, len(sitting), event.game, event.game)
-    for entry in events.entries_of(context.connection, event.id, section):
-        events.change_entry(context.connection, event.id, entry.player_id, seed=None)
-    for seat, player in enumerate(sitting):
-        events.change_entry(context.connection, event.id, player.id, seed=seat)
-    proposal = Proposal(game, options, rated, kind_of(event).terms, sitting, event_id=event.id)
-    ids = {player.id for player in sitting}
-    race_boards = [make_board(context, proposal, ids) for _ in range(Rules.of(event).boxes)]
-    rows = [
-        Pairing(event.round, section, number, sitting[0].id, None, board.id, None, None, "")
-        for number, board in enumerate(race_boards, 1)
-    ]
-    events.add_pairings(context.connection, event.id, rows)
-    names = {player.id: player.userid for player in sitting}
-    return letters.start_letters(context, event, section, names, race_boards)
+    assert races(game)
+    words, _ = read_options(game, event.options, 1, event.game, event.game)
+    entries = events.entries_of(context.connection, event.id, GROUP)
+    ids = [entry.player_id for entry in entries if entry.is_here]
+    for number in range(1, Rules.of(event).boxes + 1):
+        rng = Rng(secrets.token_bytes(32), number)
+        options = game.describe(game.fixed(game.options(words, 1), rng))
+        box = shared_boxes.add(
+            context.connection, event.game, options, event_id=event.id, number=number
+        )
+        shared_boxes.give(context.connection, box.id, ids)
 
 
 def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
-    """Note which boxes are over; that needs no letter."""
-    for box in events.ended_games(context.connection, event.id):
-        board = boards.load(context.connection, box.board_id or 0)
-        assert board is not None
-        reason = board.outcome["reason"] if board.outcome is not None else "removed"
-        events.settle(context.connection, event.id, box, (None, None), reason[:12])
+    """Note that boards without a result are over; the end of others stores it
+    (`boards.score_keeping`)."""
+    for row in shared_boxes.ended_without_result(context.connection, event.id):
+        shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
     return []
 
 
@@ -69,87 +106,143 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     """Give up the boxes that a player has not finished; the others count."""
     events.change_entry(context.connection, event.id, entry.player_id, status=EntryStatus.LEFT)
     notifications: list[Notification] = []
-    for board in boxes_of(context, event):
-        sitter = board.sitter_of(entry.player_id)
-        if sitter is not None:
-            notifications += _give_up(context, board.id, [sitter.seat])
+    for row in shared_boxes.results(context.connection, event.id, entry.player_id):
+        if row.is_open:
+            notifications += _give_up(context, row)
     return notifications
 
 
 def decide_open(context: CommandContext, event: Event) -> list[Notification]:
-    """End the boxes that somebody still plays. Each player gets one letter about each."""
+    """Give up the next boxes that somebody still plays. Each player gets a letter about each."""
     notifications: list[Notification] = []
-    for board in boxes_of(context, event):
-        notifications += _give_up(context, board.id, [sitter.seat for sitter in board.sitters])
-    settle_ended(context, event)
+    for row in shared_boxes.unfinished(context.connection, event.id, BOARDS):
+        notifications += _give_up(context, row)
     return notifications
 
 
-def _give_up(context: CommandContext, board_id: int, seats: Collection[Seat]) -> list[Notification]:
-    """Let seats give up that still play; return the letters about the last one."""
-    notifications: list[Notification] = []
-    for seat in seats:
-        board = boards.lock(context.connection, board_id)
-        if board is None or board.status not in RUNNING or not _plays(board, seat):
-            continue
-        sitter = board.sitters[seat]
-        after = context.position(board).withdraw(seat)
-        answer = plies.log_ply(context, board, sitter, after, UNSAID)
-        own = [Notification.sitter(sitter, part) for part in answer.parts]
-        notifications = [*own, *answer.notifications]
-    return notifications
+def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
+    """Let a player give up a box."""
+    board = None if row.board_id is None else boards.lock(context.connection, row.board_id)
+    if board is None:
+        shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
+        return []
+    sitter = board.sitter_of(row.player_id)
+    if sitter is None or board.status not in RUNNING:
+        return []
+    position = context.position(board)
+    if sitter.seat not in position.game.to_act(position.state):
+        return []
+    answer = plies.log_ply(context, board, sitter, position.withdraw(sitter.seat), UNSAID)
+    own = [Notification.sitter(sitter, part) for part in answer.parts]
+    return [*own, *answer.notifications]
 
 
-def boxes_of(context: CommandContext, event: Event) -> list[BoardRow]:
-    """Return the boards of an event, in the order of its boxes."""
-    rows = events.pairings_of(context.connection, event.id)
-    loaded = [boards.load(context.connection, row.board_id) for row in rows if row.board_id]
-    return [board for board in loaded if board is not None]
+def is_open(context: CommandContext, event: Event) -> bool:
+    """Return whether somebody still plays a box."""
+    return bool(shared_boxes.unfinished(context.connection, event.id, 1))
 
 
 def tables(
     context: CommandContext, event: Event, _groups: tuple[int, int] | None = None
 ) -> dict[int, list[Line]]:
     """Return the table by the boxes that all have finished; empty before the start."""
-    boxes = boxes_of(context, event)
-    if not boxes:
-        return {}
-    seated = _seated(context, event)
-    lines = compare(
-        [Contestant(entry.player_id, 0, entry.rating or 0.0) for entry in seated],
-        [
-            {entry.player_id: board.outcome["places"][entry.seed or 0] for entry in seated}
-            for board in boxes
-            if board.outcome is not None
-        ],
-        {
-            entry.player_id: sum(_plays(board, Seat(entry.seed or 0)) for board in boxes)
-            for entry in seated
-        },
-    )
-    return {GROUP: lines}
+    lines = table(context, event, results(context, event))
+    return {GROUP: lines} if lines else {}
 
 
-def marks_of(boxes: Sequence[BoardRow], seat: int) -> list[str]:
-    """Return a word for each box about a player: ``plays``, ``finished``, or the place once all
-    have finished; ``-`` for a board that operators took away."""
-    words = []
-    for board in boxes:
-        if board.outcome is not None:
-            words.append(str(board.outcome["places"][seat]))
-        elif board.status in RUNNING:
-            words.append("plays" if _plays(board, Seat(seat)) else "finished")
-        else:
-            words.append("-")
+def results(context: CommandContext, event: Event) -> list[SharedBoard]:
+    """Return the players of the boxes with their results, by box."""
+    return shared_boxes.results(context.connection, event.id)
+
+
+def parts(lines: Sequence[Line], first: int) -> dict[int, Sequence[Line]]:
+    """Return a part of a long table, by its number; none if there is no such part."""
+    part = lines[(first - 1) * LINES : first * LINES]
+    return {first: part} if part else {}
+
+
+def count_parts(players: int) -> int:
+    return -(-players // LINES)
+
+
+def table(context: CommandContext, event: Event, results: Sequence[SharedBoard]) -> list[Line]:
+    """Return the table of an event by the results of its players."""
+    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    running: dict[int, int] = {}
+    for row in results:
+        running[row.player_id] = running.get(row.player_id, 0) + row.is_open
+    contestants = [
+        Contestant(entry.player_id, 0, entry.rating or 0.0)
+        for entry in entries.values()
+        if entry.player_id in running
+    ]
+    return compare(contestants, list(places(results).values()), running)
+
+
+def places(results: Sequence[SharedBoard]) -> dict[int, dict[int, int]]:
+    """Return the place of each player at the boxes that all have finished, by box.
+
+    Players who solved it come first, then those whose last guess was wrong, then those who gave up;
+    fewer points are better among them. If nobody solved it, all are equal.
+    """
+    by_box: dict[int, dict[int, tuple[int, int] | None]] = {}
+    for row in results:
+        result = None if row.rank is None else (row.rank, row.score or 0)
+        by_box.setdefault(row.box_id, {})[row.player_id] = result
+    found: dict[int, dict[int, int]] = {}
+    for box_id, by_player in by_box.items():
+        finished = {player: result for player, result in by_player.items() if result is not None}
+        if len(finished) < len(by_player):
+            continue
+        if all(rank != SOLVED for rank, _ in finished.values()):
+            found[box_id] = dict.fromkeys(finished, 1)
+            continue
+        first: dict[tuple[int, int], int] = {}
+        for place, result in enumerate(sorted(finished.values()), 1):
+            first.setdefault(result, place)
+        found[box_id] = {player: first[result] for player, result in finished.items()}
+    return found
+
+
+def marks(results: Sequence[SharedBoard]) -> dict[int, list[str]]:
+    """Return a word for each box of each player: ``plays``, ``finished``, or the place once all
+    have finished."""
+    places_by_box = places(results)
+    words: dict[int, list[str]] = {}
+    for row in results:
+        place = places_by_box.get(row.box_id, {}).get(row.player_id)
+        word = "plays" if row.is_open else "finished" if place is None else str(place)
+        words.setdefault(row.player_id, []).append(word)
     return words
 
 
-def _seated(context: CommandContext, event: Event) -> list[Entry]:
-    """Return the players who have a seat, which is their seed."""
-    entries = events.entries_of(context.connection, event.id, GROUP)
-    return [entry for entry in entries if entry.seed is not None]
-
-
-def _plays(board: BoardRow, seat: Seat) -> bool:
-    """Return whether a seat has not finished its box."""
-    return board.status in RUNNING and board.clocks[seat].since is not None
+def finish(
+    context: CommandContext, event: Event, tables: Mapping[int, Sequence[Line]]
+) -> tuple[list[Notification], bool]:
+    """Store the places of the next players and send them the table; return whether all have it."""
+    lines = tables.get(GROUP, ())
+    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    waiting = [line for line in lines if entries[line.player_id].place is None]
+    has_winner = sum(line.place == 1 for line in lines) == 1
+    notifications: list[Notification] = []
+    for line in waiting[:READERS]:
+        entry = entries[line.player_id]
+        events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
+        rows = [
+            letters.row_of(shown, entries[shown.player_id].userid)
+            for shown in around(lines, line.player_id)
+        ]
+        notifications += letters.news(
+            context,
+            event,
+            [entry],
+            "ended",
+            rows=rows,
+            section=GROUP,
+            place=line.place,
+            moves=0,
+            champion=line.place == 1 and has_winner,
+            final="",
+            field=len(lines),
+        )
+    return notifications, len(waiting) <= READERS

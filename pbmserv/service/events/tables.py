@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pbmserv.store.events import Pairing
 
 WIN, DRAW, LOSS = 2, 1, 0
+
+SHORT, TOP, NEIGHBOURS = 12, 5, 3
+"""Lines of a table that a letter shows whole; of a longer one, the lines at its top, and those on
+either side of the reader's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,27 +99,25 @@ def compare(
         boxes: for each box that is over, the place of each player.
         running: the number of boxes that each player has not finished.
     """
+    ordered = [sorted(places.values()) for places in boxes]
     lines = []
     for contestant in contestants:
         player = contestant.player_id
-        results = [
-            WIN
-            if places[player] < places[other]
-            else LOSS
-            if places[player] > places[other]
-            else DRAW
-            for places in boxes
-            for other in places
-            if other != player
-        ]
+        won = drawn = lost = 0
+        for places, in_order in zip(boxes, ordered, strict=True):
+            better = bisect_left(in_order, places[player])
+            not_worse = bisect_right(in_order, places[player])
+            won += len(in_order) - not_worse
+            drawn += not_worse - better - 1
+            lost += better
         lines.append(
             Line(
                 player_id=player,
                 place=0,
-                points=sum(results),
-                won=results.count(WIN),
-                drawn=results.count(DRAW),
-                lost=results.count(LOSS),
+                points=won * WIN + drawn * DRAW,
+                won=won,
+                drawn=drawn,
+                lost=lost,
                 open=running[player],
                 buchholz=0,
                 sonneborn=0,
@@ -124,8 +127,18 @@ def compare(
             )
         )
     lines.sort(key=lambda line: (-line.points, line.player_id))
-    points = [line.points for line in lines]
-    return [replace(line, place=1 + points.index(line.points)) for line in lines]
+    first: dict[int, int] = {}
+    for place, line in enumerate(lines, 1):
+        first.setdefault(line.points, place)
+    return [replace(line, place=first[line.points]) for line in lines]
+
+
+def around(lines: Sequence[Line], player_id: int) -> list[Line]:
+    """Return the lines of a table that a letter shows to a player."""
+    if len(lines) <= SHORT:
+        return list(lines)
+    own = next((at for at, line in enumerate(lines) if line.player_id == player_id), 0)
+    return [line for at, line in enumerate(lines) if at < TOP or abs(at - own) <= NEIGHBOURS]
 
 
 def _first_criteria(line: Line) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.service.events import course, letters, team_events
+from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.team_captains import appoint
 from pbmserv.service.events.teams import (
@@ -33,8 +34,9 @@ from pbmserv.store import events, teams
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
-from pbmserv.store.events import Entry
+from pbmserv.store.events import Entry, Event
 from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.events import EntryStatus
 from pbmserv.store.tables.teams import MemberStatus
 from pbmserv.store.teams import Member, Team
 
@@ -153,7 +155,7 @@ def _checked_name(context: CommandContext, written: str) -> str:
     name = " ".join(written.split())
     is_good = len(name) <= LONGEST_NAME and _NAME.fullmatch(name) and key_of(name)
     if is_good and str(pass_on(context, name)) != name:
-        context.echo_hidden = True
+        context.current.echo_hidden = True
         is_good = False
     if not is_good:
         raise Refused("team-name", most=LONGEST_NAME, example="team create NAME")
@@ -369,27 +371,67 @@ def enter(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     Raises:
         Refused: the team is too small, or one of its players may not enter.
     """
-    team = _led_by(context, player)
-    game = _named_game(context, words, "enter")
-    key = game.info.key
-    players = team_events.lineup(context, team)
-    if len(players) < BOARDS:
-        missing = BOARDS - len(players)
-        raise Refused("team-too-few", part=team.name, missing=missing, example="team invite FRIEND")
+    team, lineup = _complete_team(context, player)
+    key = _named_game(context, words, "enter").info.key
     event = events.open_event(context.connection, _KIND.word, key, context.now)
-    entries = events.entries_of(context.connection, event.id) if event is not None else []
-    if event is not None and any(entry.team_id == team.id for entry in entries):
-        name = letters.facts(context, event)["name"]
-        raise Refused("event-entered", part=name, example=f"events {event.id}")
-    _must_be_free(context, players, entries)
     if event is None:
         event = course.create_next(context, _KIND, key)
-    ids = [member.player_id for member in players]
-    events.set_lineup(context.connection, event.id, team.id, ids, context.now)
+    return _entered(context, player, team, lineup, event)
+
+
+def enter_event(context: CommandContext, player: Player, event: Event) -> Answer:
+    """Enter the captain's team for an event that still takes entries.
+
+    Raises:
+        Refused: the team is too small, or one of its players may not enter.
+    """
+    team, lineup = _complete_team(context, player)
+    return _entered(context, player, team, lineup, event)
+
+
+def _complete_team(context: CommandContext, player: Player) -> tuple[Team, list[Member]]:
+    """Return the team of a captain, and its members who would play.
+
+    Raises:
+        Refused: the player is not its captain, or it is too small.
+    """
+    team = _led_by(context, player)
+    lineup = team_events.lineup(context, team)
+    if len(lineup) < BOARDS:
+        missing = BOARDS - len(lineup)
+        raise Refused("team-too-few", part=team.name, missing=missing, example="team invite FRIEND")
+    return team, lineup
+
+
+def _entered(
+    context: CommandContext, player: Player, team: Team, lineup: Sequence[Member], event: Event
+) -> Answer:
+    entries = [
+        entry
+        for entry in events.entries_of(context.connection, event.id)
+        if entry.status == EntryStatus.ENTERED
+    ]
     facts = letters.facts(context, event)
-    about = {"event": event.id, "event_name": facts["name"], "starts": facts["starts"]}
+    if any(entry.team_id == team.id for entry in entries):
+        raise Refused("event-entered", part=facts["name"], example=f"events {event.id}")
+    _must_be_free(context, lineup, entries)
+    most = Rules.of(event).most
+    entered = len({entry.team_id for entry in entries}) + 1
+    if most and entered > most:
+        raise Refused("event-full", part=str(event.id), most=most, example="events")
+    ids = [member.player_id for member in lineup]
+    events.set_lineup(context.connection, event.id, team.id, ids, context.now)
+    if entered == most:
+        course.begin_now(context, event)
+    about = {
+        "event": event.id,
+        "event_name": facts["name"],
+        "starts": facts["starts"],
+        "most_teams": most,
+        "own_event": event.owner_id == player.id,
+    }
     notifications = news(context, team, "entered", without=player.id, **about)
-    answer = _answer(context, team, "entered", game=key, **about)
+    answer = _answer(context, team, "entered", game=event.game, **about)
     return replace(answer, notifications=tuple(notifications))
 
 
@@ -418,9 +460,34 @@ def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> 
     team = _led_by(context, player)
     key = _named_game(context, words, "withdraw").info.key
     mine = events.open_to_team(context.connection, team.id, context.now)
-    event = next((event for event in mine if event.game == key), None)
+    event = next((event for event in mine if event.game == key and not event.is_own), None)
     if event is None:
         raise Refused("team-not-entered", part=team.name, example=f"team enter {key}")
+    return _withdrawn(context, player, team, event)
+
+
+def withdraw_from(
+    context: CommandContext, player: Player, event: Event, *, is_entered: bool
+) -> Answer:
+    """Take the captain's team out of an event that still takes entries.
+
+    Args:
+        is_entered: the player is to play there.
+
+    Raises:
+        Refused: the player is not its captain, or it has not entered.
+    """
+    team = _own(context, player)
+    if is_entered and team.captain_id != player.id:
+        raise Refused("team-entered", part=str(event.id), example="team")
+    team = _led_by(context, player)
+    mine = events.open_to_team(context.connection, team.id, context.now)
+    if event.id not in {one.id for one in mine}:
+        raise Refused("event-not-entered", part=f"event {event.id}", example="events")
+    return _withdrawn(context, player, team, event)
+
+
+def _withdrawn(context: CommandContext, player: Player, team: Team, event: Event) -> Answer:
     events.set_lineup(context.connection, event.id, team.id, [], context.now)
     name = letters.facts(context, event)["name"]
     notifications = news(context, team, "withdrawn", without=player.id, event_name=name)
@@ -430,11 +497,10 @@ def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> 
 
 def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> AnyGame:
     if len(words) != 1:
-        raise Refused("team-game", part=verb, example=f"team {verb} blackbox")
+        raise Refused("team-game", part=verb, example=f"team {verb} {context.usual_game}")
     game = known_game(context, words[0].lower())
     must_be_open(context, game)
-    if not game.info.is_for(2):
-        raise Refused("event-seats", part=game.info.title, example="events")
+    SERVERS["team"].must_be_possible(game, "events")
     return game
 
 

@@ -72,8 +72,9 @@ def complete_lineups(
     Reserves take the places of members who have left meanwhile.
     """
     notifications: list[Notification] = []
-    for team_id in {entry.team_id for entry in events.entries_of(context.connection, event.id)}:
-        team = teams.lock(context.connection, team_id or 0)
+    entries = events.entries_of(context.connection, event.id)
+    for team_id in {entry.team_id for entry in entries if entry.team_id is not None}:
+        team = teams.lock(context.connection, team_id)
         if team is None:
             continue
         players = [member.player_id for member in lineup(context, team)]
@@ -84,7 +85,8 @@ def complete_lineups(
         if not is_complete:
             facts = letters.facts(context, event)
             notifications += news(context, team, "short", event_name=facts["name"])
-    return events.entries_of(context.connection, event.id), notifications
+    entries = events.entries_of(context.connection, event.id)
+    return [entry for entry in entries if entry.team_id is not None], notifications
 
 
 # -- the draw, and the boards --------------------------------------------------------------------

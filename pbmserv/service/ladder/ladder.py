@@ -227,7 +227,7 @@ def _game_and_name(context: CommandContext, command: ChallengeOnLadder) -> tuple
     names = [word for word in command.names if word not in keys]
     games = dict.fromkeys((*filter(None, [command.game]), *keys))
     if len(names) > 1 or len(games) > 1:
-        context.echo_hidden = True  # one of the words may be a password
+        context.current.echo_hidden = True  # one of the words may be a password
         raise Refused("ladder-names", example="ladder challenge")
     return next(iter(games), ""), next(iter(names), "")
 

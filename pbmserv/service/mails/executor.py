@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.table.accounts import Forgot, Signup
@@ -23,7 +23,7 @@ from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import bounces
-from pbmserv.service.limits.rates import Reply
+from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.service.mails import (
     letter_costs,
     line_readings,
@@ -40,17 +40,67 @@ _COMMAND = Savepoint("command")
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedOut:
+    """The end of a mail or press.
+
+    Attributes:
+        letters: the outbox rows to queue.
+        is_proven: a command was carried out, and its speaker was proven.
+        led_on: a command has moved a game, or told somebody else something.
+        done, refused: numbers of commands.
+    """
+
+    letters: list[NewLetter]
+    is_proven: bool = False
+    led_on: bool = False
+    done: int = 0
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The ends of the lines so far.
+
+    Attributes:
+        letters: letters to others than the speaker.
+        results: a result for each line and each withheld passage.
+        led_on, done, refused: see `CarriedOut`.
+        talks: a line carries only words to somebody.
+        tried_move: a line of a player who is known was a move, and it was refused.
+    """
+
+    letters: list[NewLetter] = field(default_factory=list)
+    results: list[CommandResult] = field(default_factory=list)
+    led_on: bool = False
+    done: int = 0
+    refused: int = 0
+    talks: bool = False
+    tried_move: bool = False
+
+    @property
+    def idle(self) -> Idle:
+        """The kind of a mail that led to nothing."""
+        if self.letters and self.talks:
+            return "talk"
+        if self.tried_move:
+            return "move"
+        return "answered" if self.done else "refused"
+
+
+@dataclass(frozen=True, slots=True)
 class _Attempt:
     """The end of one command.
 
     Attributes:
         echo: the command as it was read.
-        status: ``done`` or ``refused``.
+        is_done: it was carried out, and not refused.
+        tried_move: see `_Lines`.
     """
 
     answer: Answer
     echo: str
-    status: str
+    is_done: bool
+    tried_move: bool = False
 
 
 class Executor:
@@ -63,7 +113,7 @@ class Executor:
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers
 
-    def carry_out(self, context: CommandContext) -> list[NewLetter]:
+    def carry_out(self, context: CommandContext) -> CarriedOut:
         """Carry out all commands of a mail or press, and return the letters to queue.
 
         A refused command leaves nothing behind.
@@ -71,78 +121,57 @@ class Executor:
         Raises:
             Exception: our code failed, in contrast to a `PlayerError`.
         """
-        letters, results = self._carry_out_lines(context, _lines(context))
-        for userid in sorted(context.right_passwords):  # also those of refused commands
+        lines = self._carry_out_lines(context)
+        proofs = context.proofs
+        for userid in sorted(proofs.right_passwords):  # also those of refused commands
             lockout.note_right(context.connection, userid, context.actor.source, context.now)
-        is_done = context.tally.done > 0
         # A reply address answers a letter of ours.
-        context.carried_out = is_done and (
-            bool(context.proven) or context.reply_address is not None
+        is_proven = bool(proofs.players) or context.reply_address is not None
+        return CarriedOut(
+            _all_letters(context, lines),
+            is_proven=is_proven and lines.done > 0,
+            led_on=lines.led_on,
+            done=lines.done,
+            refused=lines.refused,
         )
-        reachable = _note_reachable(context)
-        welcome = [
-            outbox_row(context, notification)
-            for again in reachable.values()
-            for notification in again.notifications
-        ]
-        if not context.submission.may_be_answered:
-            return letters + welcome
-        if context.reply_address is None and not context.proven:
-            results = strangers.greet_if_lost(context, results)
-        answers = _readdressed(answers_to(context, results), reachable)
-        if context.led_on:
-            return answers + welcome + letters  # before those of queued moves
-        idle = silence.idle_kind(context, is_done=is_done, has_letters=bool(letters))
-        reply = silence.decide(context, idle, answers)
-        if reply is Reply.NONE:  # nor are words passed on
-            return [
-                *welcome,
-                *(letter for letter in letters if kind_of(letter.letter).never_hushed),
-            ]
-        if reply is Reply.LAST:
-            answers += [last_answer(context, answer) for answer in answers[:1]]
-        return answers + welcome + letters
 
-    def _carry_out_lines(
-        self, context: CommandContext, lines: Sequence[Line]
-    ) -> tuple[list[NewLetter], list[CommandResult]]:
-        """Carry out lines in their order; return the letters to others, and a result for each."""
-        letters: list[NewLetter] = []
-        results: list[CommandResult] = []
+    def _carry_out_lines(self, context: CommandContext) -> _Lines:
+        """Carry out the lines in their order."""
+        ends = _Lines()
         withheld: set[Line] = set()
         reply_address = context.reply_address
         is_message = reply_address is not None and reply_address.purpose in OF_TALK
-        for line in lines:
-            if results:
+        for line in _lines(context):
+            if ends.results:
                 context.next_command()
             talks = is_message or isinstance(line.meaning, Chat | Message | TeamChat)
-            context.talks |= talks
+            ends.talks |= talks
             stopped = line.meaning if isinstance(line.meaning, NotTried) else None
             if stopped is None and context.budget.is_over:
                 stopped = NotTried("budget")
             if stopped is not None:
                 reader = context.reader()
-                results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
+                ends.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
                 continue
             attempt = self._try(context, line)
-            answer, is_done = attempt.answer, attempt.status == "done"
-            context.tally.done += is_done
-            context.tally.refused += not is_done
+            answer, is_done, current = attempt.answer, attempt.is_done, context.current
+            ends.done += is_done
+            ends.refused += not is_done
+            ends.tried_move |= attempt.tried_move
             # Two programs can talk for ever, and anybody can ask for these in anybody's name.
             if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
-                context.led_on |= bool(context.moved or answer.notifications)
+                ends.led_on |= bool(current.moved or answer.notifications)
             # Players who left have no address.
-            letters += [
+            ends.letters += [
                 outbox_row(context, notification)
                 for notification in contact.without_blocked_words(context, answer.notifications)
                 if notification.recipient
             ]
-            results.append(
-                CommandResult(context.reader(), attempt.echo, attempt.status, answer.parts)
-            )
-            if context.left_out:
-                results += _withheld(context, withheld)
-        return letters, results
+            status = "done" if is_done else "refused"
+            ends.results.append(CommandResult(context.reader(), attempt.echo, status, answer.parts))
+            if current.left_out:
+                ends.results += _withheld(context, withheld)
+        return ends
 
     def _try(self, context: CommandContext, line: Line) -> _Attempt:
         """Carry out one command, or undo it and explain the refusal."""
@@ -154,8 +183,7 @@ class Executor:
         ):
             proven_line = line_readings.without_proof(context, line)
             read = proven_line or line_readings.with_password(context, line) or line
-        bot_turns, plies = len(context.bot_turns), len(context.tally.plies)
-        positions = dict(context.played)
+        before = context.effects.copy()
         _COMMAND.begin(context.connection)
         try:
             context.budget.begin(read)
@@ -168,19 +196,18 @@ class Executor:
             if reaching:
                 must_not_reach_too_many(context, reaching)
             # `moved` names the boards with a new move; most of them have no queued moves.
-            if not context.moved or any(context.moved.values()):
+            moved = context.current.moved
+            if not moved or any(moved.values()):
                 answer = queued_moves.go_on(context, answer)
             letter_costs.charge(context, answer.parts, answer.notifications)
         except PlayerError as error:
-            context.tried_move |= refusal_letters.refuses_move(error) and bool(
-                context.counted or context.known_writers()
+            tried_move = refusal_letters.refuses_move(error) and bool(
+                context.proofs.counted or context.known_writers()
             )
             _COMMAND.undo(context.connection)
-            context.take_back(positions)
-            del context.bot_turns[bot_turns:]
-            del context.tally.plies[plies:]
+            context.take_back(before)
             if error.refusal.code != "no-words":  # there may be none because all were left out
-                context.left_out.clear()
+                context.current.left_out.clear()
             if proven_line is not None and not line_readings.was_meant(context, error, line, read):
                 read, error = line, line_readings.refusal_with_password(context, line)
             part, echo = refusal_letters.explain(context, read, error)
@@ -188,9 +215,9 @@ class Executor:
             _COMMAND.undo(context.connection)
             part = letter_costs.affordable_refusal(context, part)
             _COMMAND.end(context.connection)
-            return _Attempt(Answer((part,)), echo, "refused")
+            return _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
         _COMMAND.end(context.connection)
-        return _Attempt(answer, read.echo, "done")
+        return _Attempt(answer, read.echo, is_done=True)
 
     def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""
@@ -211,7 +238,7 @@ class Executor:
         except GameAway as away:
             if context.submission.can_wait:
                 raise  # the whole mail waits
-            context.focus = None  # a refusal must not show the board
+            context.current.focus = None  # a refusal must not show the board
             raise refused_for(context, away) from away
 
 
@@ -224,9 +251,39 @@ def _lines(context: CommandContext) -> Sequence[Line]:
     return lines[:1] if ends else lines
 
 
+def _all_letters(context: CommandContext, lines: _Lines) -> list[NewLetter]:
+    """Return the letters to others, the answers, and a welcome to players who can be reached again.
+
+    Without an effect, the answer may be silence.
+    """
+    letters, results = lines.letters, lines.results
+    reachable = _note_reachable(context)
+    welcome = [
+        outbox_row(context, notification)
+        for again in reachable.values()
+        for notification in again.notifications
+    ]
+    if not context.submission.may_be_answered:
+        return letters + welcome
+    if context.reply_address is None and not context.proofs.players:
+        results = strangers.greet_if_lost(context, results)
+    answers = _readdressed(answers_to(context, results), reachable)
+    if lines.led_on:
+        return answers + welcome + letters  # before those of queued moves
+    reply = silence.decide(context, lines.idle, answers)
+    if reply is Reply.NONE:  # nor are words passed on
+        return [
+            *welcome,
+            *(letter for letter in letters if kind_of(letter.letter).never_hushed),
+        ]
+    if reply is Reply.LAST:
+        answers += [last_answer(context, answer) for answer in answers[:1]]
+    return answers + welcome + letters
+
+
 def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandResult]:
     """Return a result for each withheld passage of words for others, each of them once."""
-    new = [line for line in context.left_out if line not in told_before]
+    new = [line for line in context.current.left_out if line not in told_before]
     told_before.update(new)
     return [
         CommandResult(
@@ -245,7 +302,7 @@ def _note_reachable(context: CommandContext) -> dict[int, bounces.Reachable]:
     """Note that proven players whose letters came back can be reached again."""
     return {
         player_id: bounces.note_reachable(context, player_id)
-        for player_id, unreachable_since in context.proven.items()
+        for player_id, unreachable_since in context.proofs.players.items()
         if unreachable_since is not None
     }
 

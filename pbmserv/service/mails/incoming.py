@@ -8,7 +8,7 @@ import logging
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read_commands, read_message, refuse_unread
@@ -240,7 +240,7 @@ def _submission(
         may_be_answered=not mail.automatic,
         can_wait=len(reading.lines) == 1
         or all(isinstance(line.meaning, ReplyMove) for line in reading.lines),
-        attachment=partial(attached_text, envelope.raw),
+        attachment=cache(partial(attached_text, envelope.raw)),
     )
 
 

@@ -57,7 +57,7 @@ def _charge_part(context: CommandContext, part: Part, work: Work) -> None:
     budget.spend(work)
     if part.board is None or part.opens:
         return
-    position = context.played.get(part.board)
+    position = context.effects.positions.get(part.board)
     if position is None:  # its Message-ID says how many turns were used, too
         board = boards.load(context.connection, part.board)
         assert board is not None

@@ -193,7 +193,7 @@ def _is_plain(context: CommandContext, word: str) -> bool:
 
 def refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
     """Return the refusal of a line if it is read with a password."""
-    context.echo_hidden = True
+    context.current.echo_hidden = True
     if isinstance(line.meaning, PlayerError):
         return line.meaning
     who = line.who

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -24,7 +24,7 @@ from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails import silence
-from pbmserv.service.mails.executor import Executor
+from pbmserv.service.mails.executor import CarriedOut, Executor
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -100,7 +100,7 @@ class MailService:
             context = self._context(incoming.request, mail_id, octets, now, connection)
             is_away_note = bool(incoming.mail.automatic) and incoming.mail.away
             letters = bounces.receive(context, incoming.report, is_away_note=is_away_note)
-            return self._queue(context, letters)
+            return self._queue(context, CarriedOut(letters))
         return self.carry_out_request(
             incoming.request, mail_id, octets, now, connection, is_away_note=incoming.mail.away
         )
@@ -124,20 +124,20 @@ class MailService:
             is_away_note: without an effect, ask the player whether to count as away.
         """
         context = self._context(request, mail_id, octets, now, connection)
-        letters = self._executor.carry_out(context)
-        if not letters and is_away_note:
+        end = self._executor.carry_out(context)
+        if not end.letters and is_away_note:
             questions = absences.ask_if_away(context)
-            letters = [outbox_row(context, question) for question in questions]
-        if context.carried_out:
+            end = replace(end, letters=[outbox_row(context, question) for question in questions])
+        if end.is_proven:
             is_kept = self._quota.keep_text(MailState.DONE, octets)
-        elif context.led_on:  # anybody can have written it
+        elif end.led_on:  # anybody can have written it
             is_kept = False
         else:
             inbox.mark(connection, mail_id, MailState.ANSWERED)
             is_kept = self._quota.keep_text(MailState.ANSWERED, octets)
         if not is_kept:
             inbox.drop_text(connection, mail_id)
-        return self._queue(context, letters)
+        return self._queue(context, end)
 
     def _context(
         self, request: Request, mail_id: int, octets: int, now: datetime, connection: Connection
@@ -148,25 +148,25 @@ class MailService:
             self._services, connection, request.actor, now, request.submission, mail_id, budget
         )
 
-    def _queue(self, context: CommandContext, letters: list[NewLetter]) -> Done:
+    def _queue(self, context: CommandContext, end: CarriedOut) -> Done:
         """Queue letters, and return a summary of all effects."""
-        has_bot_work = bool(context.bot_turns or context.reported)
+        letters, effects = end.letters, context.effects
+        has_bot_work = bool(effects.bot_turns or effects.reported)
         if has_bot_work:
             bot_turns.queue(context, letters)
         elif letters:
             outbox.add(context.connection, letters, context.now, context.mail_id)
-        tally = context.tally
         assert context.mail_id is not None
         receipt = Receipt(
             context.mail_id,
             "taken",
-            speaker_of(context.reply_address) or min(context.counted, default=0),
-            tuple(tally.plies),
-            tally.done,
-            tally.refused,
+            speaker_of(context.reply_address) or min(context.proofs.counted, default=0),
+            tuple(effects.plies),
+            end.done,
+            end.refused,
             len(letters),
         )
-        return Done(context.played, len(letters), has_bot_work, receipt)
+        return Done(effects.positions, len(letters), has_bot_work, receipt)
 
     def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""

@@ -72,16 +72,20 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         assert isinstance(line.meaning, PlayerError)
         refusal = line.meaning.refusal
     echo = line.echo
-    if context.echo_hidden:
+    if context.current.echo_hidden:
         # A refusal for a wrong password must not show whether a userid exists.
         names_player = refusal.code == "no-such-player"
         echo = _hidden(context, line, sender.is_player if names_player else sender.userid.__eq__)
     example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
     talk = _to_others(context, line, refusal, beside=bool(example))
     # A reply that cannot be read is still about the board of the answered letter.
-    focus = _unread_about(context, line) if isinstance(line.meaning, PlayerError) else context.focus
+    focus = (
+        _unread_about(context, line)
+        if isinstance(line.meaning, PlayerError)
+        else context.current.focus
+    )
     _find_speaker(context)
-    if context.sitter or context.player or context.known_writers():
+    if context.current.sitter or context.current.player or context.known_writers():
         example = _unnamed(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _with_board_number(line, example)
@@ -103,12 +107,12 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
         return _answered_board(context)
     with suppress(Refused):
         context.seat_at(int(numbered[1]), None, None)
-    return context.focus
+    return context.current.focus
 
 
 def _find_speaker(context: CommandContext) -> None:
     """Let the answer go to the player of the reply address, if it is still valid."""
-    has_speaker = context.player is not None or context.sitter is not None
+    has_speaker = context.current.player is not None or context.current.sitter is not None
     if not has_speaker and context.reply_address is not None and context.reply_address.player:
         with suppress(Refused):
             context.speaker(None)
@@ -121,8 +125,8 @@ def _sender(context: CommandContext) -> Sender:
     """
     reply_address = context.reply_address
     board = 0
-    if context.player is not None:
-        player: Player | None = context.player
+    if context.current.player is not None:
+        player: Player | None = context.current.player
     elif reply_address is not None and reply_address.player:
         player = players.by_id(context.connection, reply_address.player)
         if reply_address.purpose is Purpose.BOARD:
@@ -217,7 +221,7 @@ def _answered_board(context: CommandContext) -> Focus | None:
         context.seat_at(None, None, None)
     except Refused:
         return None
-    return context.focus
+    return context.current.focus
 
 
 def _to_others(context: CommandContext, line: Line, refusal: Refusal, *, beside: bool) -> str:
@@ -227,7 +231,7 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal, *, beside:
         beside: whether a move is offered, too.
     """
     command = line.meaning
-    if not isinstance(command, ReplyMove) or context.echo_hidden:
+    if not isinstance(command, ReplyMove) or context.current.echo_hidden:
         return ""
     if len(command.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
         return ""
@@ -326,7 +330,7 @@ def _has_many_lines(context: CommandContext) -> bool:
 
 def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | None:
     """Return the reply address that a letter about a refusal will have."""
-    speaker = context.sitter or context.player
+    speaker = context.current.sitter or context.current.player
     if speaker is None:
         return kept_address(context, None)
     player_id, epoch = context.reader()[1] or 0, speaker.reply_epoch
@@ -349,18 +353,8 @@ def _is_carried_out(
     """Whether all lines of an example would be carried out."""
     games = tuple(game.info.key for game in context.services.registry)
     reading = reading_of("", example, games, address.purpose if address is not None else None)
-    trial = CommandContext(
-        context.services,
-        context.connection,
-        context.actor.through(address),
-        context.now,
-        replace(context.submission, text=example, reading=reading),
-        context.mail_id,
-        context.budget,
-        played=dict(context.played),
-        attached=context.attached,
-        counted=context.counted,
-    )
+    submission = replace(context.submission, text=example, reading=reading)
+    trial = context.trial(context.actor.through(address), submission)
     try:
         for line in reading.lines:
             trial.next_command()

@@ -128,7 +128,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.CONFIRM if isinstance(command, Yes | ReplyMove):
             return account.confirm_by_reply(context, reply_address)
         case Purpose.RESET if isinstance(command, ReplyMove | Yes):
-            context.echo_hidden = True  # the line may be just the new password
+            context.current.echo_hidden = True  # the line may be just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
         case Purpose.AWAY | Purpose.INVITED:
             return _BY_WORDS[reply_address.purpose](context, command, reply_address)

@@ -26,20 +26,6 @@ from pbmserv.store.delivery.outbox import NewLetter
 TOLD_EVERY = timedelta(days=1)
 
 
-def idle_kind(context: CommandContext, *, is_done: bool, has_letters: bool) -> Idle:
-    """Return the kind of a mail that led to nothing.
-
-    Args:
-        is_done: a command was carried out.
-        has_letters: there are letters to others.
-    """
-    if has_letters and context.talks:
-        return "talk"
-    if context.tried_move:
-        return "move"
-    return "answered" if is_done else "refused"
-
-
 def decide(context: CommandContext, idle: Idle, answers: Sequence[NewLetter]) -> Reply:
     """Decide whether a mail that led to nothing is answered."""
     actor, submission = context.actor, context.submission
@@ -47,8 +33,9 @@ def decide(context: CommandContext, idle: Idle, answers: Sequence[NewLetter]) ->
     # part of its words.
     is_reply = bool(speaker_of(actor.reply_address))
     words = submission.text if is_reply else f"{submission.subject}\n{submission.text}"
-    if idle == "move" and context.focus is not None:  # the same move at another board is another
-        words = f"{context.focus.board.id}\n{words}"
+    focus = context.current.focus
+    if idle == "move" and focus is not None:  # the same move at another board is another
+        words = f"{focus.board.id}\n{words}"
     recipient = answers[0].recipient.lower() if answers else actor.address.lower()
     is_forged = context.may_be_forged([answer.player_id for answer in answers])
     return context.services.traffic.count_idle_mail(
@@ -62,8 +49,8 @@ def _writer(context: CommandContext) -> str:
     sender = actor.address.lower()
     if actor.reply_address is not None and actor.reply_address.player:
         return f"{sender} {actor.reply_address.player}"
-    if context.counted:
-        return f"players {sorted(context.counted)}"
+    if context.proofs.counted:
+        return f"players {sorted(context.proofs.counted)}"
     return f"{sender} {'verified' if actor.is_verified else actor.source.neighbours}"
 
 

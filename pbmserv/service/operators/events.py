@@ -139,12 +139,12 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
     """
     event_id = events.event_of_board(context.connection, number)
     event = events.lock(context.connection, event_id) if event_id is not None else None
-    game = events.pairing_of_board(context.connection, number)
-    if event is None or game is None:
+    if event is None:
         raise OperatorError(f"board {number} belongs to no event")
     if event.status in OVER:
         raise OperatorError(f"event {event.id} is over; its table is final")
-    if kind_of(event).shares_boxes:
+    game = events.pairing_of_board(context.connection, number)
+    if game is None:
         raise OperatorError(f"nobody wins board {number}; take a player out instead")
     if result not in RESULTS:
         raise OperatorError(f"there is no result {result}; there are: {', '.join(RESULTS)}")

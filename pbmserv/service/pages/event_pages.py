@@ -20,6 +20,7 @@ from pbmserv.views.public import (
     EventRow,
     EventTeam,
     TeamPage,
+    TeamResult,
 )
 
 
@@ -57,7 +58,7 @@ def team_page(context: CommandContext, key: str) -> TeamPage | None:
     team = teams.of_key(context.connection, team_facts.key_of(key))
     if team is None:
         return None
-    row = team_facts.facts(context, team)
+    row = {**team_facts.facts(context, team), "events": pages.of_team(context, team.id)}
     return _team(row, public_names(context.connection, {*row["members"]}))
 
 
@@ -66,6 +67,7 @@ def _team(row: Mapping[str, Any], names: PublicNames) -> TeamPage:
     values = {
         "captain": members.get(row["captain"]) or NAMELESS,
         "members": [members[name] for name in row["members"]],
+        "events": [TeamResult(**event) for event in row.get("events", ())],
     }
     return TeamPage(**_named(TeamPage, row) | values)
 

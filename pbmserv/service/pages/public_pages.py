@@ -158,12 +158,13 @@ class PublicPages:
             TooMuch: it takes more work than a mail may ask for.
         """
         with self._database.reading.connect() as connection:
-            context = CommandContext(self._services, connection, VISITOR, self._clock.now())
-            context.budget = Budget()
+            context = CommandContext(
+                self._services, connection, VISITOR, self._clock.now(), budget=Budget()
+            )
             try:
                 return read(context)
             finally:  # the next reader need not replay these boards, even if this page failed
-                self._services.positions.remember(context.played)
+                self._services.positions.remember(context.effects.positions)
 
 
 # -- boards ----------------------------------------------------------------------------------

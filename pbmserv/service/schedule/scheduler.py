@@ -193,7 +193,7 @@ class Scheduler(Rounds):
         notifications = do(context, number)
         if notifications is None:
             return None
-        return Done(context.played, queue_letters(context, notifications))
+        return Done(context.effects.positions, queue_letters(context, notifications))
 
     def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
         """Handle the result of a job; return whether its row is settled."""

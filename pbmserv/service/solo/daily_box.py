@@ -1,7 +1,7 @@
 """The box of the day, its streaks and its weekly table.
 
-Days are UTC. Box number 1 is the one of `pbmserv.store.solo.FIRST`. A box is drawn when the first
-player gets it, so that nobody can know it before. All boards of a day have the same option words.
+Days are UTC. Box number 1 is the one of `pbmserv.store.shared_boxes.FIRST`. A box is drawn when the
+first player gets it, so that nobody can know it before.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng
 from pbmserv.errors import Refused
-from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.boards.score_keeping import grade_of, streak
+from pbmserv.service.boards.shared_boards import deal
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.time.localtime import minute_of_day, next_local
-from pbmserv.store import solo
+from pbmserv.store import shared_boxes, solo
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import closed_games, game_pauses
-from pbmserv.store.solo import EPOCH, Reader
+from pbmserv.store.shared_boxes import EPOCH, SharedBoard
+from pbmserv.store.solo import Reader
 
 USUAL_MINUTE = 8 * 60
 """The minute of the local day at which the box comes by default."""
@@ -72,7 +73,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     due = next_local(context.now, zone(player.tz), minute)
     solo.subscribe(context.connection, Reader(player.id, key, minute, due))
     today = day_of(context.now)
-    has_box = solo.has_daily(context.connection, player.id, key, today)
+    has_box = shared_boxes.first_try(context.connection, {player.id}, key, today) is not None
     has_tried = _has_tried(context, player, key, today)
     notifications: tuple[Notification, ...] = ()
     if not has_tried and day_of(due) != today:  # otherwise the player would miss today's box
@@ -123,7 +124,7 @@ def week(context: CommandContext, command: Week) -> Answer:
     for game in races_of(context, command.game):
         sums: dict[str, tuple[int, int]] = {}
         ids: dict[str, int] = {}
-        for row in solo.dailies_between(context.connection, game.info.key, monday, today):
+        for row in shared_boxes.dailies_between(context.connection, game.info.key, monday, today):
             boxes, points = sums.get(row.userid, (0, 0))
             if row.solved:
                 boxes, points = boxes + 1, points + (row.score or 0)
@@ -150,7 +151,7 @@ def week(context: CommandContext, command: Week) -> Answer:
             "game": game.info.key,
             "rows": rows,
             "first": f"{first:%Y-%m-%d}",
-            "number": solo.number_of(today),
+            "number": shared_boxes.number_of(today),
         }
         parts.append(Part("week", words))
     if not parts:
@@ -172,12 +173,14 @@ def _has_tried(context: CommandContext, player: Player, key: str, day: int) -> b
     Deleted userids and former addresses count as well.
     """
     names = persons.names_of(context.connection, player.id)
-    return solo.has_tried(context.connection, names, contact.marks_of(context, names), key, day)
+    return shared_boxes.has_tried(
+        context.connection, names, contact.marks_of(context, names), key, day
+    )
 
 
-def best_of_day(context: CommandContext, key: str, day: int, most: int) -> list[solo.DayBoard]:
+def best_of_day(context: CommandContext, key: str, day: int, most: int) -> list[SharedBoard]:
     """Return the best boards of a day's box, one of each person."""
-    read = partial(solo.best_of_day, context.connection, key, day)
+    read = partial(shared_boxes.best_of_day, context.connection, key, day)
     return persons.first_each_once(context.connection, read, most)
 
 
@@ -192,29 +195,29 @@ def _give(
     ):
         return ()
     names = persons.names_of(context.connection, player.id)
-    if not solo.try_daily(context.connection, key, day, contact.newest_marks_of(context, names)):
+    if not shared_boxes.try_daily(
+        context.connection, key, day, contact.newest_marks_of(context, names)
+    ):
         return ()  # another userid of the same person got it first
-    words = solo.box_of(context.connection, key, day)
-    if words is None:
+    box = shared_boxes.of_day(context.connection, key, day)
+    if box is None:
         rng = Rng(secrets.token_bytes(32), day)
         fresh = game.describe(game.fixed(game.daily(day), rng))
-        words = solo.daily_box(context.connection, key, day, fresh)
-    options, rated = read_options(game, words, 1, key, key)
-    proposal = Proposal(game, options, rated, USUAL, (player,))
-    board = make_board(context, proposal, {player.id})
-    solo.give_daily(context.connection, player.id, key, day, board.id)
+        box = shared_boxes.add(context.connection, key, fresh, day=day)
+    board = deal(context, box, player, USUAL)
+    shared_boxes.give(context.connection, box.id, [player.id], board.id)
     best = best_of_day(context, key, day - 1, BEST_OF_DAY)
     values = {
-        "number": solo.number_of(day),
+        "number": shared_boxes.number_of(day),
         "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
-        "grade": grade_of(game, words),
+        "grade": grade_of(game, box.options),
         "best": [{name: row[name] for name in ("rank", "userid", "points")} for row in table(best)],
     }
     part = Part("daily", values, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
 
 
-def table(best: Sequence[solo.DayBoard]) -> list[dict[str, Any]]:
+def table(best: Sequence[SharedBoard]) -> list[dict[str, Any]]:
     """Return the lines of a day's table, the best first. Equal points share a rank."""
     return [
         {

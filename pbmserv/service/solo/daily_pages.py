@@ -39,8 +39,8 @@ from pbmserv.service.solo.solo_page import (
     solo_fields,
     tapped_position,
 )
-from pbmserv.store import solo
-from pbmserv.store.solo import EPOCH, number_of
+from pbmserv.store import shared_boxes
+from pbmserv.store.shared_boxes import EPOCH, number_of
 from pbmserv.views.board import BoardScene, board_scene
 from pbmserv.views.names import public_names
 from pbmserv.views.public import DailyLine
@@ -277,7 +277,7 @@ def dailies(context: CommandContext) -> list[Dailies]:
             game.info.key,
             [
                 (number_of(day), _date(day), grade_of(game, words), count, solved)
-                for day, words, count, solved in solo.days(
+                for day, words, count, solved in shared_boxes.days(
                     context.connection, game.info.key, today, DAYS
                 )
             ],
@@ -289,24 +289,24 @@ def dailies(context: CommandContext) -> list[Dailies]:
 def daily(context: CommandContext, number: int) -> DailyTable | None:
     """The first game that has dealt this box."""
     connection, today = context.connection, day_of(context.now)
-    day = solo.day_of_number(number)
+    day = shared_boxes.day_of_number(number)
     for game in races_of(context, None):
         key = game.info.key
-        words = solo.box_of(connection, key, day) if day <= today else None
-        if words is None:
+        box = shared_boxes.of_day(connection, key, day) if day <= today else None
+        if box is None:
             continue
-        boards = solo.boards_of_day(connection, key, day)
+        boards = shared_boxes.boards_of_day(connection, key, day)
         best = best_of_day(context, key, day, TABLE)
         names = public_names(connection, {line.userid for line in best})
-        is_shut = day == today or solo.still_run(connection, key, day)
-        days = solo.neighbours(connection, key, day)
-        scene = None if is_shut else _opened(game, words)
+        is_shut = day == today or shared_boxes.is_played(connection, box.id)
+        days = shared_boxes.neighbours(connection, key, day)
+        scene = None if is_shut else _opened(game, box.options)
         return DailyTable(
             title=game.info.title,
             key=key,
             number=number,
             day=_date(day),
-            grade=grade_of(game, words),
+            grade=grade_of(game, box.options),
             rows=[
                 DailyLine(**{**line, "userid": names.of(line["userid"])}) for line in table(best)
             ],

@@ -11,7 +11,12 @@ from pbmserv.service.boards.proposals import Proposal, invite, read_options, sen
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer
-from pbmserv.service.core.secret_boxes import must_allow_copy, must_not_spoil, origin_of
+from pbmserv.service.core.secret_boxes import (
+    boxed_words,
+    must_allow_copy,
+    must_not_spoil,
+    origin_of,
+)
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -49,7 +54,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
     except Illegal as error:
         raise Refused(error.refusal.code, part=command.what, example="show") from error
     answer = log_ply(context, board, sitter, after, words_for_others(context))
-    context.moved.clear()  # plans are for future turns
+    context.current.moved.clear()  # plans are for future turns
     return answer
 
 
@@ -75,8 +80,9 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     sender = player
     if command.who is None:
         sender = sender_of(context, (player,), f"{example} {{you}}")
-    options, _ = read_options(game, board.options, 1, str(board.id), example)
-    context.focus = None
+    words = boxed_words(context, board)
+    options, _ = read_options(game, words, 1, str(board.id), example)
+    context.current.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
     return invite(context, sender, proposal, {"replay": board.id})
 
@@ -101,5 +107,5 @@ def _player_called(context: CommandContext, userid: str) -> Player:
     unknown = unknown_player(context, userid)
     if unknown.refusal.values["suggestion"]:
         raise unknown
-    context.echo_hidden = True
+    context.current.echo_hidden = True
     raise Refused("no-such-player", place=1)

@@ -11,6 +11,7 @@ from pbmserv.engine.position import Position, weight
 from pbmserv.engine.protocol import Exporting, Saving, races
 from pbmserv.engine.record import (
     HINT,
+    JOIN,
     REDO,
     RESTART,
     UNDO,
@@ -28,6 +29,7 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.core.secret_boxes import (
     KNOWN_TO_PLAYERS,
+    boxed_words,
     is_secret_to_players,
     must_allow_copy,
     origin_of,
@@ -49,7 +51,8 @@ def save(context: CommandContext, command: Save) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     game = context.services.registry.version(board.game, board.rules_version)
     if board.seats == 1 and isinstance(game, Saving):
-        return _solo_files(context, board, sitter, game.options(board.options, 1), game)
+        options = game.options(boxed_words(context, board), 1)
+        return _solo_files(context, board, sitter, options, game)
     if isinstance(game, Exporting):
         view = game.view(context.position(board).state, sitter.seat)
         day = board.created_at.date().isoformat()
@@ -95,7 +98,7 @@ def saved_moves(plies: Iterable[Ply]) -> Saved:
             undone.append(done.pop())
         elif ply.text == REDO:
             done.append(undone.pop())
-        else:
+        elif ply.text != JOIN:
             done.append(ply.text)
             undone.clear()
     # A hint does not change the board.
@@ -126,7 +129,7 @@ def load(context: CommandContext, command: Load) -> Answer:
             raise Refused("load-not-yours", part=f"board {number}", example="games")
         must_allow_copy(context, board)
         origin = origin_of(board)
-        return board.options
+        return boxed_words(context, board)
 
     context.budget.spend(Work.TEXT, weight(len(text)))
     try:
@@ -137,7 +140,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     undone = len(saved.moves) - saved.done
     if len(saved.moves) + undone > MOST_MOVES:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
-    context.focus = None
+    context.current.focus = None
     proposal = Proposal(game, options, rated, USUAL, (player,), origin)
     answer = invite(context, player, proposal, {"loaded": True})
     number = answer.parts[0].board
@@ -145,7 +148,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     _replay(context, number, (*saved.moves, *(UNDO,) * undone))
     after = boards.lock(context.connection, number)
     assert after is not None
-    context.moved.clear()
+    context.current.moved.clear()
     if after.status == "finished":
         words = {"event": "show", "undecided": [], "ratings": []}
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
@@ -154,13 +157,9 @@ def load(context: CommandContext, command: Load) -> Answer:
 
 
 def _text(context: CommandContext, marks: Iterable[str]) -> str:
-    """Return the text of the attached file, else the text of the mail. The file is cached."""
-    for mark in marks:
-        if mark not in context.attached:
-            context.attached[mark] = context.submission.attachment(mark)
-        if context.attached[mark]:
-            return context.attached[mark]
-    return context.submission.text
+    """Return the text of the attached file, else the text of the mail."""
+    files = (context.submission.attachment(mark) for mark in marks)
+    return next(filter(None, files), context.submission.text)
 
 
 def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
@@ -185,7 +184,7 @@ def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
     if texts:
         before = [position.ply for position in positions[1:-1] if position.ply is not None]
         moves.log(context.connection, number, before, context.mail_id, context.now)
-        context.tally.plies.extend((number, ply.number) for ply in before)
+        context.effects.plies.extend((number, ply.number) for ply in before)
         log_ply(context, board, sitter, positions[-1], UNSAID)
 
 

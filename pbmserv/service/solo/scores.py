@@ -28,8 +28,8 @@ def show_scores(context: CommandContext, command: Scores) -> Answer:
             wanted = game.read_kind(command.kind) if command.kind else ""
         except OptionError as error:
             example = f"{key} scores {error.refusal.example}"
-            context.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
-            part = "" if context.echo_hidden else command.kind
+            context.current.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
+            part = "" if context.current.echo_hidden else command.kind
             raise OptionError(
                 error.refusal.code, part=part, example=example, **error.refusal.values
             ) from error

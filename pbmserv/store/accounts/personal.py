@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select, type_coerce
+from sqlalchemy import Connection, or_, select, type_coerce
 
 from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.shared_boxes import SOLVED
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import addresses, audit, invitations, notices, players
 from pbmserv.store.tables.boards import (
-    daily_boards,
     daily_readers,
     followers,
     plies,
@@ -23,6 +23,8 @@ from pbmserv.store.tables.boards import (
     scores,
     seats,
     seeks,
+    shared_boards,
+    shared_boxes,
 )
 from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
@@ -115,11 +117,21 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
             .where(inbox.c.player_id == player.id)
             .order_by(inbox.c.id),
         ),
-        "daily": _rows(
+        "shared_boxes": _rows(
             connection,
-            select(daily_boards)
-            .where(daily_boards.c.player_id == player.id)
-            .order_by(daily_boards.c.day),
+            select(
+                shared_boxes.c.game,
+                shared_boxes.c.day,
+                shared_boxes.c.event_id,
+                shared_boxes.c.number,
+                shared_boards.c.board_id,
+                shared_boards.c.rank,
+                shared_boards.c.score,
+                shared_boards.c.counts,
+            )
+            .join(shared_boards, shared_boards.c.box_id == shared_boxes.c.id)
+            .where(shared_boards.c.player_id == player.id)
+            .order_by(shared_boxes.c.id),
         ),
         "daily_at": _rows(
             connection, select(daily_readers).where(daily_readers.c.player_id == player.id)
@@ -195,8 +207,9 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     boards_by_id: dict[int, dict[str, Any]] = {}
     unsolved = set(
         connection.execute(
-            select(daily_boards.c.board_id).where(
-                daily_boards.c.player_id == player_id, daily_boards.c.solved.is_not(True)
+            select(shared_boards.c.board_id).where(
+                shared_boards.c.player_id == player_id,
+                or_(shared_boards.c.rank.is_(None), shared_boards.c.rank != SOLVED),
             )
         ).scalars()
     )
@@ -219,8 +232,7 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     for row in connection.execute(statement).mappings():
         plain = _plain(list(row.keys()), list(row.values()))
         board = boards_by_id.setdefault(row["id"], {**plain, "seat": [], "moves": []})
-        # Options may show what is hidden on a running board, or in a box of the day that others
-        # still solve.
+        # Options may show what is hidden on a running board, or in a box that others still solve.
         if row["status"] in {"proposed", "active"} or row["id"] in unsolved:
             board.pop("options", None)
         board["seat"].append(row["seat"])

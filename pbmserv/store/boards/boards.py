@@ -227,7 +227,7 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
         values.pop("cap_days"),
         values.pop("weekdays"),
         values.pop("away_days"),
-        alone=len(sitters) - len(bots) == 1,
+        alone=len(sitters) - len(bots) == 1 and values["event_id"] is None,
     )
     names = tuple([sitter.userid for sitter in sitters])
     plans = {sitter.seat: sitter.plan for sitter in sitters if sitter.plan}

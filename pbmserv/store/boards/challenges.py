@@ -106,7 +106,12 @@ _LOCK = 0x7365656B
 
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """An unanswered seek; its options are canonical words."""
+    """An unanswered seek.
+
+    Attributes:
+        options: canonical words.
+        seed: the seed of its board; `None` in seeks of an older version.
+    """
 
     id: int
     player_id: int
@@ -114,6 +119,7 @@ class Seek:
     game: str
     seats: int
     options: tuple[str, ...]
+    seed: bytes | None
     created_at: datetime
 
 
@@ -164,12 +170,18 @@ def add_seek(
     game: str,
     seats: int,
     options: Sequence[str],
+    seed: bytes,
     now: datetime,
 ) -> None:
     """Store a seek."""
     connection.execute(
         insert(seeks).values(
-            player_id=player_id, game=game, seats=seats, options=list(options), created_at=now
+            player_id=player_id,
+            game=game,
+            seats=seats,
+            options=list(options),
+            seed=seed,
+            created_at=now,
         )
     )
 

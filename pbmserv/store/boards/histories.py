@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
+from pbmserv.store.shared_boxes import is_secret
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, plies, seats
@@ -42,7 +43,10 @@ _ENDED = select(
     boards.c.rated,
     boards.c.finished_at,
     boards.c.outcome,
-).where(boards.c.finished_at.is_not(None))
+).where(
+    boards.c.finished_at.is_not(None),
+    or_(boards.c.event_id.is_(None), ~is_secret(boards.c.id)),  # the result would tell of the box
+)
 _NEWEST_FIRST = (boards.c.finished_at.desc(), boards.c.id.desc())
 OF_GAME = (
     _ENDED.where(boards.c.game == bindparam("of_game"))

@@ -38,6 +38,8 @@ CONNECTING: Mapping[str, str] = {
     "keepalives_interval": "5",
     "keepalives_count": "3",
     "tcp_user_timeout": str(SILENCE_S * 1000),
+    # A database without an encoding (SQL_ASCII) answers with octets where none is named.
+    "client_encoding": "utf8",
 }
 """Parameters of libpq (its documentation, "Parameter Key Words")."""
 
@@ -199,6 +201,12 @@ def _begin_work(opened: PatientConnection, _record: Any, _proxy: Any) -> None:
 def _rest(opened: PatientConnection | None, _record: Any) -> None:
     if opened is not None:  # None if it was closed
         opened.patience = opened.resting
+
+
+def encoding_of(engine: Engine) -> str:
+    """Return the name of a database's encoding, such as UTF8."""
+    with engine.connect() as connection:
+        return str(connection.exec_driver_sql("SHOW server_encoding").scalar())
 
 
 def shares_sessions(engine: Engine) -> bool:

@@ -19,7 +19,7 @@ ALL: Stores = ("mail", "game")
 """The stores: on SQLite each is a file, a PostgreSQL database has both."""
 
 MAY_DIFFER = {
-    *("fk_daily_boards_board_id", "fk_ladder_games_board_id", "fk_rating_changes_board_id"),
+    *("fk_ladder_games_board_id", "fk_rating_changes_board_id"),
     *("fk_player_boards_board_id", "fk_house_turns_board_id", "fk_analyses_board_id"),
     *("fk_letter_bytes_letter_id", "uq_inbox_digest_recipient"),
 }

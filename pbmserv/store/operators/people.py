@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from pbmserv.store import events
+from pbmserv.store import events, shared_boxes
 from pbmserv.store.accounts import blocks
 from pbmserv.store.boards import player_boards
 from pbmserv.store.core.statements import columns_of
@@ -25,7 +25,6 @@ from pbmserv.store.tables.accounts import (
 from pbmserv.store.tables.boards import (
     RUNNING,
     boards,
-    daily_boards,
     daily_readers,
     followers,
     scores,
@@ -159,17 +158,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     for table in (addresses, followers, seeks):
         connection.execute(delete(table).where(table.c.player_id == old))
     blocks.move(connection, old, new)
-    box_of_new = daily_boards.alias()
-    has_both = select(box_of_new.c.day).where(
-        box_of_new.c.player_id == new,
-        box_of_new.c.game == daily_boards.c.game,
-        box_of_new.c.day == daily_boards.c.day,
-    )
-    connection.execute(
-        update(daily_boards)
-        .where(daily_boards.c.player_id == old, ~has_both.exists())
-        .values(player_id=new)
-    )
+    shared_boxes.move(connection, old, new)
     events.move(connection, old, new)
     fail_unsent(connection, old, None, "the account was merged into another")
     connection.execute(delete(notices).where(notices.c.player_id == old))

@@ -17,6 +17,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    UniqueConstraint,
     false,
     text,
     true,
@@ -140,6 +141,7 @@ seeks = Table(
     Column("game", String(32), nullable=False),
     Column("seats", SmallInteger, nullable=False),
     Column("options", JSON, nullable=False),
+    Column("seed", LargeBinary, nullable=True),
     Column("created_at", Instant, nullable=False),
     Index("ix_seeks_game_seats", "game", "seats"),
 )
@@ -305,14 +307,19 @@ daily_readers = Table(
 """Subscriptions to boxes of the day. `minute`: minute of the local day; `due_at`: time of the
 next."""
 
-daily_boxes = Table(
-    "daily_boxes",
+shared_boxes = Table(
+    "shared_boxes",
     metadata,
-    Column("game", String(20), primary_key=True),
-    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("id", Key, primary_key=True),
+    Column("game", String(32), nullable=False),
     Column("options", JSON, nullable=False),
+    Column("day", Integer, nullable=True),
+    Column("event_id", Key, nullable=True),
+    Column("number", SmallInteger, nullable=True),
+    UniqueConstraint("game", "day", name="uq_shared_boxes_game"),
+    UniqueConstraint("event_id", "number", name="uq_shared_boxes_event_id"),
 )
-"""Boxes by UTC day (days since 1970). `options`: option words of its boards, which are secret."""
+"""Boxes that several players get, each on a board of their own: see `store.shared_boxes.Box`."""
 
 hot_seats = Table(
     "hot_seats",
@@ -325,20 +332,24 @@ hot_seats = Table(
 They belong to no player, and are deleted some days after the last change. `key`: random word in the
 page's address; `box`: see `service.solo.hot_seat.HotSeat`."""
 
-daily_boards = Table(
-    "daily_boards",
+shared_boards = Table(
+    "shared_boards",
     metadata,
-    Column("player_id", ForeignKey("players.id"), primary_key=True),
-    Column("game", String(20), primary_key=True),
-    Column("day", Integer, primary_key=True, autoincrement=False),
-    Column("board_id", ForeignKey("boards.id"), nullable=False, unique=True),
-    Column("solved", Boolean, nullable=True),
+    Column("box_id", ForeignKey("shared_boxes.id"), primary_key=True),
+    Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
+    Column("board_id", Key, nullable=True, index=True),
+    Column("rank", SmallInteger, nullable=True),
     Column("score", Integer, nullable=True),
     Column("counts", Boolean, nullable=False, server_default=true()),
-    Index("ix_daily_boards_game_day", "game", "day"),
+    Index(
+        "ix_shared_boards_open",
+        "box_id",
+        postgresql_where=text("rank IS NULL"),
+        sqlite_where=text("rank IS NULL"),
+    ),
 )
-"""Boards with a box of the day; the key keeps a player from getting it twice. `solved` and `score`:
-null until the board is over. `counts`: whether it is the person's first try under any name."""
+"""Players of shared boxes, see `store.shared_boxes.SharedBoard`; the key keeps a player from
+getting a box twice. `board_id`: without a foreign key, since boards may be on another node."""
 
 daily_tries = Table(
     "daily_tries",

@@ -130,7 +130,7 @@ def draw(options: Options, wanted: Grade, rng: Rng) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Hiding:
-    """Likelihoods with which layouts are hidden, computed by `python -m benchmarks.hiding`.
+    """Likelihoods with which layouts are hidden, computed by `python -m generators.hiding`.
 
     Attributes:
         numbers: the numbers of layouts in the order of `itertools.combinations`, one for all

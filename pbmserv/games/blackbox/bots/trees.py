@@ -1,7 +1,7 @@
 """Stored trees of the ports of a very good player, for the most popular boards.
 
 A tree was grown over all layouts of its board. Each of its ports is the best that the growing
-found, and none has a result that is already known. `python -m benchmarks.trees` makes the files and
+found, and none has a result that is already known. `python -m generators.trees` makes the files and
 measures how well they play. A file has no layouts; `search` finds the layout to guess from the
 results.
 """

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+
+from sqlalchemy import Connection
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.store.events import Event
 
-_RACE = "-race"
+_RACE, _PRACTICE = "-race", "-practice"
 
 _FIRST_WINS = "-scoring=first"
-"""The option of races that the first solver ends for everybody."""
+"""The option of races whose places depend on who finishes first."""
 
 
 class Duplicate(Kind):
-    """A duplicate event, of at most as many players as a race has seats."""
+    """A duplicate event. Its players are one group of any size."""
 
     word = "duplicate"
-    rules = Rules(size=8, least=2, most=8, boxes=3)
+    rules = Rules(size=0, least=2, boxes=3)
+    most_entries = 5_000
+    usual_entries = 0
     is_entered_by_game = False
     shares_boxes = True
     terms = Terms(nag=5, forfeit=14, away=14)  # all may be used for one turn
@@ -39,15 +45,20 @@ class Duplicate(Kind):
         """Return canonical options of an event's boards.
 
         Raises:
-            Refused: the game has no races, somebody would know the boxes, or one player's end would
-                end a box for all.
+            Refused: somebody would know the boxes, or they would have no score.
             OptionError: an option is unknown or has a wrong value.
         """
-        if not races(game):
-            raise Refused("event-no-boxes", part=game.info.title, example="events")
+        assert races(game)  # see `why_not_for`
         words = words if _RACE in words else (_RACE, *words)
-        options, _ = read_options(game, words, 2, game.info.key, line)
-        chosen = game.options(options, 2)
-        if _FIRST_WINS in options or game.without_box(chosen) != chosen:
+        options, _ = read_options(game, words, 1, game.info.key, line)
+        chosen = game.options(options, 1)
+        is_chosen = game.without_box(chosen) != chosen
+        if is_chosen or not {_FIRST_WINS, _PRACTICE}.isdisjoint(options):
             raise Refused("event-boxes-drawn", example=f'{line} "NAME" -boxes=3')
         return options
+
+    def draw(
+        self, connection: Connection, event: Event, player_ids: Sequence[int]
+    ) -> list[list[Entrant]]:
+        """Return the whole field as one group."""
+        return [[Entrant(player_id, 0.0) for player_id in player_ids]]

@@ -1,4 +1,7 @@
-"""The questions that the course of an event asks of its kind, with the answers of most kinds."""
+"""The questions that the course of an event asks of its kind, with the answers of most kinds.
+
+The words of letters and pages that depend on the kind are in ``templates/events/``.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ class Kind(ABC):
     everybody plays against everybody.
 
     Attributes:
-        word: its name in commands and in rows of events.
+        word: its name in commands, in rows of events, and of its template.
         rules: the numbers of its events; players may choose others for events of their own.
     """
 
@@ -95,16 +98,36 @@ class Kind(ABC):
     team_size: ClassVar[int] = 1
     """Players who enter together, for a team if they are more than one (`team_events.py`)."""
 
+    most_entries: ClassVar[int] = 64
+    """Most players of an event that a player holds."""
+
+    usual_entries: ClassVar[int] = 8
+    """Players with whom such an event begins before its day; 0 if it always waits for that."""
+
     waits_for_players: ClassVar[bool] = True
     """An event with too few players is put off; if not, it is cancelled."""
 
     def why_unavailable(self) -> str:
-        """Return why this server cannot hold events of this kind, ``""`` if it can."""
+        """Return why this server cannot hold events of this kind, as an operator reads it, or
+        ``""``. Players read the block ``unavailable`` of its template."""
         return ""
 
     def why_not_for(self, game: AnyGame) -> str:
-        """Return why a game has no events of this kind, as an operator reads it, or ``""``."""
+        """Return why a game has no events of this kind, as an operator reads it, or ``""``. Players
+        read the block ``unfit`` of its template."""
         return "" if game.info.is_for(2) else "is not for two players"
+
+    def must_be_possible(self, game: AnyGame, example: str) -> None:
+        """Refuse an event of this kind that this server or the game cannot have.
+
+        Args:
+            example: a command that works on servers without such events.
+        """
+        if self.why_not_for(game):
+            title = game.info.title
+            raise Refused("event-unfit", part=title, kind=self.word, example="events")
+        if self.why_unavailable():
+            raise Refused("event-unavailable", kind=self.word, example=example)
 
     def board_options(self, game: AnyGame, words: tuple[str, ...], line: str) -> tuple[str, ...]:
         """Return canonical options of an event's boards.

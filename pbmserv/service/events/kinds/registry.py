@@ -21,7 +21,7 @@ def _by_word(*kinds: Kind) -> Mapping[str, Kind]:
 SERVERS = _by_word(League(), MonthlyCup(), Swiss(), Duplicate(), Team(), Final())
 """Kinds of the server's events."""
 
-PLAYERS = _by_word(Cup(), Swiss(), Duplicate())
+PLAYERS = _by_word(Cup(), Swiss(), Duplicate(), Team())
 """Kinds of events that a player can hold."""
 
 

@@ -21,7 +21,6 @@ class Team(Kind):
     is_entered_by_game = False
     team_size = BOARDS
     strikes_early_leavers = False  # three others have played on
-    has_weekly_table = False  # the table is one of teams
 
     def name(self, event: Event, title: str) -> str:
         return f"Match of teams {event.number} of {title}"
@@ -36,7 +35,8 @@ class Team(Kind):
         ratings = events.ordinals(connection, event.game, event.id)
         lineups: dict[int, list[Entry]] = {}
         for entry in events.entries_of(connection, event.id):
-            lineups.setdefault(entry.team_id or 0, []).append(entry)
+            if entry.team_id is not None:
+                lineups.setdefault(entry.team_id, []).append(entry)
         teams = [
             Entrant(team, sum(ratings[entry.player_id][0] for entry in lineup) / len(lineup))
             for team, lineup in lineups.items()

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.hiding [--write]`: likelihoods with which the house hides 4 atoms on 7x7.
+"""`python -m generators.hiding [--write]`: likelihoods with which the house hides 4 atoms on 7x7.
 
 The opponent is a solver who knows the likelihoods. In each round a new solver learns them, and a
 layout becomes likelier the more probes it has cost all solvers so far (fictitious play with a price
@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from benchmarks.trees import note
+from generators.trees import note
 from pbmserv.cli.blackbox.studies import sums_over_orientations
 from pbmserv.games.blackbox.bots import difficulty, kernels, trees
+from pbmserv.games.blackbox.bots.kernels import part
 from pbmserv.games.blackbox.bots.trees import orientations
 from pbmserv.games.blackbox.options import Options
 
@@ -39,7 +40,7 @@ FOLDER = Path(trees.__file__).parent / trees.FOLDER
 
 def main() -> int:
     """Make the likelihoods, then write or compare the file."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.hiding", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m generators.hiding", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the file")
     arguments = parser.parse_args()
     begun = process_time()
@@ -114,24 +115,10 @@ def _port(results, classes, likely, order, low, high):
             parts[results[order[at], port]] += likely[order[at]] + 1e-300
         if (parts > 0).sum() > 1:
             bits[port] = 0
-            for part in parts:
-                if part > 0:
-                    bits[port] -= part * np.log(part)
+            for share in parts:
+                if share > 0:
+                    bits[port] -= share * np.log(share)
     return bits.argmax() if bits.max() >= 0 else -1
-
-
-@njit
-def _split(results, order, low, high, port, aside, starts):
-    counts = np.zeros(results.shape[1] + 2, dtype=np.int64)
-    for at in range(low, high):
-        counts[results[order[at], port] + 1] += 1
-    starts[:] = low + np.cumsum(counts)
-    place = starts.copy()
-    for at in range(low, high):
-        out = results[order[at], port]
-        aside[place[out]] = order[at]
-        place[out] += 1
-    order[low:high] = aside[low:high]
 
 
 @njit
@@ -145,7 +132,7 @@ def _play(results, classes, likely, order, asked):
         if port < 0:
             asked[order[low:high]] = probes
             continue
-        _split(results, order, low, high, port, aside, starts)
+        part(results, order, low, high, port, aside, starts)
         for out in range(results.shape[1] + 1):
             if starts[out + 1] > starts[out]:
                 waiting.append((starts[out], starts[out + 1], probes + 1))

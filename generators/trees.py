@@ -1,4 +1,4 @@
-"""`python -m benchmarks.trees [KIND …] [--write]`: make the stored trees and compare or write them.
+"""`python -m generators.trees [KIND …] [--write]`: make the stored trees and compare or write them.
 
 At each node every port is tried. The tree takes the port after which a greedy player pays least;
 that player plays perfectly when fewer than ten layouts are left. For some boards a few of the best
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import growing
+from generators import growing
 from pbmserv.cli.blackbox.studies import sums_over_orientations
 from pbmserv.games.blackbox.bots import kernels, trees
 from pbmserv.games.blackbox.bots.trees import KINDS, Goal
@@ -41,7 +41,7 @@ FOLDER = Path(trees.__file__).parent / trees.FOLDER
 
 def main() -> int:
     """Make the trees of all kinds, or of the named ones."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.trees", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m generators.trees", description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help="such as 7x7/4; all without any")
     parser.add_argument("--write", action="store_true", help="write the files")
     arguments = parser.parse_args()

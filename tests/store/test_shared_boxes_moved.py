@@ -1,0 +1,165 @@
+"""Boxes of the day and of duplicate events in a database of an older version are still there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from alembic import command
+from sqlalchemy import Connection, MetaData, insert, select
+
+from pbmserv.store import shared_boxes
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.shared_boxes import SOLVED, WRONG
+
+pytestmark = pytest.mark.slow
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TODAY = (NOW.date() - shared_boxes.EPOCH).days
+OUTCOME = {"places": [2, 1, 2], "scores": [4, 3, 9], "reason": "race", "seat": None}
+
+
+@pytest.fixture
+def older(empty: Database) -> Database:
+    """A database at the revision before shared boxes."""
+    stores = ("game",) if empty.is_sqlite else schema.ALL
+    (before,) = schema.revisions()["0016"]
+    with schema.migrating(empty) as connection:
+        command.upgrade(schema._config(connection, stores), before)
+    return empty
+
+
+def _fill(connection: Connection) -> None:
+    """Store a daily box that three players have got, and an event of two races, one of which is
+    over."""
+    tables = MetaData()
+    tables.reflect(connection)
+
+    def add(table: str, **values: Any) -> None:
+        connection.execute(insert(tables.tables[table]).values(**values))
+
+    for number, name in enumerate(("ann", "bob", "cleo"), 1):
+        add(
+            "players",
+            id=number,
+            userid=name,
+            password_hash="",
+            reply_epoch=0,
+            address=f"{name}@players.example",
+            created_at=NOW,
+        )
+    for number in range(1, 6):
+        add(
+            "boards",
+            id=number,
+            game="blackbox",
+            rules_version=1,
+            seats=1 if number < 4 else 3,
+            options=["-race", f"-id={number}"],
+            seed=b"",
+            thread="",
+            status="finished" if number in {1, 2, 4} else "active",
+            rated=False,
+            plies=0,
+            outcome=OUTCOME if number == 4 else None,
+            created_at=NOW,
+            event_id=1 if number > 3 else None,
+        )
+        for seat in range(1 if number < 4 else 3):
+            player_id = number if number < 4 else seat + 1
+            add("seats", board_id=number, seat=seat, player_id=player_id)
+    add("daily_boxes", game="blackbox", day=TODAY, options=["-race", "-id=1"])
+    results = {1: (True, 7, True), 2: (False, None, False), 3: (None, None, True)}
+    for player_id, (solved, score, counts) in results.items():
+        values = {"solved": solved, "score": score, "counts": counts}
+        add(
+            "daily_boards",
+            player_id=player_id,
+            game="blackbox",
+            day=TODAY,
+            board_id=player_id,
+            **values,
+        )
+    add(
+        "events",
+        id=1,
+        kind="duplicate",
+        game="blackbox",
+        number=1,
+        name="",
+        status="running",
+        options=["-race"],
+        rules={},
+        closes_at=NOW,
+        starts_at=NOW,
+        ends_at=NOW + timedelta(days=14),
+        round=1,
+        created_at=NOW,
+    )
+    for number in (1, 2):
+        add(
+            "pairings",
+            event_id=1,
+            round=1,
+            section=1,
+            number=number,
+            first_id=1,
+            board_id=number + 3,
+        )
+
+
+def test_an_upgrade_keeps_boxes_and_results(older: Database) -> None:
+    with older.writing.begin() as connection:
+        _fill(connection)
+    schema.upgrade(older, ("game",) if older.is_sqlite else schema.ALL)
+    with older.reading.connect() as connection:
+        box = shared_boxes.of_day(connection, "blackbox", TODAY)
+        assert box is not None
+        assert box.options == ("-race", "-id=1")
+        rows = [shared_boxes.of_board(connection, number) for number in (1, 2, 3)]
+        assert [(row.rank, row.score) for row in rows if row] == [
+            (SOLVED, 7),
+            (WRONG, None),
+            (None, None),
+        ]
+        assert shared_boxes.boards_of_day(connection, "blackbox", TODAY) == {
+            True: 1,
+            False: 1,
+            None: 1,
+        }
+        assert shared_boxes.days_solved(connection, 1, "blackbox", TODAY) == [TODAY]
+        assert shared_boxes.days_solved(connection, 2, "blackbox", TODAY) == []
+        races = [
+            (row.number, row.player_id, row.board_id, row.score)
+            for row in shared_boxes.results(connection, 1)
+        ]
+        tables = MetaData()
+        tables.reflect(connection)
+        assert connection.execute(select(tables.tables["pairings"])).all() == []
+        assert "daily_boards" not in tables.tables
+    assert races == [
+        (1, 1, 4, 2),
+        (1, 2, 4, 1),
+        (1, 3, 4, 2),
+        (2, 1, 5, None),
+        (2, 2, 5, None),
+        (2, 3, 5, None),
+    ]
+
+
+def test_a_downgrade_keeps_boxes_of_the_day(older: Database) -> None:
+    stores = ("game",) if older.is_sqlite else schema.ALL
+    (before,) = schema.revisions()["0016"]
+    schema.upgrade(older, stores)
+    with older.writing.begin() as connection:
+        box = shared_boxes.add(connection, "blackbox", ["-race"], day=TODAY)
+        assert shared_boxes.add(connection, "blackbox", ["-other"], day=TODAY) == box
+    with schema.migrating(older) as connection:
+        command.downgrade(schema._config(connection, stores), before)
+    with older.reading.connect() as connection:
+        tables = MetaData()
+        tables.reflect(connection)
+        rows = connection.execute(select(tables.tables["daily_boxes"])).all()
+    assert [(row.game, row.day) for row in rows] == [("blackbox", TODAY)]
