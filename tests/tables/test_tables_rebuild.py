@@ -260,10 +260,9 @@ def test_tables_are_read_off_an_index_in_its_order(
     opened = Database(f"sqlite:///{tmp_path}/plan.sqlite3")
     schema.prepare(opened)
     with opened.reading.connect() as connection:
-        compiled = statement.compile(opened.reading)
-        filled = compiled.construct_params(values)
+        asked = statement.compile(opened.reading).construct_expanded_state(values)
         steps = connection.exec_driver_sql(
-            f"EXPLAIN QUERY PLAN {compiled}", tuple(filled[name] for name in compiled.positiontup)
+            f"EXPLAIN QUERY PLAN {asked.statement}", tuple(asked.positional_parameters)
         )
         plan = [row[3] for row in steps]
     opened.close()
