@@ -1,7 +1,6 @@
 """Connect Four, with bots that read ahead on two numbers of bits.
 
-The best one wins or draws wherever that can still be forced: it plays from a book, or looks at
-everything that can follow.
+The best one keeps a win or a draw: it plays from a book, or looks at everything that can follow.
 """
 
 from __future__ import annotations
@@ -345,8 +344,7 @@ def mirrored(position: int) -> int:
 
 @cache
 def book() -> Mapping[int, int]:
-    """Return the columns to play where a proof takes too long, by the keys of `Proof.known`: in all
-    positions of that kind that the bot can meet.
+    """Return the columns to play where a proof takes too long, by the keys of `Proof.known`.
 
     Each line of the file is a key and a column. Of two positions that mirror each other it has the
     one with the lower key. `generators/connect4.c` writes it.
@@ -413,8 +411,8 @@ def best_column(state: Columns, seat: Seat, rng: Rng, nodes: int, proof: int) ->
 def perfect_column(mine: int, theirs: int, proof: int) -> int:
     """Return a column that keeps a win or else a draw for a player who cannot win at once.
 
-    `generators/connect4.c` plays all games against this function, in which the other player does
-    anything. If the game comes from somewhere else, `Spent` can be raised.
+    `generators/connect4.c` plays games against this function in which the other player does
+    anything. `Spent` is raised if the budget does not suffice.
     """
     taken = mine | theirs
     if not cells_that_do_not_lose(theirs, taken):

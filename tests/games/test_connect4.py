@@ -111,7 +111,7 @@ def test_the_bot_keeps_a_win_or_a_draw(moves: str, good: str) -> None:
 
 @rows(
     ("mine", "theirs", "positions"),
-    # generators/connect4.c counts as many; it proves the bot perfect by playing all games.
+    # generators/connect4.c counts as many, which proves the bot perfect by playing all games.
     [
         (0x6E00400, 0x11004B80, 12_572),
         (0xD022A00000, 0x2815404001, 14_868),
