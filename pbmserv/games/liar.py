@@ -177,10 +177,7 @@ class LiarsDice(Game[Round]):
         parts: list[Items | str] = []
         if seat is not None and state.dice[seat]:
             parts.append(Items("Your dice", [str(die) for die in state.dice[seat]]))
-        shares = self.counts(state)
-        if seat is not None and len(state.dice) == 2:
-            shares = f"{len(state.dice[seat])} of them yours"
-        parts.append(f"There are {state.total} dice, {shares}.")
+        parts.append(f"There are {state.total} dice, {self.counts(state)}.")
         if state.bid is not None:
             parts.append(f"The bid is {bid_text(state.bid)}.")
         return parts
