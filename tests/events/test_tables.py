@@ -126,7 +126,7 @@ def test_a_swiss_is_paired_as_another_program_does() -> None:
     """The other program is py4swiss, whose matching is that of bbpPairings.
 
     Most rounds are paired the same. The others differ because it keeps the rules of 2025; see the
-    next test and decision 0153.
+    next tests and decision 0153.
     """
     pytest.importorskip("py4swiss")  # it exists for one version of Python
     rng = random.Random(11)
@@ -142,14 +142,66 @@ def test_a_bye_goes_to_a_low_score_by_the_newer_rules_alone() -> None:
         [(6, 4, 0), (7, 5, 1), (1, 2, 1), (3, None, 2)],
         [(4, 3, 0), (6, 5, 2), (2, 7, 0), (1, None, 2)],
     ]
-    games = [
+    games = _games(results)
+    everybody = range(1, 8)
+    assert (2, None) in dutch(everybody, games, 5, 5), "2 has 1.5 points"
+    assert (4, None) in _their_pairs(everybody, everybody, games, 5), "4 leads with 3"
+
+
+def _games(results: Sequence[Sequence[tuple[int, int | None, int]]]) -> list[Pairing]:
+    """Return the games of rounds of (first, second, points of the first)."""
+    return [
         Pairing(number, 1, at, one, other, at, points, 2 - points if other else None, "x")
         for number, pairs in enumerate(results, 1)
         for at, (one, other, points) in enumerate(pairs, 1)
     ]
+
+
+def test_a_game_against_a_player_who_left_is_not_an_unplayed_game() -> None:
+    """Of 4 and 5, both without points, the rules give the bye to 5, though 5 met 1, who left."""
+    games = _games([[(1, 5, 2), (6, 2, 1), (3, 7, 1), (8, 4, 2)]])
+    assert (5, None) in dutch(range(2, 9), games, 2, 5)
+
+
+@pytest.mark.parametrize(
+    ("results", "newer", "older"),
+    [
+        pytest.param(
+            [
+                [(1, 4, 1), (5, 2, 2), (3, 6, 1), (7, None, 2)],
+                [(7, 5, 2), (6, 1, 1), (4, 3, 2), (2, None, 2)],
+                [(4, 7, 0), (1, 5, 1), (2, 6, 2), (3, None, 2)],
+                [(7, 2, 0), (3, 1, 0), (5, 4, 1), (6, None, 2)],
+            ],
+            "12 67 35",
+            "17 23 56",
+            id="C8: 7, not 2, goes down, so that the next players to go down have 2 points, not 3",
+        ),
+        pytest.param(
+            [
+                [(1, 4, 2), (5, 2, 2), (3, 6, 2), (7, None, 2)],
+                [(5, 1, 2), (7, 3, 0), (2, 4, 2), (6, None, 2)],
+                [(3, 5, 1), (1, 7, 1), (6, 2, 1), (4, None, 2)],
+                [(2, 3, 0), (7, 5, 2), (4, 6, 0), (1, None, 2)],
+            ],
+            "13 45 67",
+            "13 47 56",
+            id="C12: 6 and 7 want different colours, 5 and 6 the same",
+        ),
+    ],
+)
+def test_the_last_brackets_are_those_of_the_newer_rules(
+    results: list[list[tuple[int, int | None, int]]], newer: str, older: str
+) -> None:
+    pytest.importorskip("py4swiss")
     everybody = range(1, 8)
-    assert (2, None) in dutch(everybody, games, 5, 5), "2 has 1.5 points"
-    assert (4, None) in _their_pairs(everybody, everybody, games, 5), "4 leads with 3"
+    games = _games(results)
+    for pairs, expected in (
+        (dutch(everybody, games, 5, 5), newer),
+        (_their_pairs(everybody, everybody, games, 5), older),
+    ):
+        boards = {frozenset(pair) for pair in pairs if None not in pair}
+        assert boards == {frozenset(map(int, board)) for board in expected.split()}
 
 
 def _compare_swiss(rng: random.Random) -> Iterator[bool]:

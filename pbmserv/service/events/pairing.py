@@ -50,6 +50,10 @@ def dutch(
     numbers = {player: number for number, player in enumerate(players, 1)}
     ever = {one for game in games for one in (game.first_id, game.second_id) if one is not None}
     histories = {player: _History() for player in ever.union(players)}
+    # Games against players who have left count too: a bye goes to whoever has missed fewest (C9).
+    ids = {
+        player: number for number, player in enumerate([*players, *sorted(ever - set(players))], 1)
+    }
     met = set()
     for number in range(1, round_number):
         before = {player: history.score for player, history in histories.items()}
@@ -62,8 +66,8 @@ def dutch(
                 if player is not None:
                     seen.add(player)
                     histories[player].add(game, player, before, other)
-            if game.second_id in numbers and game.first_id in numbers:
-                met.add((numbers[game.first_id], numbers[game.second_id]))
+            if game.second_id is not None:
+                met.add((ids[game.first_id], ids[game.second_id]))
         for player in histories.keys() - seen:
             histories[player].skip()
     rows = [
