@@ -60,6 +60,8 @@ def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> No
 def test_each_share_is_claimed_for_itself(store: Database) -> None:
     """A distributed PostgreSQL has each share on one node; mails of a lane stay in order."""
     numbers = _stored(store, [f"player {n % 40}" for n in range(80)])
+    with store.reading.connect() as connection:
+        assert arrivals.numbers(connection) == numbers
     claimed = []
     for share in range(SHARES):
         with store.writing.begin() as connection:
