@@ -59,9 +59,11 @@ class Changing(Plain):
 class Gambling(Plain):
     """Draws lots on its own."""
 
+    lots = random.Random("the same ones in each run")
+
     def play(self, state, seat, move, rng):
         first = min(self.moves(state, seat))
-        return super().play(state, seat, move if random.random() < 0.5 else first, rng)
+        return super().play(state, seat, move if self.lots.random() < 0.5 else first, rng)
 
 
 class Endless(Plain):
