@@ -135,7 +135,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection() -> Generator[None, object, object]:
     """Do not search thousands of collected tests for garbage, now and later, and search seldom.
 
-    With Python's usual thresholds (700, 10, 10), a test spends a twentieth of its time on it.
+    With Python's usual thresholds (700, 10, 10), a test spends some hundredths of its time on it.
     """
     try:
         return (yield)
