@@ -5,6 +5,8 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
+# Processors that this process may use; pytest-xdist would count those of the machine.
+WORKERS ?= $(shell nproc 2>/dev/null || echo auto)
 MINUTES ?= 10
 GROWTH ?=
 FOLDER ?= var/screenshots
@@ -38,10 +40,10 @@ serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are i
 test test-quick: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev ## Run the tests
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-quick: $(VENV)/.dev ## Run the quick tests: each feature once, on SQLite
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 check: $(VENV)/.dev ## Format, lint, types, import rules
 	$(BIN)/ruff format --check .
