@@ -78,19 +78,25 @@ def answers(url: str) -> bool:
     return True
 
 
-def test_a_pooler_in_transaction_mode_is_refused_with_a_sentence(
-    pooled: Pooled, tmp_path: Path
-) -> None:
+def refusal_to_start(database: str, folder: Path) -> str:
+    """Return the one line with which a server refuses to start on a database."""
     environment = {
-        "PBMSERV_DATA_DIR": str(tmp_path),
-        "PBMSERV_DATABASE": pooled("transaction"),
+        "PBMSERV_DATA_DIR": str(folder),
+        "PBMSERV_DATABASE": database,
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "",
     }
     served = forking.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
     assert served.returncode == 2, served
-    assert "set pool_mode = session in PgBouncer" in served.stderr
-    assert len(served.stderr.splitlines()) == 1
+    (line,) = served.stderr.splitlines()
+    return line
+
+
+def test_a_pooler_in_transaction_mode_is_refused_with_a_sentence(
+    pooled: Pooled, tmp_path: Path
+) -> None:
+    line = refusal_to_start(pooled("transaction"), tmp_path)
+    assert "set pool_mode = session in PgBouncer" in line
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
@@ -100,16 +106,12 @@ def test_a_database_that_cannot_keep_every_letter_is_refused(
     name = f"pbmserv_{encoding.lower()}_{uuid.uuid4().hex[:12]}"
     options = f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
     administer(postgres_url, f"CREATE DATABASE {{}} {options}", name)
-    environment = {"PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_SMTP": "127.0.0.1:0"}
-    environment["PBMSERV_DATABASE"] = url_of(postgres_url, name)
     try:
-        served = forking.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
+        line = refusal_to_start(url_of(postgres_url, name), tmp_path)
     finally:
         drop(postgres_url, name)
-    assert served.returncode == 2, served
-    assert f"has the encoding {encoding}" in served.stderr
-    assert "createdb --encoding=UTF8 --template=template0" in served.stderr
-    assert len(served.stderr.splitlines()) == 1
+    assert f"has the encoding {encoding}" in line
+    assert "createdb --encoding=UTF8 --template=template0" in line
 
 
 def test_a_pooler_in_session_mode_is_no_trouble(pooled: Pooled) -> None:
