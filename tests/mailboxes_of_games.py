@@ -14,6 +14,7 @@ from pbmserv.engine.position import Position, bot_move
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
 from pbmserv.verifying.checking import verdicts
 from pbmserv.verifying.findings import Verdict
 from pbmserv.verifying.letters import Mailbox
@@ -72,10 +73,15 @@ class Played:
             str(letter.message["Message-ID"]),
         )
 
-    def position(self) -> Position:
+    def board(self, number: int = 1) -> BoardRow:
         with self.world.server.database.reading.connect() as connection:
-            board = boards.load(connection, 1)
-            assert board is not None
+            board = boards.load(connection, number)
+        assert board is not None
+        return board
+
+    def position(self) -> Position:
+        board = self.board()
+        with self.world.server.database.reading.connect() as connection:
             return self.world.server.positions.newest(connection, board)
 
     def play(self, first: Sequence[str] = (), most: int = 400) -> None:

@@ -28,6 +28,11 @@ def migrated(path: Path) -> str:
     return url
 
 
+def stores_of(database: Database) -> schema.Stores:
+    """Return the stores in a database: all of them in PostgreSQL, the games' in its SQLite file."""
+    return ("game",) if database.is_sqlite else schema.ALL
+
+
 def game_tables() -> list[Table]:
     """Return the tables of the game store in the order of their references."""
     return [table for table in metadata.sorted_tables if table.info.get("store") != "mail"]

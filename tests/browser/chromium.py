@@ -109,11 +109,14 @@ def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width, seen
     assert min(page.evaluate(targets), default=44) >= 44, seen
     document = page.content()
-    is_new_width, is_new_scheme = ((document, one) not in _judged for one in (width, scheme))
-    if is_new_width or is_new_scheme:
-        rules = "{}" if is_new_width and is_new_scheme else COLOURS
-        rules = ALL_BUT_COLOURS if not is_new_scheme else rules
-        assert violations(page, rules) == [], seen
+    is_new_width = (document, width) not in _judged
+    is_new_scheme = (document, scheme) not in _judged
+    if is_new_width and is_new_scheme:
+        assert violations(page) == [], seen
+    elif is_new_width:
+        assert violations(page, ALL_BUT_COLOURS) == [], seen
+    elif is_new_scheme:
+        assert violations(page, COLOURS) == [], seen
     _judged.update({(document, width), (document, scheme)})
 
 

@@ -17,6 +17,8 @@ from pbmserv.store.tables.events import EventStatus
 from pbmserv.store.tables.teams import MemberStatus
 
 GAME = "connect4"
+ROOKS = ("ann", "bob", "cleo", "dan", "eve")
+PAWNS = ("finn", "gus", "hal", "ivy")
 
 
 @dataclass
@@ -133,3 +135,11 @@ def gather(players: Field, name: str, members: tuple[str, ...]) -> None:
         teams.set_order(connection, team_id, [ids[member] for member in members])
 
     server.writer.submit(store).result()
+
+
+def gather_two(
+    players: Field, rooks: tuple[str, ...] = ROOKS, pawns: tuple[str, ...] = PAWNS
+) -> None:
+    """Store two teams, the Rooks and the Pawns."""
+    gather(players, "Rooks", rooks)
+    gather(players, "Pawns", pawns)

@@ -67,11 +67,11 @@ def test_the_table_compares_and_the_event_ends_on_its_day(field: Callable[[int],
     assert players.event(1)["boxes"] == [1, 2, 3]
     of_player = {name: _boards(players, name) for name in players.names}
     with players.server.server.database.reading.connect() as connection:
-        made = {
+        boards_of = {
             name: [boards.load(connection, number) for number in numbers]
             for name, numbers in of_player.items()
         }
-    options = {name: [board.options for board in row if board] for name, row in made.items()}
+    options = {name: [board.options for board in row if board] for name, row in boards_of.items()}
     assert options["ann"] == options["bob"] == options["cleo"]
     assert len(set(options["ann"])) == 3
     for number in of_player["ann"]:
@@ -106,7 +106,7 @@ def test_who_leaves_harms_nobody(field: Callable[[int], Field]) -> None:
     }
     for number in _boards(players, "ann"):
         answers = _solves(players, "ann", number)
-        assert any('reply "events 1"' in " ".join(one.text.split()) for one in answers)
+        assert any('reply "events 1"' in " ".join(letter.text.split()) for letter in answers)
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
     assert players.table(1) == [("ann", 12), ("bob", 3), ("cleo", 3)]

@@ -16,7 +16,7 @@ import pytest
 from indoors import Indoors, indoors
 from running import MovableClock
 from seasons import GAME, Field, gather
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from pbmserv.service.events import letters
 from pbmserv.service.operators.deeds import Signature
@@ -62,16 +62,22 @@ def _running_at(folder: Path, url: str, now: datetime) -> Iterator[Indoors]:
 @contextmanager
 def _killed_and_resumed(
     folder: Path, url: str, now: datetime, groups: int, made_by: str = "start_letters"
-) -> Iterator[Indoors]:
-    """Yield a server that has gone on a minute after it was killed in the start of an event."""
+) -> Iterator[Connection]:
+    """Yield the database after the start of an event was killed, and resumed a minute later."""
     process = multiprocessing.get_context("fork").Process(
         target=_start_and_die, args=(folder, url, now, groups, made_by)
     )
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
-    with _running_at(folder, url, now + timedelta(minutes=1)) as server:
-        yield server
+    with (
+        _running_at(folder, url, now + timedelta(minutes=1)) as server,
+        server.server.database.reading.connect() as connection,
+    ):
+        event = events.load(connection, 1)
+        assert event is not None
+        assert event.status == EventStatus.RUNNING
+        yield connection
 
 
 @pytest.mark.parametrize("killed_after", [0, 2])
@@ -89,27 +95,21 @@ def test_a_season_start_goes_on_where_it_was_killed(
         clock = server.server.clock
         assert isinstance(clock, MovableClock)
         now = clock.moment + timedelta(days=7)
-    with (
-        _killed_and_resumed(tmp_path, url, now, groups=killed_after) as server,
-        server.server.database.reading.connect() as connection,
-    ):
-        event = events.load(connection, 1)
-        assert event is not None
-        assert event.status == EventStatus.RUNNING
+    with _killed_and_resumed(tmp_path, url, now, groups=killed_after) as connection:
         groups: dict[int, list[int]] = {}
         for entry in events.entries_of(connection, 1):
             groups.setdefault(entry.section or 0, []).append(entry.player_id)
         games = events.pairings_of(connection, 1)
-        made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
-        told = connection.execute(
+        event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
+        readers = connection.execute(
             select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
         ).scalars()
-        assert sorted(told) == sorted(player for group in groups.values() for player in group)
+        assert sorted(readers) == sorted(player for group in groups.values() for player in group)
     assert [len(groups[section]) for section in sorted(groups)] == [6, 6, 5]
     pairs = sorted(tuple(sorted((game.first_id, game.second_id or 0))) for game in games)
     wanted = [pair for group in groups.values() for pair in combinations(sorted(group), 2)]
     assert pairs == sorted(wanted)
-    assert len(made) == len(pairs)
+    assert len(event_boards) == len(pairs)
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
@@ -125,22 +125,16 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(
         server.server.door_stage.run_once()  # no mail waits
         starts_at = players.event(1)["starts"]
         now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
-    with (
-        _killed_and_resumed(tmp_path, url, now, groups=0) as server,
-        server.server.database.reading.connect() as connection,
-    ):
-        event = events.load(connection, 1)
-        assert event is not None
-        assert event.status == EventStatus.RUNNING
+    with _killed_and_resumed(tmp_path, url, now, groups=0) as connection:
         games = events.pairings_of(connection, 1)
-        made = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
+        event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
         readers = connection.execute(
             select(outbox.c.player_id).where(outbox.c.letter == "event-begins")
         ).scalars()
         assert sorted(readers) == list(range(1, 9))
     pairs = [{game.first_id, game.second_id} for game in games]
     assert pairs == [{1, 5}, {2, 6}, {3, 7}, {4, 8}]
-    assert len(made) == 4
+    assert len(event_boards) == 4
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
@@ -160,15 +154,9 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
         server.server.door_stage.run_once()  # no mail waits
         starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
     dealt = 45  # four portions of ten players, and half of the next
-    with (
-        _killed_and_resumed(tmp_path, url, starts_at, dealt, "box_letter") as server,
-        server.server.database.reading.connect() as connection,
-    ):
-        event = events.load(connection, 1)
-        assert event is not None
-        assert event.status == EventStatus.RUNNING
+    with _killed_and_resumed(tmp_path, url, starts_at, dealt, "box_letter") as connection:
         rows = shared_boxes.results(connection, 1)
-        made = connection.execute(
+        event_boards = connection.execute(
             select(boards.c.id, boards.c.options).where(boards.c.event_id == 1)
         ).all()
         letters_sent = connection.execute(
@@ -179,6 +167,6 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
     assert [(row.number, row.player_id) for row in rows] == [
         (number, player_id) for number in (1, 2, 3) for player_id in ids
     ]
-    assert {row.board_id for row in rows} == {board.id for board in made}
-    assert len(made) == 300
-    assert len({tuple(board.options) for board in made}) == 3
+    assert {row.board_id for row in rows} == {board.id for board in event_boards}
+    assert len(event_boards) == 300
+    assert len({tuple(board.options) for board in event_boards}) == 3

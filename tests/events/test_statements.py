@@ -54,6 +54,29 @@ def _event(
     return event_id
 
 
+def _board(
+    connection: Connection,
+    game: str,
+    players: list[int],
+    event: int | None = None,
+    *,
+    rated: bool = False,
+) -> int:
+    return boards.create(
+        connection,
+        game=game,
+        rules_version=1,
+        options=[],
+        seed=b"",
+        thread="",
+        rated=rated,
+        event_id=event,
+        sitting=players,
+        accepted=players,
+        now=NOW,
+    )
+
+
 def _run(connection: Connection) -> None:
     first = _event(connection, "league")
     second = _event(connection, "league")
@@ -73,19 +96,7 @@ def _run(connection: Connection) -> None:
     assert [one.id for one in events.of_player(connection, 1, ["open"])] == [second, first]
     assert events.of_number(connection, "league", "chess", 2) == events.load(connection, second)
 
-    board = boards.create(
-        connection,
-        game="chess",
-        rules_version=1,
-        options=[],
-        seed=b"",
-        thread="",
-        rated=True,
-        event_id=first,
-        sitting=[1, 2],
-        accepted=[1, 2],
-        now=NOW,
-    )
+    board = _board(connection, "chess", [1, 2], first, rated=True)
     game = Pairing(1, 2, 1, 1, 2, board, None, None, "")
     events.add_pairings(connection, first, [game])
     events.change(connection, first, status=EventStatus.RUNNING, round=1, due_at=NOW + 30 * DAY)
@@ -124,7 +135,7 @@ def _share(connection: Connection) -> None:
     assert shared_boxes.without_board(connection, event, 2) == [1, 2]
     assert shared_boxes.userids(connection, box.id, 2) == ["ann", "bob"]
     assert shared_boxes.count_players(connection, box.id) == 3
-    numbers = [_solo(connection, player, event) for player in (1, 2)]
+    numbers = [_board(connection, "blackbox", [player], event) for player in (1, 2)]
     for player, number in enumerate(numbers, 1):
         shared_boxes.set_board(connection, box.id, player, number)
     boards.finish(connection, numbers[0], {"places": [1], "reason": "solved"}, NOW)
@@ -153,7 +164,7 @@ def test_each_statement_about_boxes_of_the_day(server: Indoors) -> None:
 def _share_daily(connection: Connection) -> None:
     daily = shared_boxes.add(connection, "blackbox", ["-race"], day=9)
     shared_boxes.add(connection, "blackbox", ["-race"], day=8)
-    number = _solo(connection, 1, None)
+    number = _board(connection, "blackbox", [1])
     shared_boxes.give(connection, daily.id, [1], number)
     shared_boxes.settle(connection, daily.id, 1, SOLVED, 3)
     shared_boxes.move(connection, 1, 2)
@@ -170,22 +181,6 @@ def _share_daily(connection: Connection) -> None:
     assert shared_boxes.has_tried(connection, [3], ["mark"], "blackbox", 9)
     assert shared_boxes.has_tried(connection, [2], [], "blackbox", 9)
     assert not shared_boxes.has_tried(connection, [3], [], "blackbox", 9)
-
-
-def _solo(connection: Connection, player: int, event: int | None) -> int:
-    return boards.create(
-        connection,
-        game="blackbox",
-        rules_version=1,
-        options=[],
-        seed=b"",
-        thread="",
-        rated=False,
-        event_id=event,
-        sitting=[player],
-        accepted=[player],
-        now=NOW,
-    )
 
 
 def _check_people(connection: Connection, first: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from asking_pages import all_asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
-from seasons import GAME, Field, gather, kinds_to
+from seasons import GAME, PAWNS, ROOKS, Field, gather_two, kinds_to
 from sqlalchemy import Connection, update
 
 from pbmserv.service.events import team_tables
@@ -21,9 +21,6 @@ from pbmserv.store.accounts import persons
 from pbmserv.store.events import Pairing
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.events import EventStatus
-
-ROOKS = ("ann", "bob", "cleo", "dan", "eve")
-PAWNS = ("finn", "gus", "hal", "ivy")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -36,8 +33,7 @@ def either(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Indoors]:
 @pytest.mark.both_databases
 def test_a_match_of_two_teams(either: Indoors) -> None:
     players = Field(either, (*ROOKS, *PAWNS))
-    gather(players, "Rooks", ROOKS)
-    gather(players, "Pawns", PAWNS)
+    gather_two(players)
     letters = players.says("ann", f"team enter {GAME}")
     assert kinds_to(letters, "ann") == ["team"]
     assert kinds_to(letters, "bob") == kinds_to(letters, "eve") == ["team-news"]
@@ -88,8 +84,7 @@ def test_a_team_of_three_does_not_enter_and_one_that_shrinks_is_out(
     field: Callable[[int], Field],
 ) -> None:
     players = field(9)
-    gather(players, "Rooks", ROOKS[:3])
-    gather(players, "Pawns", PAWNS)
+    gather_two(players, ROOKS[:3])
     (refused,) = players.says("ann", f"team enter {GAME}")
     assert "1 more is missing" in " ".join(refused.text.split())
     (refused,) = players.says("gus", f"team enter {GAME}")
@@ -107,8 +102,7 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     field: Callable[[int], Field],
 ) -> None:
     players = field(10)
-    gather(players, "Rooks", ROOKS)
-    gather(players, "Pawns", PAWNS)
+    gather_two(players)
     (refused,) = players.says("bob", f'event create {GAME} team "Office match" -entries=2')
     assert "as soon as you have finished a game" in refused.text
     finish_a_game(players, "ann", "bob")
@@ -134,7 +128,7 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     assert kinds_to(letters, "gus") == ["refusal"]
     players.says("finn", "event join 1")
     letters = players.until(1, EventStatus.RUNNING, most=2)
-    begins = [one.recipient for one in letters if one.kind == "event-begins"]
+    begins = [letter.recipient for letter in letters if letter.kind == "event-begins"]
     playing = ("ann", "bob", "cleo", "dan", "gus", "hal", "ivy", "jack")
     assert sorted(begins) == sorted(map(address_of, playing))
     players.give_up(1, losers=("gus", "hal", "ivy", "jack"))
@@ -155,8 +149,7 @@ def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     field: Callable[[int], Field],
 ) -> None:
     players = field(9)
-    gather(players, "Rooks", ROOKS)
-    gather(players, "Pawns", PAWNS)
+    gather_two(players)
     finish_a_game(players, "ann", "bob")
     players.says("ann", f'event create {GAME} team "Office match" -entries=3')
     players.says("finn", "event join 1")
@@ -171,12 +164,11 @@ def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     assert kinds_to(letters, "ann") == ["event-news"]
 
 
-def test_one_person_does_not_play_for_two_teams_and_who_is_barred_not_at_all(
+def test_one_person_plays_for_one_team_and_a_barred_player_for_none(
     field: Callable[[int], Field],
 ) -> None:
     players = field(10)
-    gather(players, "Rooks", ROOKS[:4])
-    gather(players, "Pawns", ("eve", *PAWNS, "jack"))
+    gather_two(players, ROOKS[:4], ("eve", *PAWNS, "jack"))
     players.says("ann", f"team enter {GAME}")
     ids = {name: number for number, name in enumerate(players.names, 1)}
 
@@ -203,7 +195,7 @@ def test_one_person_does_not_play_for_two_teams_and_who_is_barred_not_at_all(
 
 
 def finish_a_game(players: Field, first: str, second: str) -> None:
-    """Play a game to its end: only who has finished one may hold an event."""
+    """Play a game to its end, since a player must have finished one to hold an event."""
     server = players.server
     server.send(address_of(first), f"{GAME} challenge {first} {PASSWORD} {second}")
     server.send(address_of(second), f"{GAME} accept 1 {second} {PASSWORD}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from indoors import address_of, indoors
-from seasons import GAME, Field, gather
+from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
 from pbmserv.store.tables.events import EventStatus
 
@@ -54,19 +54,18 @@ def test_a_swiss_shows_its_top_and_the_neighbours(database_url: str, tmp_path: P
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_match_of_teams_has_a_table_of_teams(database_url: str, tmp_path: Path) -> None:
-    rooks, pawns = ("ann", "bob", "cleo", "dan"), ("finn", "gus", "hal", "ivy")
+    rooks = ROOKS[:4]
     with indoors(tmp_path, database_url) as server:
-        players = Field(server, (*rooks, *pawns))
-        gather(players, "Rooks", rooks)
-        gather(players, "Pawns", pawns)
+        players = Field(server, (*rooks, *PAWNS))
+        gather_two(players, rooks)
         for captain in ("ann", "finn"):
             players.says(captain, f"team enter {GAME}")
         players.says("ann", "prefs digest=daily@07:30")
         players.until(1, EventStatus.RUNNING)
         players.give_up(1, losers=["ivy"])
         letters = players.live(8)
-        tables = [one for one in letters if ": the table" in one.text]
-        assert {one.recipient for one in tables} == {address_of("ann")}
+        tables = [letter for letter in letters if ": the table" in letter.text]
+        assert {letter.recipient for letter in tables} == {address_of("ann")}
         lines = [line.split() for line in tables[0].text.split("\n")]
         assert ["1", "Rooks", "0", "2", "3"] in lines
         assert ["2", "Pawns", "0", "0", "3"] in lines

@@ -134,10 +134,13 @@ def test_letters_are_well_formed_for_a_reader_that_looks_at_each_line(
         their_parts = list(by_the_library(letter.raw).walk())
         assert not any(part.defects for part in their_parts)
         our_parts = list(letter.message.walk())
-        for our_part, other in zip(our_parts, their_parts, strict=True):
-            assert list(our_part.raw_items()) == list(other.raw_items())
-            assert our_part.is_multipart() or our_part.get_payload() == other.get_payload()
-            assert (our_part.preamble, our_part.epilogue) == (other.preamble, other.epilogue)
+        for our_part, their_part in zip(our_parts, their_parts, strict=True):
+            assert list(our_part.raw_items()) == list(their_part.raw_items())
+            assert our_part.is_multipart() or our_part.get_payload() == their_part.get_payload()
+            assert (our_part.preamble, our_part.epilogue) == (
+                their_part.preamble,
+                their_part.epilogue,
+            )
 
 
 def test_text_and_page_have_the_same_headline(letters: list[Posted]) -> None:
@@ -211,11 +214,18 @@ def test_passwords_stand_in_no_letter(letters: list[Posted]) -> None:
             assert "new-word" not in part
 
 
+def subjects_but_daily(letters: list[Posted]) -> set[str]:
+    """Return all subjects but those of boxes of the day.
+
+    Their name is worth it: at worst somebody called "box" is asked for a password.
+    """
+    subjects = {letter.subject for letter in letters}
+    return {subject for subject in subjects if not re.fullmatch(r"Daily Box \d+", subject)}
+
+
 def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None:
     """Some programs write to From, where the subject of a reply is read as a command."""
-    subjects = {letter.subject for letter in letters}
-    # Its name is worth it: at worst somebody called "box" is asked for a password.
-    for subject in {other for other in subjects if not re.fullmatch(r"Daily Box \d+", other)}:
+    for subject in subjects_but_daily(letters):
         for body in ("", "b3", "yes"):
             read_as = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
             meanings = [line.meaning for line in read_as.lines]
@@ -226,8 +236,7 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
 
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
     """Behind "Re:" it is what was answered, and nobody's command."""
-    subjects = {letter.subject for letter in letters}
-    for subject in {other for other in subjects if not re.fullmatch(r"Daily Box \d+", other)}:
+    for subject in subjects_but_daily(letters):
         for body in ("thanks for this", "What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
             below = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
             alone = read_commands("", body, games=("blackbox",), reply=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from deeds import ALICE, CAROL, deliver_at_door
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from migrated import migrated
+from migrated import migrated, stores_of
 from running import Running
 from sqlalchemy import func, select, text
 
@@ -139,7 +139,7 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
     restore(elsewhere, tmp_path / "copy")
     with closing(Database(elsewhere)) as database, database.reading.connect() as connection:
         count = connection.execute(select(func.count()).select_from(inbox)).scalar_one()
-        assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
+        assert schema.check(database, stores_of(database)) == []
     assert before <= count <= len(accepted)
     assert during >= before
 
@@ -295,7 +295,7 @@ def test_a_database_in_use_or_not_empty_is_not_replaced(database_url: str, tmp_p
     with pytest.raises(OperatorError, match="not empty; with --overwrite"):
         restore(database_url, file)
     with closing(Database(database_url)) as database:
-        assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
+        assert schema.check(database, stores_of(database)) == []
 
 
 def test_restore_waits_for_connections_that_are_ending(
@@ -329,7 +329,7 @@ def test_a_truncated_copy_is_refused_and_changes_nothing(
     with pytest.raises(OperatorError, match=r"copy|pg_restore"):
         restore(database_url, half, files.over)
     with closing(Database(database_url)) as database:
-        assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
+        assert schema.check(database, stores_of(database)) == []
 
 
 def test_a_copy_of_postgresql_does_not_go_into_sqlite(postgres_url: str, tmp_path: Path) -> None:

@@ -287,7 +287,7 @@ def test_a_written_game_is_installed_without_an_index(installed: Path, tmp_path:
     (wheel,) = tmp_path.glob("*.whl")
     try:
         subprocess.run([*pip, "install", "--no-index", "--quiet", str(wheel)], check=True)
-        said = run(installed / "pbmserv", "game", "check", "nim", "--seeds", "2", folder=tmp_path)
-        assert "Nothing is wrong." in said
+        answer = run(installed / "pbmserv", "game", "check", "nim", "--seeds", "2", folder=tmp_path)
+        assert "Nothing is wrong." in answer
     finally:
         subprocess.run([*pip, "uninstall", "--yes", "--quiet", "pbm-nim"], check=True)

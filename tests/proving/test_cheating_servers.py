@@ -16,7 +16,6 @@ from sqlalchemy import Connection, delete, update
 
 from pbmserv.letters import proof
 from pbmserv.service.boards import plies as plies_of_boards
-from pbmserv.store.boards.boards import load
 from pbmserv.store.tables.boards import boards, plies
 
 TWO = ("anna", "bela")
@@ -100,10 +99,7 @@ def test_a_change_in_a_running_game_is_noticed(tmp_path: Path, cheat: str) -> No
         ending = "solve" if len(after.names) == 1 else "resign"
         after.reply("anna", ending)
         assert after.position().number > number, after.letters["anna"][-1].text
-        with world.server.database.reading.connect() as connection:
-            board = load(connection, 1)
-        assert board is not None
-        assert board.status == "finished"
+        assert after.board().status == "finished"
     for name in after.names:
         verdict = checked(after.mails[name])
         assert verdict.is_wrong, (cheat, sentences(verdict))
@@ -129,7 +125,7 @@ def test_a_server_that_mixes_no_mail_at_all_cannot_hide_it(
         game = begun(world, *DICE)
         game.reply("anna", "resign")
         for name in TWO:
-            said = " ".join(sentences(checked(game.mails[name])))
-            assert "By the record bela accepted without a mail" in said
+            findings = " ".join(sentences(checked(game.mails[name])))
+            assert "By the record bela accepted without a mail" in findings
             for mover in TWO:
-                assert f"By the record {mover} moved without a mail" in said
+                assert f"By the record {mover} moved without a mail" in findings

@@ -24,7 +24,6 @@ from pbmserv.engine.proof import move_hash
 from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards import challenges
-from pbmserv.store.boards.boards import load
 from pbmserv.store.tables.boards import boards, plies, seeks
 from pbmserv.verifying.mailboxes import mails_of
 
@@ -413,10 +412,7 @@ def seeking(world: Indoors, challenge: str) -> Played:
     game = Played(world, TWO)
     for name in TWO:
         game.send(name, challenge.replace("seek", f"seek {name} {PASSWORD}"))
-    with world.server.database.reading.connect() as connection:
-        board = load(connection, 1)
-    assert board is not None
-    game.names = board.names
+    game.names = game.board().names
     return game
 
 
@@ -493,10 +489,7 @@ def test_a_seek_of_an_older_version_begins_a_game_that_is_proven(tmp_path: Path)
         older = update(seeks).values(seed=None)
         world.server.writer.submit(lambda connection: connection.execute(older)).result()
         game.send("bela", f"blackbox seek bela {PASSWORD} -size=4x4 -atoms=1")
-        with world.server.database.reading.connect() as connection:
-            board = load(connection, 1)
-        assert board is not None
-        game.names = board.names
+        game.names = game.board().names
         game.play(("b2", "c3"))
         proven(game, *TWO)
 
@@ -511,10 +504,7 @@ def test_a_seat_that_was_handed_over_is_no_wrong_draw(tmp_path: Path) -> None:
         deed = partial(operators.hand_over, number=1, old="bela", new="carl")
         world.operators.do(Signature("olga", "it was asked for"), deed)
         game.take(world.letters())
-        with world.server.database.reading.connect() as connection:
-            board = load(connection, 1)
-        assert board is not None
-        game.names = board.names
+        game.names = game.board().names
         assert "carl" in game.names
         game.play(("c3",))
         assert "draws the sides" not in proven(game, "anna", "carl")
@@ -621,8 +611,7 @@ def test_a_copy_of_a_drawn_box_has_the_same_atoms(tmp_path: Path) -> None:
         game.send("anna", f"blackbox replay 1 anna {PASSWORD}")
         with game.world.server.database.reading.connect() as connection:
             for number in (2, 3):
-                board = load(connection, number)
-                assert board is not None, game.letters["anna"][-1].text
+                board = game.board(number)
                 copy = game.world.server.positions.newest(connection, board)
                 assert copy.state.boxes[0].id == drawn
 

@@ -181,18 +181,17 @@ def test_a_solo_box_is_drawn_by_the_server_and_its_player() -> None:
 
 
 def test_another_move_is_named() -> None:
-    files = played("liar")["anna"]
-    names = []
+    mails = played("liar")["anna"]
+    bid = re.search(r"(?m)^([0-9]+)\. anna: ([0-9]+ .*)$", record_in(mails))
+    assert bid is not None
+    line, number = bid[0], bid[1]
+    other = "1 two" if bid[2] == "1 one" else "1 one"
 
     def other_bid(text: str) -> str:
-        bid = re.search(r"(?m)^([0-9]+)\. anna: ([0-9]+ .*)$", text)
-        assert bid is not None
-        other = "1 two" if bid[2] == "1 one" else "1 one"
-        names.append(f'Move {bid[1]} by anna in the record, "{other}", is not the move')
-        return text.replace(bid[0], f"{bid[1]}. anna: {other}")
+        return text.replace(line, f"{number}. anna: {other}")
 
-    sentence = refusal(changed(files, other_bid))
-    assert names[0] in sentence
+    sentence = refusal(changed(mails, other_bid))
+    assert f'Move {number} by anna in the record, "{other}", is not the move' in sentence
 
 
 def test_a_move_that_was_left_out_is_noticed() -> None:

@@ -29,11 +29,8 @@ def challenge(folder: Path) -> Iterator[Asked]:
     with indoors(folder) as house:
         house.sign_up("alice", "bob")
         sent = house.send("alice@players.example", "blackbox challenge alice bob")
-        yield (
-            house,
-            next(letter for letter in sent if letter.recipient.startswith("bob")),
-            "accepted",
-        )
+        letter = next(letter for letter in sent if letter.recipient.startswith("bob"))
+        yield house, letter, "accepted"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from forking import run
+from migrated import stores_of
 from sqlalchemy import insert
 
 from pbmserv.errors import ServerFault
@@ -117,7 +118,7 @@ def revision_of(database: Database) -> str:
 
 
 def test_a_downgrade_refuses_to_lose_settings_of_players(empty: Database) -> None:
-    schema.upgrade(empty, ("game",) if empty.is_sqlite else schema.ALL)
+    schema.upgrade(empty, stores_of(empty))
     if empty.is_sqlite:  # its mail store is a file of its own
         (_, (mail, stores)) = schema.stores_at(empty.url)
         beside = Database(mail)

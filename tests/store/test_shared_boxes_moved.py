@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from alembic import command
+from migrated import stores_of
 from sqlalchemy import Connection, MetaData, insert, select
 
 from pbmserv.store import shared_boxes
@@ -24,19 +25,22 @@ RACES = (4, 5)
 OUTCOME = {"places": [2, 1, 2], "scores": [4, 3, 9], "reason": "race", "seat": None}
 
 
+def _before() -> str:
+    """Return the revision before shared boxes."""
+    (revision,) = schema.revisions()["0016"]
+    return revision
+
+
 @pytest.fixture
 def older(empty: Database) -> Database:
     """A database at the revision before shared boxes."""
-    stores = ("game",) if empty.is_sqlite else schema.ALL
-    (before,) = schema.revisions()["0016"]
     with schema.migrating(empty) as connection:
-        command.upgrade(schema._config(connection, stores), before)
+        command.upgrade(schema._config(connection, stores_of(empty)), _before())
     return empty
 
 
 def _fill(connection: Connection) -> None:
-    """Store a daily box that four players have got, and an event of two races, one of which is
-    over."""
+    """Store a daily box with boards of four players, and an event of two races, the first over."""
     tables = MetaData()
     tables.reflect(connection)
 
@@ -117,7 +121,7 @@ def _fill(connection: Connection) -> None:
 def test_an_upgrade_keeps_boxes_and_results(older: Database) -> None:
     with older.writing.begin() as connection:
         _fill(connection)
-    schema.upgrade(older, ("game",) if older.is_sqlite else schema.ALL)
+    schema.upgrade(older, stores_of(older))
     with older.reading.connect() as connection:
         box = shared_boxes.of_day(connection, "blackbox", TODAY)
         assert box is not None
@@ -154,14 +158,12 @@ def test_an_upgrade_keeps_boxes_and_results(older: Database) -> None:
 
 
 def test_a_downgrade_keeps_boxes_of_the_day(older: Database) -> None:
-    stores = ("game",) if older.is_sqlite else schema.ALL
-    (before,) = schema.revisions()["0016"]
-    schema.upgrade(older, stores)
+    schema.upgrade(older, stores_of(older))
     with older.writing.begin() as connection:
         box = shared_boxes.add(connection, "blackbox", ["-race"], day=TODAY)
         assert shared_boxes.add(connection, "blackbox", ["-other"], day=TODAY) == box
     with schema.migrating(older) as connection:
-        command.downgrade(schema._config(connection, stores), before)
+        command.downgrade(schema._config(connection, stores_of(older)), _before())
     with older.reading.connect() as connection:
         tables = MetaData()
         tables.reflect(connection)

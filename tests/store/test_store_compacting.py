@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from migrated import migrated
+from migrated import migrated, stores_of
 from sqlalchemy import text
 from typer.testing import CliRunner
 
@@ -17,12 +17,6 @@ from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import compacting
-
-
-def stores_of(database: Database) -> schema.Stores:
-    """Return the store of a SQLite file."""
-    return ("game",) if database.is_sqlite else schema.ALL
-
 
 _KEEP = text("INSERT INTO keys (id, secret, created_at) VALUES (:id, :secret, '2026-03-01')")
 

@@ -219,7 +219,7 @@ class ServiceHouse:
             counted[row.player_id, row.board_id or 0, row.letter] += 1
             if row.letter in {"tray", "reminders"}:
                 due = [item for item in row.words["waiting"] if item["words"]["due"]]
-                events += [Event("remind", row["board"], row["seat"]) for row in due]
+                events += [Event("remind", item["board"], item["seat"]) for item in due]
                 assert row.letter == "tray" or len(due) == len(row.words["waiting"]) > 1
             if row.letter == "tray":
                 events.append(Event("tray", 0, self._numbers[row.recipient]))
