@@ -171,6 +171,42 @@ def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     assert kinds_to(letters, "ann") == ["event-news"]
 
 
+def test_no_player_leaves_a_line_up_between_the_end_of_entries_and_the_draw(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(9)
+    gather(players, "Rooks", ROOKS[:4])
+    gather(players, "Pawns", PAWNS)
+    players.says("ann", f"team enter {GAME}")
+    players.says("finn", f"team enter {GAME}")
+
+    def close(connection: Connection) -> None:
+        """Close entries, as when the game is suspended before the draw."""
+        now = players.server.server.clock.now()
+        events.change(connection, 1, status=EventStatus.CLOSED, closes_at=now)
+
+    players.server.server.writer.submit(close).result()
+    (refused,) = players.says("gus", "event leave 1")
+    assert "only the captain can take the team out" in " ".join(refused.text.split())
+    (refused,) = players.says("finn", "event leave 1")
+    assert "takes no more entries or changes" in " ".join(refused.text.split())
+    players.until(1, EventStatus.RUNNING)
+    (section,) = players.event(1)["sections"]
+    assert len(section["games"]) == 4
+
+
+def test_a_member_who_is_only_invited_is_not_said_to_play(field: Callable[[int], Field]) -> None:
+    players = field(9)
+    gather(players, "Rooks", ROOKS)
+    gather(players, "Pawns", PAWNS)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} team "Office match" -entries=3 -invited')
+    players.says("ann", "event invite 1 gus")
+    (refused,) = players.says("gus", "event leave 1")
+    assert "You play there" not in " ".join(refused.text.split())
+    assert "the captain of your team is finn" in " ".join(refused.text.split())
+
+
 def test_one_person_does_not_play_for_two_teams_and_who_is_barred_not_at_all(
     field: Callable[[int], Field],
 ) -> None:

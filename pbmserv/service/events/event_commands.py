@@ -237,9 +237,10 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "leave")
     entry = events.entry_of(context.connection, event.id, player.id)
-    if event.status == EventStatus.OPEN and kind_of(event).team_size > 1:
-        return team_commands.withdraw_from(context, player, event, is_entered=entry is not None)
-    if entry is None or entry.status != EntryStatus.ENTERED:
+    is_entered = entry is not None and entry.status == EntryStatus.ENTERED
+    if kind_of(event).team_size > 1 and event.status in {EventStatus.OPEN, EventStatus.CLOSED}:
+        return team_commands.withdraw_from(context, player, event, is_entered=is_entered)
+    if entry is None or not is_entered:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
