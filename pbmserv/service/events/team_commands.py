@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.boards.filters import sample_game
 from pbmserv.commands.table.events import OneTeam, TeamChat, Teams
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
@@ -144,8 +143,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     name = _checked_name(context, " ".join(words))
     _must_have_no_team(context, player)
     if not histories.of_player(context.connection, player.id, None, 1):
-        game = sample_game([game.info.key for game in context.services.registry])
-        raise Refused("team-newcomer", example=f"{game} seek")
+        raise Refused("team-newcomer", example=f"{context.usual_game} seek")
     team_id = teams.create(context.connection, name, key_of(name), player.id, context.now)
     if not team_id:
         raise Refused("team-taken", part=name, example="teams")
