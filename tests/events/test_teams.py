@@ -14,7 +14,7 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, Field, gather, kinds_to
 from sqlalchemy import Connection, update
 
-from pbmserv.service.events import team_tables
+from pbmserv.service.events import event_commands, team_tables
 from pbmserv.service.events.tables import LOSS, WIN
 from pbmserv.store import events
 from pbmserv.store.accounts import persons
@@ -149,6 +149,20 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     assert json.loads(all_asked(site, path)[path].body)["events"] == [
         {"event": 1, "name": '"Office match"', "status": "finished", "place": 2}
     ]
+
+
+def test_players_who_have_entered_do_not_count_as_invited(
+    field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_commands, "MOST_INVITED", 2)
+    players = field(9)
+    gather(players, "Rooks", ROOKS)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} team "Office match" -entries=3')
+    letters = players.says("ann", "event invite 1 finn gus")
+    assert kinds_to(letters, "finn") == kinds_to(letters, "gus") == ["event-news"]
+    (refused,) = players.says("ann", "event invite 1 hal")
+    assert "at most 2 invited players" in " ".join(refused.text.split())
 
 
 def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(

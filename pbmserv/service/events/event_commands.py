@@ -31,7 +31,7 @@ MOST_OWN = 2
 """Most events of one player that are not over."""
 
 MOST_INVITED = 64
-"""Most players who are invited to an event."""
+"""Most players who have an invitation to an event and have not entered it."""
 
 MOST_BOXES = 10
 LONGEST_UNTIL = timedelta(days=90)
@@ -295,7 +295,8 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if not names:
         raise Refused("event-whom", part=str(event.id), example=f"event invite {event.id} FRIEND")
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    if len(entries) + len(names) > MOST_INVITED:
+    waiting = sum(entry.status == EntryStatus.INVITED for entry in entries.values())
+    if waiting + len(names) > MOST_INVITED:
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:
