@@ -258,7 +258,7 @@ def results(
 
 
 def without_board(connection: Connection, event_id: int, most: int) -> list[int]:
-    """Return players who have not got their boards in an event, by their order in the draw."""
+    """Return players of an event who have no boards yet, by id."""
     rows = connection.execute(
         select(shared_boards.c.player_id)
         .join(shared_boxes, shared_boxes.c.id == shared_boards.c.box_id)

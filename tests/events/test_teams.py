@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from asking_pages import all_asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
-from seasons import GAME, PAWNS, ROOKS, Field, gather_two, kinds_to
+from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
 from sqlalchemy import Connection, update
 
-from pbmserv.service.events import team_tables
+from pbmserv.service.events import event_commands, team_tables
 from pbmserv.service.events.tables import LOSS, WIN
 from pbmserv.store import events
 from pbmserv.store.accounts import persons
@@ -145,6 +145,20 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     ]
 
 
+def test_players_who_have_entered_do_not_count_as_invited(
+    field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_commands, "MOST_INVITED", 2)
+    players = field(9)
+    gather(players, "Rooks", ROOKS)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} team "Office match" -entries=3')
+    letters = players.says("ann", "event invite 1 finn gus")
+    assert kinds_to(letters, "finn") == kinds_to(letters, "gus") == ["event-news"]
+    (refused,) = players.says("ann", "event invite 1 hal")
+    assert "at most 2 invited players" in " ".join(refused.text.split())
+
+
 def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     field: Callable[[int], Field],
 ) -> None:
@@ -162,6 +176,40 @@ def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     assert players.event(1)["entered"] == 1
     letters = players.until(1, EventStatus.CANCELLED, most=20)
     assert kinds_to(letters, "ann") == ["event-news"]
+
+
+def test_no_player_leaves_a_line_up_between_the_end_of_entries_and_the_draw(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(9)
+    gather_two(players, ROOKS[:4])
+    players.says("ann", f"team enter {GAME}")
+    players.says("finn", f"team enter {GAME}")
+
+    def close(connection: Connection) -> None:
+        """Close entries, as when the game is suspended before the draw."""
+        now = players.server.server.clock.now()
+        events.change(connection, 1, status=EventStatus.CLOSED, closes_at=now)
+
+    players.server.server.writer.submit(close).result()
+    (refused,) = players.says("gus", "event leave 1")
+    assert "only the captain can take the team out" in " ".join(refused.text.split())
+    (refused,) = players.says("finn", "event leave 1")
+    assert "takes no more entries or changes" in " ".join(refused.text.split())
+    players.until(1, EventStatus.RUNNING)
+    (section,) = players.event(1)["sections"]
+    assert len(section["games"]) == 4
+
+
+def test_a_member_who_is_only_invited_is_not_said_to_play(field: Callable[[int], Field]) -> None:
+    players = field(9)
+    gather_two(players)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} team "Office match" -entries=3 -invited')
+    players.says("ann", "event invite 1 gus")
+    (refused,) = players.says("gus", "event leave 1")
+    assert "You play there" not in " ".join(refused.text.split())
+    assert "the captain of your team is finn" in " ".join(refused.text.split())
 
 
 def test_one_person_plays_for_one_team_and_a_barred_player_for_none(

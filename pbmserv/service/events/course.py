@@ -325,8 +325,7 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
     if context.now >= event.ends_at:
         notifications += games_of(event).decide_open(context, event)
     if games_of(event).is_open(context, event):
-        next_look = context.now if context.now >= event.ends_at else context.now + LOOK
-        _set_due(context, event, min(event.ends_at, next_look))
+        _set_due(context, event, min(event.ends_at, context.now + LOOK))
         return notifications
     return [*notifications, *_end_round(context, event)]
 

@@ -31,7 +31,7 @@ MOST_OWN = 2
 """Most events of one player that are not over."""
 
 MOST_INVITED = 64
-"""Most players who are invited to an event."""
+"""Most players who have an invitation to an event and have not entered it."""
 
 MOST_BOXES = 10
 LONGEST_UNTIL = timedelta(days=90)
@@ -237,9 +237,10 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _numbered(context, words, "leave")
     entry = events.entry_of(context.connection, event.id, player.id)
-    if event.status == EventStatus.OPEN and kind_of(event).team_size > 1:
-        return team_commands.withdraw_from(context, player, event, is_entered=entry is not None)
-    if entry is None or entry.status != EntryStatus.ENTERED:
+    is_entered = entry is not None and entry.status == EntryStatus.ENTERED
+    if kind_of(event).team_size > 1 and event.status in {EventStatus.OPEN, EventStatus.CLOSED}:
+        return team_commands.withdraw_from(context, player, event, is_entered=is_entered)
+    if entry is None or not is_entered:
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
     if event.status in OVER:
         raise Refused("event-over", part=str(event.id), example=f"events {event.id}")
@@ -294,7 +295,8 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if not names:
         raise Refused("event-whom", part=str(event.id), example=f"event invite {event.id} FRIEND")
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    if len(entries) + len(names) > MOST_INVITED:
+    waiting = sum(entry.status == EntryStatus.INVITED for entry in entries.values())
+    if waiting + len(names) > MOST_INVITED:
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:

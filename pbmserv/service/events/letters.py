@@ -129,8 +129,8 @@ def box_letter(
     """Return the letter that brings a player the boxes of an event.
 
     Args:
-        field: the players, if they are few.
-        count: the number of all.
+        field: the names of all players, empty if they are many.
+        count: the number of all players.
     """
     now = context.now
     waiting = [Waiting(board, board.sitters[0], now) for board in boards]

@@ -121,9 +121,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
                     "forfeits": line.forfeits,
                     "left": entries[line.player_id].status != EntryStatus.ENTERED,
                     "boxes": marks.get(line.player_id, []),
-                    "moves": 0
-                    if kind.shares_boxes
-                    else kind.movement(section, line.place, counts[section]),
+                    "moves": kind.movement(section, line.place, counts[section]),
                 }
                 for line in lines
             ],

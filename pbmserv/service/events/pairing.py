@@ -48,12 +48,11 @@ def dutch(
     from caissify_pairings import generate_pairings  # takes long to import
 
     numbers = {player: number for number, player in enumerate(players, 1)}
-    ever = {one for game in games for one in (game.first_id, game.second_id) if one is not None}
-    histories = {player: _History() for player in ever.union(players)}
-    # Games against players who have left count too: a bye goes to whoever has missed fewest (C9).
-    ids = {
-        player: number for number, player in enumerate([*players, *sorted(ever - set(players))], 1)
-    }
+    paired = [player for game in games for player in (game.first_id, game.second_id)]
+    left = sorted({player for player in paired if player is not None} - numbers.keys())
+    # Games against players who left count too: the bye goes to a player who missed few games (C9).
+    all_numbers = numbers | {player: number for number, player in enumerate(left, len(numbers) + 1)}
+    histories = {player: _History() for player in all_numbers}
     met = set()
     for number in range(1, round_number):
         before = {player: history.score for player, history in histories.items()}
@@ -67,7 +66,7 @@ def dutch(
                     seen.add(player)
                     histories[player].add(game, player, before, other)
             if game.second_id is not None:
-                met.add((ids[game.first_id], ids[game.second_id]))
+                met.add((all_numbers[game.first_id], all_numbers[game.second_id]))
         for player in histories.keys() - seen:
             histories[player].skip()
     rows = [

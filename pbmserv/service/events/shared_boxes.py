@@ -186,19 +186,19 @@ def places(results: Sequence[SharedBoard]) -> dict[int, dict[int, int]]:
     for row in results:
         result = None if row.rank is None else (row.rank, row.score or 0)
         by_box.setdefault(row.box_id, {})[row.player_id] = result
-    found: dict[int, dict[int, int]] = {}
+    places_by_box: dict[int, dict[int, int]] = {}
     for box_id, by_player in by_box.items():
         finished = {player: result for player, result in by_player.items() if result is not None}
         if len(finished) < len(by_player):
             continue
         if all(rank != SOLVED for rank, _ in finished.values()):
-            found[box_id] = dict.fromkeys(finished, 1)
+            places_by_box[box_id] = dict.fromkeys(finished, 1)
             continue
         first: dict[tuple[int, int], int] = {}
         for place, result in enumerate(sorted(finished.values()), 1):
             first.setdefault(result, place)
-        found[box_id] = {player: first[result] for player, result in finished.items()}
-    return found
+        places_by_box[box_id] = {player: first[result] for player, result in finished.items()}
+    return places_by_box
 
 
 def marks(results: Sequence[SharedBoard]) -> dict[int, list[str]]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.boards.filters import sample_game
 from pbmserv.commands.table.events import OneTeam, TeamChat, Teams
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
@@ -36,7 +35,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import histories
 from pbmserv.store.events import Entry, Event
 from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.store.tables.events import EntryStatus
+from pbmserv.store.tables.events import EntryStatus, EventStatus
 from pbmserv.store.tables.teams import MemberStatus
 from pbmserv.store.teams import Member, Team
 
@@ -130,18 +129,21 @@ def _led_by(context: CommandContext, player: Player) -> Team:
         Refused: the player has none, or is not its captain.
     """
     team = _own(context, player)
+    _must_lead(context, player, team)
+    return team
+
+
+def _must_lead(context: CommandContext, player: Player, team: Team) -> None:
     if team.captain_id != player.id:
         captain = facts(context, team)["captain"]
         raise Refused("team-captain-only", part=captain, example="team")
-    return team
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     name = _checked_name(context, " ".join(words))
     _must_have_no_team(context, player)
     if not histories.of_player(context.connection, player.id, None, 1):
-        game = sample_game([game.info.key for game in context.services.registry])
-        raise Refused("team-newcomer", example=f"{game} seek")
+        raise Refused("team-newcomer", example=f"{context.usual_game} seek")
     team_id = teams.create(context.connection, name, key_of(name), player.id, context.now)
     if not team_id:
         raise Refused("team-taken", part=name, example="teams")
@@ -469,21 +471,23 @@ def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> 
 def withdraw_from(
     context: CommandContext, player: Player, event: Event, *, is_entered: bool
 ) -> Answer:
-    """Take the captain's team out of an event that still takes entries.
+    """Take the captain's team out of an event that has not begun.
 
     Args:
         is_entered: the player is to play there.
 
     Raises:
-        Refused: the player is not its captain, or it has not entered.
+        Refused: the player is not its captain, it has not entered, or entries are closed.
     """
     team = _own(context, player)
     if is_entered and team.captain_id != player.id:
         raise Refused("team-entered", part=str(event.id), example="team")
-    team = _led_by(context, player)
-    mine = events.open_to_team(context.connection, team.id, context.now)
-    if event.id not in {one.id for one in mine}:
+    _must_lead(context, player, team)
+    entries = events.entries_of(context.connection, event.id)
+    if all(entry.team_id != team.id for entry in entries):
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")
+    if event.status != EventStatus.OPEN or context.now >= event.closes_at:
+        raise Refused("event-closed", part=str(event.id), example=f"events {event.id}")
     return _withdrawn(context, player, team, event)
 
 

@@ -40,7 +40,7 @@ def _facts(context: CommandContext, team: Team, members: Sequence[Member]) -> di
     captain: Member | Player | None = next(
         (member for member in members if member.player_id == team.captain_id), None
     )
-    if captain is None:  # who has left, and has no successor yet
+    if captain is None:  # the captain left, and there is no successor yet
         captain = players.by_id(context.connection, team.captain_id)
     return {
         "team": team.id,

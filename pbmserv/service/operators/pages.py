@@ -195,10 +195,7 @@ ACTIONS: Mapping[str, Action] = {
     "user reset": _for_user(orders.ResetUser),
     "user merge": Action(("userid", "into"), _merger),
     "user erase": _for_user(orders.EraseUser),
-    "user export": Action(
-        ("userid", "to"),
-        lambda fields: orders.ExportUser(_word(fields, "userid"), fields.get("to", "")),
-    ),
+    "user export": Action(("userid", "to"), _export),
     "user rename": Action(
         ("userid", "new"),
         lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),

@@ -99,10 +99,11 @@ class Kind(ABC):
     """Players who enter together, for a team if they are more than one (`team_events.py`)."""
 
     most_entries: ClassVar[int] = 64
-    """Most players of an event that a player holds."""
+    """Most players, or teams, of an event that a player holds."""
 
     usual_entries: ClassVar[int] = 8
-    """Players with whom such an event begins before its day; 0 if it always waits for that."""
+    """Players, or teams, with whom such an event begins before its day, if its owner names no other
+    number; 0 if it waits for its day."""
 
     waits_for_players: ClassVar[bool] = True
     """An event with too few players is put off; if not, it is cancelled."""
