@@ -18,6 +18,7 @@ from pbmserv.engine.chance import mixed_chance
 from pbmserv.engine.protocol import Claimable, Explaining, Sized, coached, implements, races
 from pbmserv.engine.record import (
     CLAIM,
+    EARLY_ENDS,
     FORFEIT,
     HINT,
     JOIN,
@@ -176,13 +177,12 @@ class Position:
 
         Such a game was hardly played, so that it does not show the strength of its players.
         """
-        ends = {WITHDRAW, FORFEIT, CLAIM}
-        if self.ply is None or self.ply.text not in ends or self.outcome is None:
+        if self.ply is None or self.ply.text not in EARLY_ENDS or self.outcome is None:
             return False
         used = [0] * len(self.outcome.places)
         for position in self.backwards():
             ply = position.ply
-            if ply is not None and not ply.free and ply.text not in ends:
+            if ply is not None and not ply.free and ply.text not in EARLY_ENDS:
                 used[ply.seat] += 1
         return min(used) < self.game.info.opening
 

@@ -14,11 +14,9 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import (
-    CLAIM,
-    FORFEIT,
+    EARLY_ENDS,
     JOIN,
     NO_SEED,
-    WITHDRAW,
     GameRecord,
     Ply,
     Scoresheet,
@@ -35,8 +33,6 @@ from pbmserv.verifying.shown_boards import check_shown_board
 
 _MOST_DRAWN = 2_000
 """Letters of a board that are drawn again; a game has a few hundred at most."""
-
-_NO_MOVES = frozenset({WITHDRAW, FORFEIT, CLAIM})
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -309,7 +305,7 @@ class _Check:
         if sheet.record.seats == 1:
             return
         plies = sheet.record.plies
-        turns = [ply for ply in plies if not ply.free and ply.text not in _NO_MOVES]
+        turns = [ply for ply in plies if not ply.free and ply.text not in EARLY_ENDS]
         for seat in sorted({ply.seat for ply in turns} - {ply.seat for ply in plies if ply.mark}):
             if sheet.names[seat] not in BOT_USERIDS:
                 self._note("unmixed", name=sheet.names[seat])

@@ -11,7 +11,7 @@ from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import CLAIM, FORFEIT, JOIN, WITHDRAW, Ply
+from pbmserv.engine.record import EARLY_ENDS, FORFEIT, JOIN, WITHDRAW, Ply
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
@@ -349,7 +349,7 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     ply = after.ply
     assert ply is not None
     share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
-    if ply.text in {WITHDRAW, FORFEIT, CLAIM} or after.weight <= share:
+    if ply.text in EARLY_ENDS or after.weight <= share:
         return
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
