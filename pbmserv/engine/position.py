@@ -18,6 +18,7 @@ from pbmserv.engine.chance import mixed_chance
 from pbmserv.engine.protocol import Claimable, Explaining, Sized, coached, implements, races
 from pbmserv.engine.record import (
     CLAIM,
+    EARLY_ENDS,
     FORFEIT,
     HINT,
     JOIN,
@@ -135,8 +136,8 @@ class Position:
         chance: the seed of draws: that of the board, with marked mails mixed in. An undo leaves it.
         marked: the seats whose mails are mixed in.
         head: the record of the board without its plies.
-        draws: whether the game has drawn anything before the first move that all wait for. A race
-            of several players draws its box earlier, since it begins before all have accepted.
+        draws: whether mails are mixed into the draws before the first move. `False` without such
+            draws, and in a race of several players, which begins before all have accepted.
     """
 
     game: AnyGame
@@ -176,13 +177,12 @@ class Position:
 
         Such a game was hardly played, so that it does not show the strength of its players.
         """
-        ends = {WITHDRAW, FORFEIT, CLAIM}
-        if self.ply is None or self.ply.text not in ends or self.outcome is None:
+        if self.ply is None or self.ply.text not in EARLY_ENDS or self.outcome is None:
             return False
         used = [0] * len(self.outcome.places)
         for position in self.backwards():
             ply = position.ply
-            if ply is not None and not ply.free and ply.text not in ends:
+            if ply is not None and not ply.free and ply.text not in EARLY_ENDS:
                 used[ply.seat] += 1
         return min(used) < self.game.info.opening
 
@@ -200,7 +200,7 @@ class Position:
     def at(self, number: int) -> Position:
         """Return the position after ply *number*, which is this one or an earlier one.
 
-        No position is before the draw that the last player who accepted has begun.
+        No position is before the last draw with the mark of a mail.
         """
         position = self
         while position.number > number and position.before is not None and not position.is_draw:
@@ -229,13 +229,13 @@ class Position:
         return self.restored if self.ply.text in _RESTORING else self
 
     def moved(self) -> frozenset[Seat]:
-        """Return the seats that have made a ply which counts, besides accepting the board."""
+        """Return the seats that have made a ply which counts, besides those that draw again."""
         counted = [one.ply for one in self.backwards() if not one.is_draw]
         return frozenset(ply.seat for ply in counted if ply is not None)
 
     @property
     def is_draw(self) -> bool:
-        """Whether its ply began the game again with the mark of an accepting mail."""
+        """Whether its ply began the game again with the mark of a mail; see `record.JOIN`."""
         return self.ply is not None and self.ply.text == JOIN
 
     @property
@@ -283,10 +283,10 @@ class Position:
         return self._after(ply, step, outcome, turns, work)
 
     def _begin_again(self, ply: Ply) -> Position:
-        """Return the start of the game, drawn again by a player who accepts.
+        """Return the start of the game, drawn again with the mark of a mail.
 
         Raises:
-            Illegal: a move was made before, or the seat has accepted before.
+            Illegal: a move was made before, or the seat has drawn again before.
         """
         assert self.head is not None
         position: Position | None = self

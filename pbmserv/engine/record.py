@@ -53,6 +53,9 @@ FORFEIT = "forfeit"
 CLAIM = "claim"
 """The text of a ply that claims a draw, since the other player has been silent for long."""
 
+EARLY_ENDS = frozenset((WITHDRAW, FORFEIT, CLAIM))
+"""Texts of plies that end a game before its rules do, and are no moves."""
+
 UNDO = "undo"
 """The text of a ply that takes back the last ply of its seat. It is free, and both stay in the
 record."""

@@ -23,7 +23,14 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
-from pbmserv.letters.proof import MOST_FIELDS, opened_record, proof_of, proofs_of_searches
+from pbmserv.letters.proof import (
+    MOST_FIELDS,
+    BoardProof,
+    SearchProof,
+    opened_record,
+    proof_of,
+    proofs_of_searches,
+)
 from pbmserv.letters.rendering import Composed, Links, compose, excerpt
 from pbmserv.letters.replies import Mailto, answer_to, page_link, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
@@ -97,10 +104,11 @@ class Composer:
         origin = "answer" if row.in_reply_to else "news"
         game = shown.board.game if shown else "server"
         is_brief = _is_tiny(row, reader)
-        proofs = [*reader.proofs.values()][:MOST_FIELDS]
-        fields = [one.short_field if is_brief else one.field for one in proofs]
-        searches = proofs_of_searches(row.letter, row.words)
-        fields += [search.field for search in searches[:MOST_FIELDS]]
+        # No later letter repeats the pledge of a search, as letters about a board do.
+        proofs: list[SearchProof | BoardProof] = [
+            *proofs_of_searches(row.letter, row.words),
+            *reader.proofs.values(),
+        ]
         headers = Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
@@ -123,7 +131,9 @@ class Composer:
             # nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
             is_brief=is_brief,
-            records=tuple(fields),
+            records=tuple(
+                [proof.short_field if is_brief else proof.field for proof in proofs[:MOST_FIELDS]]
+            ),
         )
         if headers.is_brief:
             return build(headers, composed.text, "")
@@ -317,7 +327,7 @@ class Composer:
             is_answer = shown.reply == reader.answer
             own = reader.reply_to if is_answer else self.mail_domain.address_of(shown.reply)
         # Commands in the subject are read at the plain address only, where "Re:" prevents that.
-        # Each of the 96 links of a board repeats it, so that at a board it is short, and no blank.
+        # Each of the 96 links of a board repeats it, so there it is short and has no blank.
         subject = f"Board{scene.number}" if own and scene else f"Re: {values['title']}"
         values["mailto"] = Mailto(own or reader.reply_to, subject)
         most_links = Links.FEW if values["compact"] else Links.ALL

@@ -115,11 +115,16 @@ class SearchProof:
         """The line below the text of a letter."""
         return f"Pledge {short(self.pledge)}"
 
-    brief = line
+    short_field, brief = field, line
 
 
 def proofs_of_searches(letter: str, words: Mapping[str, Any]) -> list[SearchProof]:
-    """Return the pledges in a letter of this kind with these words."""
+    """Return the pledges of searches for opponents in a letter.
+
+    Args:
+        letter: its kind.
+        words: the words of its template; a summary has those of several letters.
+    """
     parts = [part for line in words.get("lines", ()) for part in line["parts"]]
     seeks = [part["words"] for part in parts if part["letter"] == "seek"]
     if letter == "seek":

@@ -40,7 +40,7 @@ class BackgroundHandler(QueueHandler):
         return self._listener.lost
 
     def prepare(self, record: logging.LogRecord) -> str:
-        """Return what is queued for a record: its line."""
+        """Format a record; only its line is queued."""
         return self.format(record)
 
     def enqueue(self, line: Any) -> None:
@@ -67,7 +67,7 @@ class BackgroundHandler(QueueHandler):
 
 
 class _LineWriter(QueueListener):
-    """Writes lines to what `sys.stderr` is at that moment, and counts the lines it loses.
+    """Writes lines to the current `sys.stderr`, and counts the lines it loses.
 
     It bypasses the stream's buffer: if a stuck pipe keeps that full, the interpreter waits for it
     at exit.
@@ -141,7 +141,8 @@ def configure(level: int | str, style: Style = "text", *, forks: bool = False) -
     uncaught errors are lines, too. A second call replaces the first one's setup.
 
     Args:
-        forks: the process forks, so it writes its lines without a thread, which no fork would have.
+        forks: the process forks. It writes its lines itself, since its forks would have no thread
+            that writes them.
     """
     root = logging.getLogger()
     for handler in list(root.handlers):

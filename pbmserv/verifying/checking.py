@@ -14,11 +14,9 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.proof import RecordHash, RecordHashes, move_hash, pledge_of
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import (
-    CLAIM,
-    FORFEIT,
+    EARLY_ENDS,
     JOIN,
     NO_SEED,
-    WITHDRAW,
     GameRecord,
     Ply,
     Scoresheet,
@@ -35,8 +33,6 @@ from pbmserv.verifying.shown_boards import check_shown_board
 
 _MOST_DRAWN = 2_000
 """Letters of a board that are drawn again; a game has a few hundred at most."""
-
-_NO_MOVES = frozenset({WITHDRAW, FORFEIT, CLAIM})
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -106,7 +102,7 @@ class _Check:
         self._records = records
         self._mailbox = mailbox
         self._registry = registry
-        # The seats of those who got the letters.
+        # The seats of the players who got the letters.
         self._seats = {hashes.seat for _, hashes in letters if hashes.seat is not None}
         self._title = ""
         self._findings: list[Finding] = []
@@ -195,7 +191,7 @@ class _Check:
                 raise Wrong("wrong-pledge", letter=letter)
 
     def _note_sides(self, sheet: Scoresheet) -> None:
-        """Note from what the sides were drawn, and whether a letter fixed the seed before."""
+        """Note how the sides were drawn, and whether a letter had pledged the seed."""
         mark = mark_of_sides(sheet)
         if not mark:
             self._note("sides")
@@ -279,7 +275,7 @@ class _Check:
     def _note_chance(self, sheet: Scoresheet, start: Position) -> None:
         """Note the mails that were mixed into chance, and those that could have been."""
         is_alone = sheet.record.seats == 1
-        finder = mark_of_sides(sheet)
+        has_finder = bool(mark_of_sides(sheet))
         for ply in sheet.record.plies:
             name = sheet.names[ply.seat]
             if not ply.mark:
@@ -287,10 +283,13 @@ class _Check:
                     self._note("not-mixed", name=name)
                 continue
             if ply.text == JOIN:
-                did = "began" if is_alone else "found opponents" if finder else "accepted"
-                how = f"with which {name} {did}"
-                first = "the sides" if finder else "the first draw"
-                chance = "the box" if is_alone else f"{first} and all chance after it"
+                if is_alone:
+                    deed, chance = "began", "the box"
+                elif has_finder:
+                    deed, chance = "found opponents", "the sides and all chance after it"
+                else:
+                    deed, chance = "accepted", "the first draw and all chance after it"
+                how = f"with which {name} {deed}"
             else:
                 how = f"of {name} with move {ply.number}"
                 chance = "all chance from there on"
@@ -302,11 +301,11 @@ class _Check:
             self._note("box-named")
 
     def _note_unmixed(self, sheet: Scoresheet) -> None:
-        """Note the people who have moved without a mail that was mixed into chance."""
+        """Note the people whose moves came without a mail that was mixed into chance."""
         if sheet.record.seats == 1:
             return
         plies = sheet.record.plies
-        turns = [ply for ply in plies if not ply.free and ply.text not in _NO_MOVES]
+        turns = [ply for ply in plies if not ply.free and ply.text not in EARLY_ENDS]
         for seat in sorted({ply.seat for ply in turns} - {ply.seat for ply in plies if ply.mark}):
             if sheet.names[seat] not in BOT_USERIDS:
                 self._note("unmixed", name=sheet.names[seat])

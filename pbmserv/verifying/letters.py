@@ -6,7 +6,7 @@ Anybody may have written these mails, so nothing here trusts them, and everythin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -123,8 +123,13 @@ class Mailbox:
             return
         if (own := message_id(headers)) and len(self.marks) < _MOST_MARKS:
             self.marks.add(mail_mark(own))
-        hashes = tuple(_hashes(headers))
-        searches = frozenset(_searches(headers))
+        fields = [
+            " ".join(value.split()) for value in headers.get("pbmserv-record", ())[:MOST_FIELDS]
+        ]
+        hashes = tuple(_hashes(fields))
+        searches = frozenset(
+            bytes.fromhex(match[1]) for match in map(_SEARCH.fullmatch, fields) if match is not None
+        )
         if not (hashes or searches) and FIRST_LINE.encode() not in raw:
             return
         text = ""
@@ -152,12 +157,11 @@ class Mailbox:
             self.records.append((text, letter))
 
 
-def _hashes(headers: Headers) -> list[Hashes]:
+def _hashes(fields: Iterable[str]) -> list[Hashes]:
     read = []
-    for value in headers.get("pbmserv-record", ())[:MOST_FIELDS]:
-        text = " ".join(value.split())
-        match = _FIELD.fullmatch(text)
-        short = _SHORT_FIELD.fullmatch(text)
+    for field_text in fields:
+        match = _FIELD.fullmatch(field_text)
+        short = _SHORT_FIELD.fullmatch(field_text)
         if match is not None:
             board, seat, turns, *digits = match.groups()
         elif short is not None:
@@ -169,13 +173,6 @@ def _hashes(headers: Headers) -> list[Hashes]:
         seat_number = None if seat is None else int(seat)
         read.append(Hashes(int(board), seat_number, int(turns), pledge, record, move))
     return read
-
-
-def _searches(headers: Headers) -> Iterator[bytes]:
-    for value in headers.get("pbmserv-record", ())[:MOST_FIELDS]:
-        match = _SEARCH.fullmatch(" ".join(value.split()))
-        if match is not None:
-            yield bytes.fromhex(match[1])
 
 
 def _is_signed(headers: Headers) -> bool:

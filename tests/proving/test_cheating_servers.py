@@ -120,7 +120,7 @@ def test_the_same_course_without_a_change_is_proven(
 def test_a_server_that_mixes_no_mail_at_all_cannot_hide_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plies_of_boards, "mark_of_request", lambda _: "")
+    monkeypatch.setattr(plies_of_boards, "mark_of_mail", lambda _: "")
     with indoors(tmp_path) as world:
         game = begun(world, *DICE)
         game.reply("anna", "resign")

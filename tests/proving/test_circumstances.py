@@ -21,6 +21,7 @@ from test_games_proven import changed
 
 from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.proof import move_hash
+from pbmserv.letters import compose
 from pbmserv.service.operators import boards as operators
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.boards import challenges
@@ -460,6 +461,17 @@ def test_a_server_that_draws_other_sides_after_the_mail_is_noticed(
         said = proven(game, "anna")
         assert "No letter here about your search had pledged this seed" in said
         assert "the server took another seed" in said
+
+
+def test_a_summary_of_many_boards_keeps_the_pledge_of_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compose, "MOST_FIELDS", 1)
+    with a_game(tmp_path, SMALL, *TWO) as game:
+        lines = (f"blackbox show 1 anna {PASSWORD}", f"hex seek anna {PASSWORD} -size=5")
+        game.send("anna", "multiple", "\n".join(lines))
+        fields = game.letters["anna"][-1].message.get_all("Pbmserv-Record", [])
+        assert [str(field).partition(";")[0] for field in fields] == ["search"]
 
 
 def test_the_first_dice_of_a_match_of_seekers_are_mixed_too(tmp_path: Path) -> None:

@@ -113,6 +113,10 @@ def test_long_lines_flow_and_columns_become_lists(site):
     assert "|a |  |b |" in site.page("/help/blackbox")
 
 
+def test_a_paragraph_that_depends_on_the_games_ends_before_the_next_one(site):
+    assert "<p>To check a game, keep the letters about it" in site.page("/help/proof")
+
+
 def buttons(page: str) -> list[str]:
     """The subjects of the mails that the links of a page begin."""
     links = re.findall(r'href="mailto:[^"?]*\?subject=([^"]*)"', page)

@@ -19,7 +19,7 @@ from pbmserv.service.boards.plies import (
     decline,
     draw_again,
     join,
-    mark_of_request,
+    mark_of_mail,
     mix,
     must_meet_all,
     must_run,
@@ -364,7 +364,7 @@ def _start(
         assert partner is not None
         sitting.append(partner)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
-    mark = mark_of_request(context)
+    mark = mark_of_mail(context)
     board = make_board(
         context, proposal, set(ids), sides_drawn=True, seed=partners[0].seed, mark=mark
     )

@@ -11,7 +11,7 @@ from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import CLAIM, FORFEIT, JOIN, WITHDRAW, Ply
+from pbmserv.engine.record import EARLY_ENDS, FORFEIT, JOIN, WITHDRAW, Ply
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
@@ -69,7 +69,7 @@ def play_move(
     else:
         timed = position.apart and not move.free
         recorded_move = recorded(context, sitter, position, move) if timed else move
-        mark = "" if move.free else mark_of_mail(context, board, sitter, position)
+        mark = "" if move.free else mark_of_first_mail(context, board, sitter, position)
         after = position.move(sitter.seat, recorded_move, mark)
         answer = log_ply(context, board, sitter, after, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
@@ -88,12 +88,13 @@ def must_be_drawn(board: BoardRow, sitter: Sitter, position: Position) -> None:
         raise Refused("not-drawn", waiting=" and ".join(board.undecided), example=example)
 
 
-def mark_of_mail(
+def mark_of_first_mail(
     context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
 ) -> str:
-    """Return the mark of the first mail with a turn of this seat, ``""`` for other moves.
+    """Return the mark of the mail if it is the first from this seat; ``""`` otherwise.
 
-    A plan of another player that this mail lets go on has no mark: that player did not write it.
+    A queued move of another player, which the mail sets off, has no mark: its player did not write
+    the mail.
     """
     writer = context.current.sitter
     is_own = writer is not None and (writer.player_id, writer.seat) == (
@@ -101,11 +102,11 @@ def mark_of_mail(
         sitter.seat,
     )
     is_first = board.pledged and sitter.seat not in position.marked
-    return mark_of_request(context) if is_own and is_first else ""
+    return mark_of_mail(context) if is_own and is_first else ""
 
 
-def mark_of_request(context: CommandContext) -> str:
-    """Return the mark of the mail that is carried out, ``""`` for a page."""
+def mark_of_mail(context: CommandContext) -> str:
+    """Return the mark of the mail that is carried out; ``""`` for a press on a page."""
     submission = context.submission
     return mail_mark(submission.id) if submission.is_mail and submission.id else ""
 
@@ -298,7 +299,7 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     position = context.position(board)
     if not (position.draws and board.pledged):
         return board
-    return mix(context, board, sitter, mark_of_mail(context, board, sitter, position))
+    return mix(context, board, sitter, mark_of_first_mail(context, board, sitter, position))
 
 
 def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> BoardRow:
@@ -316,17 +317,16 @@ def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> 
 def draw_box(
     context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
 ) -> Position:
-    """Mix the first mail of a player alone into what the game hides.
+    """Mix the first mail of a player alone into the box, before anything is found out about it.
 
-    Nothing was found out about the box before. A move on a page changes no box.
+    A move on a page leaves the box as it is.
 
     Returns:
         The position from which the player moves.
     """
-    is_first = board.seats == 1 and position.number == 0
-    if not is_first or not mark_of_mail(context, board, sitter, position):
-        return position
-    return context.position(draw_again(context, board, sitter))
+    is_first = board.seats == 1 and position.number == 0 and position.draws
+    mark = mark_of_first_mail(context, board, sitter, position) if is_first else ""
+    return context.position(mix(context, board, sitter, mark)) if mark else position
 
 
 def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
@@ -349,7 +349,7 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     ply = after.ply
     assert ply is not None
     share = MOST_WEIGHT // board.seats * (1 if ply.free else 2)
-    if ply.text in {WITHDRAW, FORFEIT, CLAIM} or after.weight <= share:
+    if ply.text in EARLY_ENDS or after.weight <= share:
         return
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"

@@ -107,10 +107,11 @@ def make_board(
         comparable = game.without_box(chosen) == chosen  # else a player may know the box
         if not comparable and seats > 1 and proposal.sender is not None:
             chosen_by = proposal.sender.id
-        if seats > 1 or not comparable or game.grade(chosen) or not game.is_race(chosen):
+        # The first mail of a player alone draws the box (`plies.draw_box`), unless its options name
+        # it or it has a grade: a later version of the server may draw another box for that.
+        is_drawn_by_mail = seats == 1 and comparable and game.is_race(chosen)
+        if not is_drawn_by_mail or game.grade(chosen):
             options = game.describe(game.fixed(chosen, Rng(seed, 0)))
-        # Else the first mail of the only player draws the box (`plies.draw_box`). The grades of
-        # another version may choose another box.
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
     bots = {seat for seat, player in enumerate(proposal.sitting) if bot_turns.is_bot(player)}

@@ -144,7 +144,7 @@ class _Run:
     def into(self, answer: Answer) -> Answer:
         """Play the due moves, and return the answer with letters about them."""
         board = self._board()
-        before = self._position(board)
+        before = self.context.position(board)
         plies = 0
         while board.status in RUNNING and plies < MOST_PLIES:
             seat = self._due(board)
@@ -166,21 +166,15 @@ class _Run:
         assert board is not None
         return board
 
-    def _position(self, board: BoardRow) -> Position:
-        newest = self.context.effects.positions.get(board.id)
-        if newest is not None and newest.number == board.plies:
-            return newest
-        return self.context.position(board)
-
     def _due(self, board: BoardRow) -> Seat | None:
         """Return the first seat that is to act and has a plan."""
-        position = self._position(board)
+        position = self.context.position(board)
         acting = position.game.to_act(position.state)
         return min((seat for seat in self.plans if seat in acting), default=None)
 
     def _take_turn(self, board: BoardRow, seat: Seat) -> int:
         """Play a seat's plan for this turn, or drop it; return the number of plies."""
-        position = self._position(board)
+        position = self.context.position(board)
         sitter = board.sitters[seat]
         self.context.budget.spend(Work.MOVE)
         plan = parse_plan(self.plans[seat])

@@ -116,7 +116,7 @@ class BotMoves:
             and bot_turns.to_move(board, context.position(board)) is not None
         ):
             return NOTHING  # the turn of the bot began after the thought
-        position = context.effects.positions.get(board_id) or context.position(board)
+        position = context.position(board)
         if board.status != BoardStatus.ACTIVE or bot_turns.to_move(board, position) is None:
             rows.end_turn(connection, board_id)
             if kept is not None:

@@ -127,11 +127,11 @@ class CurrentCommand:
 
 @dataclass(slots=True)
 class Proofs:
-    """What the commands of a mail or press have proven about its writer.
+    """Proofs of the writer of a mail or press, collected by its commands.
 
     Attributes:
-        players: the players that it proves to come from, in their order, each with the time since
-            when letters to the player come back, `None` if they arrive.
+        players: the players whose mail or press it is, in the order of proof, each with the time
+            since when letters to the player come back, `None` if they arrive.
         counted: the players whose limits it was counted against.
         right_passwords: userids whose passwords were right.
         unproven: the answer goes to a player who may not have written the mail.
@@ -143,16 +143,16 @@ class Proofs:
     unproven: bool = False
 
     def add(self, player_id: int, unreachable_since: datetime | None) -> None:
-        """Note that the mail is proven to be a player's."""
+        """Note that the mail or press is proven to be a player's."""
         self.players.setdefault(player_id, unreachable_since)
 
 
 @dataclass(slots=True)
 class Effects:
-    """The effects of the commands so far, except refused ones, that matter after the commit.
+    """Effects of the commands so far, except refused ones, for the work after the commit.
 
     Attributes:
-        positions: newest positions of boards, made or loaded; they are cached then.
+        positions: newest positions of boards, made or loaded, to be cached then.
         plies: board and number of each new ply, for the log.
         bot_turns: boards on which a bot is to move, each with whether the answer waits for it.
         reported: boards for which the coach has a report or hint to work out.
@@ -166,7 +166,7 @@ class Effects:
     loaded: dict[int, Position] = field(default_factory=dict)
 
     def copy(self) -> Effects:
-        """Return the effects before a command, to go back to if it is refused."""
+        """Return a copy, for `CommandContext.take_back` if the next command is refused."""
         return Effects(
             dict(self.positions),
             list(self.plies),

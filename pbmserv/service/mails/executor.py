@@ -41,7 +41,7 @@ _COMMAND = Savepoint("command")
 
 @dataclass(frozen=True, slots=True)
 class CarriedOut:
-    """The end of a mail or press.
+    """The result of a mail or press.
 
     Attributes:
         letters: the outbox rows to queue.
@@ -58,15 +58,15 @@ class CarriedOut:
 
 
 @dataclass(slots=True)
-class _Lines:
-    """The ends of the lines so far.
+class _Progress:
+    """The progress of the executor through the lines of a mail or press.
 
     Attributes:
         letters: letters to others than the speaker.
         results: a result for each line and each withheld passage.
         led_on, done, refused: see `CarriedOut`.
-        talks: a line carries only words to somebody.
-        tried_move: a line of a player who is known was a move, and it was refused.
+        talks: a line carries only words to other players.
+        tried_move: a known player's line was a move, and it was refused.
     """
 
     letters: list[NewLetter] = field(default_factory=list)
@@ -79,7 +79,7 @@ class _Lines:
 
     @property
     def idle(self) -> Idle:
-        """The kind of a mail that led to nothing."""
+        """The kind of the mail for `silence.decide`, if it had no effect."""
         if self.letters and self.talks:
             return "talk"
         if self.tried_move:
@@ -89,12 +89,12 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """The end of one command.
+    """The result of one command.
 
     Attributes:
         echo: the command as it was read.
         is_done: it was carried out, and not refused.
-        tried_move: see `_Lines`.
+        tried_move: see `_Progress`.
     """
 
     answer: Answer
@@ -114,64 +114,66 @@ class Executor:
         self._handlers = handlers
 
     def carry_out(self, context: CommandContext) -> CarriedOut:
-        """Carry out all commands of a mail or press, and return the letters to queue.
+        """Carry out all commands of a mail or press, and return the result.
 
         A refused command leaves nothing behind.
 
         Raises:
             Exception: our code failed, in contrast to a `PlayerError`.
         """
-        lines = self._carry_out_lines(context)
+        progress = self._carry_out_lines(context)
         proofs = context.proofs
         for userid in sorted(proofs.right_passwords):  # also those of refused commands
             lockout.note_right(context.connection, userid, context.actor.source, context.now)
         # A reply address answers a letter of ours.
         is_proven = bool(proofs.players) or context.reply_address is not None
         return CarriedOut(
-            _all_letters(context, lines),
-            is_proven=is_proven and lines.done > 0,
-            led_on=lines.led_on,
-            done=lines.done,
-            refused=lines.refused,
+            _all_letters(context, progress),
+            is_proven=is_proven and progress.done > 0,
+            led_on=progress.led_on,
+            done=progress.done,
+            refused=progress.refused,
         )
 
-    def _carry_out_lines(self, context: CommandContext) -> _Lines:
+    def _carry_out_lines(self, context: CommandContext) -> _Progress:
         """Carry out the lines in their order."""
-        ends = _Lines()
+        progress = _Progress()
         withheld: set[Line] = set()
         reply_address = context.reply_address
         is_message = reply_address is not None and reply_address.purpose in OF_TALK
         for line in _lines(context):
-            if ends.results:
+            if progress.results:
                 context.next_command()
             talks = is_message or isinstance(line.meaning, Chat | Message | TeamChat)
-            ends.talks |= talks
+            progress.talks |= talks
             stopped = line.meaning if isinstance(line.meaning, NotTried) else None
             if stopped is None and context.budget.is_over:
                 stopped = NotTried("budget")
             if stopped is not None:
                 reader = context.reader()
-                ends.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
+                progress.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
                 continue
             attempt = self._try(context, line)
             answer, is_done, current = attempt.answer, attempt.is_done, context.current
-            ends.done += is_done
-            ends.refused += not is_done
-            ends.tried_move |= attempt.tried_move
+            progress.done += is_done
+            progress.refused += not is_done
+            progress.tried_move |= attempt.tried_move
             # Two programs can talk for ever, and anybody can ask for these in anybody's name.
             if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
-                ends.led_on |= bool(current.moved or answer.notifications)
+                progress.led_on |= bool(current.moved or answer.notifications)
             # Players who left have no address.
-            ends.letters += [
+            progress.letters += [
                 outbox_row(context, notification)
                 for notification in contact.without_blocked_words(context, answer.notifications)
                 if notification.recipient
             ]
             status = "done" if is_done else "refused"
-            ends.results.append(CommandResult(context.reader(), attempt.echo, status, answer.parts))
+            progress.results.append(
+                CommandResult(context.reader(), attempt.echo, status, answer.parts)
+            )
             if current.left_out:
-                ends.results += _withheld(context, withheld)
-        return ends
+                progress.results += _withheld(context, withheld)
+        return progress
 
     def _try(self, context: CommandContext, line: Line) -> _Attempt:
         """Carry out one command, or undo it and explain the refusal."""
@@ -251,12 +253,12 @@ def _lines(context: CommandContext) -> Sequence[Line]:
     return lines[:1] if ends else lines
 
 
-def _all_letters(context: CommandContext, lines: _Lines) -> list[NewLetter]:
+def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter]:
     """Return the letters to others, the answers, and a welcome to players who can be reached again.
 
     Without an effect, the answer may be silence.
     """
-    letters, results = lines.letters, lines.results
+    letters, results = progress.letters, progress.results
     reachable = _note_reachable(context)
     welcome = [
         outbox_row(context, notification)
@@ -268,9 +270,9 @@ def _all_letters(context: CommandContext, lines: _Lines) -> list[NewLetter]:
     if context.reply_address is None and not context.proofs.players:
         results = strangers.greet_if_lost(context, results)
     answers = _readdressed(answers_to(context, results), reachable)
-    if lines.led_on:
+    if progress.led_on:
         return answers + welcome + letters  # before those of queued moves
-    reply = silence.decide(context, lines.idle, answers)
+    reply = silence.decide(context, progress.idle, answers)
     if reply is Reply.NONE:  # nor are words passed on
         return [
             *welcome,

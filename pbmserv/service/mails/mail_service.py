@@ -124,20 +124,22 @@ class MailService:
             is_away_note: without an effect, ask the player whether to count as away.
         """
         context = self._context(request, mail_id, octets, now, connection)
-        end = self._executor.carry_out(context)
-        if not end.letters and is_away_note:
+        result = self._executor.carry_out(context)
+        if not result.letters and is_away_note:
             questions = absences.ask_if_away(context)
-            end = replace(end, letters=[outbox_row(context, question) for question in questions])
-        if end.is_proven:
+            result = replace(
+                result, letters=[outbox_row(context, question) for question in questions]
+            )
+        if result.is_proven:
             is_kept = self._quota.keep_text(MailState.DONE, octets)
-        elif end.led_on:  # anybody can have written it
+        elif result.led_on:  # anybody can have written it
             is_kept = False
         else:
             inbox.mark(connection, mail_id, MailState.ANSWERED)
             is_kept = self._quota.keep_text(MailState.ANSWERED, octets)
         if not is_kept:
             inbox.drop_text(connection, mail_id)
-        return self._queue(context, end)
+        return self._queue(context, result)
 
     def _context(
         self, request: Request, mail_id: int, octets: int, now: datetime, connection: Connection
@@ -148,9 +150,9 @@ class MailService:
             self._services, connection, request.actor, now, request.submission, mail_id, budget
         )
 
-    def _queue(self, context: CommandContext, end: CarriedOut) -> Done:
+    def _queue(self, context: CommandContext, result: CarriedOut) -> Done:
         """Queue letters, and return a summary of all effects."""
-        letters, effects = end.letters, context.effects
+        letters, effects = result.letters, context.effects
         has_bot_work = bool(effects.bot_turns or effects.reported)
         if has_bot_work:
             bot_turns.queue(context, letters)
@@ -162,8 +164,8 @@ class MailService:
             "taken",
             speaker_of(context.reply_address) or min(context.proofs.counted, default=0),
             tuple(effects.plies),
-            end.done,
-            end.refused,
+            result.done,
+            result.refused,
             len(letters),
         )
         return Done(effects.positions, len(letters), has_bot_work, receipt)

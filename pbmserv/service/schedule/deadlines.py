@@ -285,9 +285,7 @@ class _RunningClocks:
         for sitter, clock, _ in late:
             board = boards.lock(self._context.connection, self._board.id)
             assert board is not None
-            position = self._context.effects.positions.get(board.id) or self._context.position(
-                board
-            )
+            position = self._context.position(board)
             why = _reason(sitter, clock, None)
             answer = _forfeit(self._context, board, sitter, position, why)
             notifications += [
