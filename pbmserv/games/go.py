@@ -210,6 +210,12 @@ class Go(Game[Position]):
                 if after is not None and hash_of(after) not in state.seen:
                     yield cell
 
+    def sensible(self, state: Position, seat: Seat) -> Iterator[int]:
+        """Yield the legal crossings that are not eyes of the player."""
+        for cell in self.legal(state, seat):
+            if not is_eye(state.board, cell, "XO"[seat]):
+                yield cell
+
     def moves(self, state: Position, seat: Seat) -> Iterable[str]:
         if state.stage == "mark":
             yield "none"
@@ -218,9 +224,8 @@ class Go(Game[Position]):
             yield from ("agree", "resume")
             return
         named = names(size_of(state.board))
-        for cell in self.legal(state, seat):
-            if not is_eye(state.board, cell, "XO"[seat]):
-                yield named[cell]
+        for cell in self.sensible(state, seat):
+            yield named[cell]
         yield "pass"
 
     def read(self, state: Position, seat: Seat, text: str) -> str:
@@ -488,7 +493,7 @@ def bot(count: int, skill: float) -> Any:
             return "agree" if mine <= likely_dead(state, seat, rng) else "resume"
         if state.passes and (lead(state) > 0) == (seat == 0):
             return "pass"
-        cells = [n for n in GAME.legal(state, seat) if not is_eye(state.board, n, "XO"[seat])]
+        cells = list(GAME.sensible(state, seat))
         cells = [n for n in cells if not is_lonely(state.board, n)] or cells
         if not cells:
             return "pass"
