@@ -138,15 +138,14 @@ def send_all(port: int, shares: Sequence[Sequence[Mail]], hello: str = "EHLO") -
 
 
 @contextmanager
-def relaying(take: Callable[[str, bytes], None], port: int = 0) -> Iterator[int]:
+def relaying(take: Callable[[str, bytes], None]) -> Iterator[int]:
     """Run a relay in a thread and yield its port.
 
     Args:
         take: called in that thread with the recipient and the octets of each letter.
-        port: the port; 0 for any.
     """
     loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(loop.create_server(lambda: Sink(take), "127.0.0.1", port))
+    server = loop.run_until_complete(loop.create_server(lambda: Sink(take), "127.0.0.1", 0))
     thread = threading.Thread(target=loop.run_forever, name="relay", daemon=True)
     thread.start()
     try:

@@ -201,13 +201,19 @@ def _shifted(layout: Layout, first: str, lines: Sequence[tuple[str, str]]) -> li
     rows = [f'<tr class="even" aria-hidden="true">{columns}</tr>']
     rows.append(f"<tr><th></th>{first}{_gap(height + 1)}</tr>")
     for place, (name, cells) in enumerate(lines):
-        wide = len(name) > 1  # takes two columns, so that none becomes wider than others
-        span = ' colspan="2"' if wide else ""
-        left = f"{_gap(place - wide)}<th{span}{_edge(layout, 'left')}>{name}</th>"
-        right = f"<th{span}{_edge(layout, 'right')}>{name}</th>{_gap(height - place - wide)}"
+        width = 2 if len(name) > 1 else 1  # so that no column becomes wider than others
+        on_left = min(width, place + 1)
+        left = _gap(place + 1 - on_left) + _line_name(layout, "left", name, on_left)
+        right = _line_name(layout, "right", name, width) + _gap(height + 1 - place - width)
         rows.append(f"<tr>{left}{cells}{right}</tr>")
     last = first.replace(_edge(layout, "top"), _edge(layout, "bottom"))
     return [*rows, f"<tr>{_gap(height)}{last}{_gap(2)}</tr>"]
+
+
+def _line_name(layout: Layout, side: str, name: str, columns: int) -> str:
+    """Return the cell with the name of a row, across some columns of the table."""
+    span = f' colspan="{columns}"' if columns > 1 else ""
+    return f"<th{span}{_edge(layout, side)}>{name}</th>"
 
 
 def _gap(columns: int) -> str:

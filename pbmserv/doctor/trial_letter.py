@@ -34,7 +34,7 @@ def send(installation: Installation, recipient: str) -> Finding:
         'Look at the headers of this letter ("Show original"): SPF, DKIM and DMARC should\n'
         "all say pass.\n"
     )
-    keys = [load_key(named) for named in settings.dkim_keys]
+    keys = [load_key(key_file) for key_file in settings.dkim_keys]
     raw = Signer(domain, keys).signed(letter.as_bytes().replace(b"\n", b"\r\n"))
     transport = open_relay(settings.relay)
     try:

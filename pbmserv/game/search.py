@@ -18,9 +18,6 @@ S = TypeVar("S")
 Evaluate = Callable[[S, Seat], float]
 """Returns the worth of a state for a seat, from -1000 to 1000."""
 
-Playout = Callable[[S, Seat, random.Random], Sequence[float]]
-"""Plays a random game to its end: the worth of the end for each seat, from -1 to 1."""
-
 _WON = 10_000.0
 _DEEPEST = 64
 _EXPLORATION = 1.1
@@ -172,14 +169,12 @@ def monte_carlo(
     playouts: int,
     longest: int = 400,
     sensible: Callable[[S, Seat], Sequence[str]] | None = None,
-    playout: Playout[S] | None = None,
 ) -> str:
     """Return the move that wins most of many random games (UCT), without chance in the rules.
 
     Args:
         longest: moves after which a random game counts as a draw.
         sensible: moves worth a look; `moves` of the game without it.
-        playout: plays a random game faster than the rules do.
     """
     moves_of = sensible or (lambda state, seat: list(game.moves(state, seat)))
     draws = random.Random(rng.below(2**32))  # noqa: S311 - for playing only
@@ -206,10 +201,7 @@ def monte_carlo(
             node.children[move] = child
             path.append(child)
             node = child
-        if node.result is not None or playout is None:
-            worths = _played_out(game, moves_of, node, draws, longest)
-        else:
-            worths = playout(node.state, node.seat, draws)
+        worths = _played_out(game, moves_of, node, draws, longest)
         for node in path:
             node.visits += 1
             node.won += worths[node.mover]

@@ -185,7 +185,7 @@ class Search:
     def best_of(self, mine: int, theirs: int, cells: int, depth: int, alpha: int, beta: int) -> int:
         """Return the worth of the best of these cells."""
         taken, best = mine | theirs, -2 * WON
-        for cell in self.ordered(mine, taken, cells):
+        for cell, _ in with_threats(mine, taken, cells):
             after = mine | cell
             if self.has_two(after, taken | cell):
                 worth = WON + depth - 2
@@ -209,15 +209,6 @@ class Search:
         theirs = taken ^ mine
         is_late = winning_cells(theirs, taken) & (taken + BOTTOM) & BOARD
         return bool(wins & (wins - 1)) and not is_late
-
-    def ordered(self, mine: int, taken: int, cells: int) -> list[int]:
-        """Return the cells to play, those with most threats first."""
-        listed = [
-            cells & (COLUMN << (7 * column)) for column in MIDDLE_FIRST
-            if cells & (COLUMN << (7 * column))
-        ]  # fmt: skip
-        listed.sort(key=lambda cell: -winning_cells(mine | cell, taken | cell).bit_count())
-        return listed
 
     def guess(self, mine: int, theirs: int, taken: int) -> int:
         """Estimate a position: threats, and discs in the middle."""
@@ -318,7 +309,7 @@ def column_of(cell: int) -> int:
 
 
 def forced(mine: int, taken: int, moves: int) -> int | None:
-    """Return a column with which the player to move wins whatever the other one does.
+    """Return a column with which the player to move wins whatever the other one does, or `None`.
 
     Args:
         moves: how many moves the player may need before the winning one.
@@ -412,7 +403,13 @@ def perfect_column(mine: int, theirs: int, proof: int) -> int:
     """Return a column that keeps a win or else a draw for a player who cannot win at once.
 
     `generators/connect4.c` plays games against this function in which the other player does
-    anything. `Spent` is raised if the budget does not suffice.
+    anything.
+
+    Args:
+        proof: how many positions to look at for a proof.
+
+    Raises:
+        Spent: these do not suffice.
     """
     taken = mine | theirs
     if not cells_that_do_not_lose(theirs, taken):

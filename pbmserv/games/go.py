@@ -167,6 +167,13 @@ def areas(board: str) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
+def lead(state: Position, board: str) -> float:
+    """Return by how many points black leads on the board of a position, or on another one."""
+    black, white = areas(board)
+    extra = state.handicap if state.handicap > 1 else 0
+    return black - white - extra - state.doubled / 2
+
+
 class Go(Game[Position]):
     """Surround as much of the board as you can; more points than your opponent win.
 
@@ -210,6 +217,12 @@ class Go(Game[Position]):
                 if after is not None and hash_of(after) not in state.seen:
                     yield cell
 
+    def sensible(self, state: Position, seat: Seat) -> Iterator[int]:
+        """Yield the legal crossings that are not eyes of the player."""
+        for cell in self.legal(state, seat):
+            if not is_eye(state.board, cell, "XO"[seat]):
+                yield cell
+
     def moves(self, state: Position, seat: Seat) -> Iterable[str]:
         if state.stage == "mark":
             yield "none"
@@ -218,9 +231,8 @@ class Go(Game[Position]):
             yield from ("agree", "resume")
             return
         named = names(size_of(state.board))
-        for cell in self.legal(state, seat):
-            if not is_eye(state.board, cell, "XO"[seat]):
-                yield named[cell]
+        for cell in self.sensible(state, seat):
+            yield named[cell]
         yield "pass"
 
     def read(self, state: Position, seat: Seat, text: str) -> str:
@@ -300,13 +312,11 @@ class Go(Game[Position]):
     def over(self, state: Position) -> Result | None:
         if state.stage != "over":
             return None
-        black, white = areas(self.without_dead(state))
-        extra = state.handicap if state.handicap > 1 else 0
-        lead = 2 * (black - white - extra) - state.doubled
-        if lead == 0:
+        ahead = lead(state, self.without_dead(state))
+        if ahead == 0:
             return draw("equal areas")
-        why = f"{'black' if lead > 0 else 'white'} by {abs(lead) / 2:g} points"
-        return win(0 if lead > 0 else 1, why)
+        why = f"{'black' if ahead > 0 else 'white'} by {abs(ahead):g} points"
+        return win(0 if ahead > 0 else 1, why)
 
     def without_dead(self, state: Position) -> str:
         """Return the board without dead stones."""
@@ -336,12 +346,6 @@ class Go(Game[Position]):
 GAME = Go()
 
 # -- the bots -------------------------------------------------------------------------------------
-
-
-def lead(state: Position) -> float:
-    """Return by how many points black leads."""
-    black, white = areas(state.board)
-    return black - white - state.doubled / 2
 
 
 def stifled(board: list[str], cell: int, around: Sequence[Sequence[int]]) -> set[int]:
@@ -486,9 +490,9 @@ def bot(count: int, skill: float) -> Any:
         if state.stage == "agree":
             mine = {n for n in state.dead if state.board[n] == "XO"[seat]}
             return "agree" if mine <= likely_dead(state, seat, rng) else "resume"
-        if state.passes and (lead(state) > 0) == (seat == 0):
+        if state.passes and (lead(state, state.board) > 0) == (seat == 0):
             return "pass"
-        cells = [n for n in GAME.legal(state, seat) if not is_eye(state.board, n, "XO"[seat])]
+        cells = list(GAME.sensible(state, seat))
         cells = [n for n in cells if not is_lonely(state.board, n)] or cells
         if not cells:
             return "pass"

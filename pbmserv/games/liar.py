@@ -256,8 +256,9 @@ def gambler(doubts: float, bluffs: float, trust: float = 0.0) -> Any:
         likely = [bid for bid in bids if likelihood(bid) >= floor]
         if likely:
             few = likely[: 8 if state.bid is None else 5]
-            guesses = trust == 0.0 or state.bid is None  # nobody can read a first bid from its dice
-            return bid_text(rng.choice(few) if guesses else max(few, key=likelihood))
+            # The likeliest first bid would tell the other players the bot's dice.
+            by_chance = trust == 0.0 or state.bid is None
+            return bid_text(rng.choice(few) if by_chance else max(few, key=likelihood))
         best = max(bids, key=likelihood)
         if state.bid is not None and likelihood(best) < 1 - likelihood(state.bid):
             return "liar"

@@ -16,8 +16,8 @@ from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.table import CountedRng
 from pbmserv.engine.types import Rng, Seat
-from pbmserv.game.search import Effort
-from pbmserv.games import chess, connect4, tictactoe
+from pbmserv.game.search import Effort, monte_carlo
+from pbmserv.games import chess, connect4, go, tictactoe
 
 
 def chance(seed: int) -> Any:
@@ -73,6 +73,11 @@ def test_tic_tac_toe_is_perfect() -> None:
         plays_on(tictactoe.GAME.play("." * 9, 0, first, chance(0)), 1, 1)
 
 
+@rows(("state", "move"), [("XX.OO....", "C1"), ("OO.X.X...", "B2"), ("OO.X.....", "C1")])
+def test_a_search_by_random_games_wins_and_blocks(state: str, move: str) -> None:
+    assert monte_carlo(tictactoe.GAME, state, 0, chance(1), playouts=500) == move
+
+
 @rows(
     ("fen", "move"),
     [
@@ -85,6 +90,17 @@ def test_chess_sees_a_mate_and_a_queen(fen: str, move: str, monkeypatch: Any) ->
     monkeypatch.setattr(Effort, "share", 0.1)
     for level in ("house", "house-best"):
         assert chess.GAME.bots[level](chess.of_fen(fen), 0, chance(1)) == move
+
+
+@rows(("seat", "handicap", "passes"), [(0, 0, True), (0, 9, False), (1, 0, False), (1, 9, True)])
+def test_go_passes_after_a_pass_if_it_leads(
+    seat: int, handicap: int, passes: bool, monkeypatch: Any
+) -> None:
+    """Black has 45 points, and white 36 and half a one, beside those for handicap stones."""
+    monkeypatch.setattr(Effort, "share", 0.1)
+    board = f"..{'X' * 43}{'O' * 34}.."
+    state = go.Position(board, frozenset(), doubled=1, passes=1, handicap=handicap)
+    assert (go.GAME.bots["house"](state, seat, chance(1)) == "pass") is passes
 
 
 def begun(name: str, seed: int = 0) -> Position:

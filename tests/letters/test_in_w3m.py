@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, address_of, indoors
 
+from pbmserv.boards.html import letter_blocks
+from pbmserv.game import Grid
 from pbmserv.games.hex import GAME as HEX
 from pbmserv.testing.server import server
 
@@ -65,6 +67,18 @@ def test_each_row_of_hexes_is_shifted_by_half_a_cell(size: int) -> None:
         mails.challenge("hex", ["alice", "bob"], f"-size={size}")
         mails.reply(mails.newest(ALICE), "c3")
         shown = seen_in_w3m(mails.newest(BOB).html)
+    assert_rows_are_shifted_evenly(shown, size)
+
+
+def test_rows_of_hexes_are_shifted_evenly_if_the_first_one_has_a_long_name() -> None:
+    grid = Grid(["." * 11] * 11, shape="hexes")
+    (block,) = letter_blocks([grid], ["alice", "bob"], 1, [], None, turned=True)
+    assert 'colspan="-' not in block.rows
+    shown = seen_in_w3m(f'<table border="0" cellspacing="0">{block.rows}</table>')
+    assert_rows_are_shifted_evenly(shown, 11)
+
+
+def assert_rows_are_shifted_evenly(shown: str, size: int) -> None:
     rows = [
         [at for at, sign in enumerate(line) if sign in "\u00b7\u25cf"]
         for line in shown.splitlines()
