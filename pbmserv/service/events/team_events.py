@@ -51,17 +51,25 @@ def follow_order(context: CommandContext, team: Team) -> list[Notification]:
 
     A team that has fewer than four members left is no longer entered; its members are told.
     """
-    players = [member.player_id for member in lineup(context, team)]
     notifications: list[Notification] = []
     for event in events.open_to_team(context.connection, team.id, context.now):
-        is_complete = len(players) == BOARDS
-        events.set_lineup(
-            context.connection, event.id, team.id, players if is_complete else [], context.now
-        )
-        if not is_complete:
-            facts = letters.facts(context, event)
-            notifications += news(context, team, "short", event_name=facts["name"])
+        notifications += _enter_present_lineup(context, event, team)
     return notifications
+
+
+def _enter_present_lineup(
+    context: CommandContext, event: Event, team: Team
+) -> Sequence[Notification]:
+    """Enter those who would play now, or take out a team that is too small and tell its members."""
+    players = [member.player_id for member in lineup(context, team)]
+    is_complete = len(players) == BOARDS
+    events.set_lineup(
+        context.connection, event.id, team.id, players if is_complete else [], context.now
+    )
+    if is_complete:
+        return ()
+    name = letters.facts(context, event)["name"]
+    return news(context, team, "short", event_name=name)
 
 
 def complete_lineups(
@@ -77,14 +85,7 @@ def complete_lineups(
         team = teams.lock(context.connection, team_id)
         if team is None:
             continue
-        players = [member.player_id for member in lineup(context, team)]
-        is_complete = len(players) == BOARDS
-        events.set_lineup(
-            context.connection, event.id, team.id, players if is_complete else [], context.now
-        )
-        if not is_complete:
-            facts = letters.facts(context, event)
-            notifications += news(context, team, "short", event_name=facts["name"])
+        notifications += _enter_present_lineup(context, event, team)
     entries = events.entries_of(context.connection, event.id)
     return [entry for entry in entries if entry.team_id is not None], notifications
 
