@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -297,8 +298,7 @@ def test_a_new_package_is_a_game_that_passes(
     file = "pbm-nim/pbm_nim/__init__.py"
     assert run(["game", "check", file, "--seeds", "2"]) == 0
     assert "Nothing is wrong." in capsys.readouterr().out
-    replies = iter(["4", "2", "resign"])
-    monkeypatch.setattr("builtins.input", lambda prompt: next(replies))
+    monkeypatch.setattr("sys.stdin", io.StringIO("4\n2\nresign\n"))
     assert run(["game", "try", file, "--bot", "house-easy"]) == 0
     shown = capsys.readouterr().out
     assert "Reply with a move: 1, 2 or 3." in shown
