@@ -21,7 +21,7 @@ from pbmserv.service.accounts import absences, account, leaving, messages, prefe
 from pbmserv.service.boards import followers, friends, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
-from pbmserv.service.delivery import digest
+from pbmserv.service.delivery import digest_replies
 from pbmserv.service.events import team_commands
 from pbmserv.service.mails import line_readings
 from pbmserv.store.tables.boards import BoardStatus
@@ -125,7 +125,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
         case ReplyMove() if _asks_nothing(context, command):
             return ShowAs(None, None)
         case TrayReply():
-            return digest.unfold(context, command)
+            return digest_replies.unfold(context, command)
         case AtBoard() if command.who is None:
             line_readings.must_speak_of(context, command)
     return command
@@ -148,7 +148,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
             return friends.answered(context, command, reply_address)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
-        case Purpose.TRAY if digest.names_no_board(command) or isinstance(command, Yes):
+        case Purpose.TRAY if digest_replies.names_no_board(command) or isinstance(command, Yes):
             return _in_digest(context, line)
         case Purpose.PLAYER if isinstance(command, ReplyMove | Yes):
             return _without_question(context, command)
@@ -199,14 +199,14 @@ def _in_digest(context: CommandContext, line: Line) -> Command:
         isinstance(line.meaning, ReplyMove) and _only_thanks(line.meaning)
     ):
         return Games(None, (), "active")
-    return digest.only_board(context, line)
+    return digest_replies.only_board(context, line)
 
 
 def _without_question(context: CommandContext, command: ReplyMove | Yes) -> Command:
     """Return the meaning of words in answer to a letter without a question: a move on the only
     board, or thanks, which are answered with a list of boards."""
     if isinstance(command, ReplyMove) and not _only_thanks(command):
-        return digest.without_number(context, command)
+        return digest_replies.without_number(context, command)
     return Games(None, (), "active")
 
 
