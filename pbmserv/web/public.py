@@ -15,7 +15,8 @@ from starlette.routing import Route
 
 from pbmserv.engine.registry import Titles
 from pbmserv.extras import why_missing
-from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
+from pbmserv.service.solo.daily_archive import Archive, DailyTable
+from pbmserv.service.solo.guest_box import GuestLook, GuestPage
 from pbmserv.views.forms import drawing_label
 from pbmserv.views.pictures import Ink
 from pbmserv.views.public import (
@@ -103,7 +104,7 @@ class PublicRequests(Protocol):
         """Return the open seeks."""
         ...
 
-    async def dailies(self) -> Sequence[Dailies]:
+    async def dailies(self) -> Sequence[Archive]:
         """Return the newest boxes of the day, by game."""
         ...
 
