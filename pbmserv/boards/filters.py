@@ -10,7 +10,8 @@ from typing import Any
 from pbmserv.boards.html import Block, letter_blocks, page_blocks
 from pbmserv.boards.spoken import board_sentences
 from pbmserv.boards.text import board_text
-from pbmserv.engine.adapter import View, adapted_games
+from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.game_view import View
 from pbmserv.game import Grid, Part
 from pbmserv.game.cells import legend
 
