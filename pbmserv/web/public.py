@@ -15,8 +15,7 @@ from starlette.routing import Route
 
 from pbmserv.engine.registry import Titles
 from pbmserv.extras import why_missing
-from pbmserv.service.solo.daily_archive import Archive, DailyTable
-from pbmserv.service.solo.guest_box import GuestLook, GuestPage
+from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
 from pbmserv.views.forms import drawing_label
 from pbmserv.views.pictures import Ink
 from pbmserv.views.public import (
@@ -104,7 +103,7 @@ class PublicRequests(Protocol):
         """Return the open seeks."""
         ...
 
-    async def dailies(self) -> Sequence[Archive]:
+    async def dailies(self) -> Sequence[Dailies]:
         """Return the newest boxes of the day, by game."""
         ...
 

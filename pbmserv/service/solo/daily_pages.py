@@ -1,4 +1,6 @@
-"""The guest box, which anybody plays on its page; the server stores nothing about guests.
+"""Pages of the boxes of the day: the guests' box, and the archive of the members'.
+
+Guests play the guest box on its page, and the server stores nothing about them.
 
 The page's form carries the moves so far, signed; each look plays them again. Going back in the
 browser takes moves back, and nothing can prevent that. So the guest box is not the box of the
@@ -11,19 +13,24 @@ import asyncio
 import hmac
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TypeGuard
+from typing import Any, ClassVar, TypeAlias, TypeGuard
 
 from pbmserv.clock import Clock
+from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import Position, opening
-from pbmserv.engine.protocol import RacingGame, Tappable, races
+from pbmserv.engine.protocol import Drawable, RacingGame, Tappable, races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Rng
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Drawing, Rng, Seat
 from pbmserv.errors import MoveError
-from pbmserv.service.core.context import Services
-from pbmserv.service.solo.daily_box import day_of
+from pbmserv.service.boards.score_keeping import grade_of
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.lookup import races_of
+from pbmserv.service.solo.daily_box import best_of_day, day_of, table
 from pbmserv.service.solo.solo_page import (
     LONGEST_TAP,
     SOLO_SEAT,
@@ -32,17 +39,27 @@ from pbmserv.service.solo.solo_page import (
     solo_fields,
     tapped_position,
 )
+from pbmserv.store import shared_boxes
 from pbmserv.store.shared_boxes import EPOCH, number_of
+from pbmserv.views.board import BoardScene, board_scene
+from pbmserv.views.names import public_names
+from pbmserv.views.public import DailyLine
 from pbmserv.views.texts import refusal_sentence
 
+Words: TypeAlias = Mapping[str, Any]
+
 LONGEST_STATE = 6_000
-"""Characters of the form's field; a longer one is not ours."""
+"""Characters of what a form carries; a longer one is not ours."""
 MOST_MOVES = 200
-"""Moves on one box; far more than it has ports and cells."""
+"""Rays, markers and guesses on one box; far more than it has ports and cells."""
 KEPT_DAYS = 60
-"""Days for which a game can be continued."""
+"""For how many days a game that was begun can be continued."""
 KEPT_BOXES = 100
 """Boxes that stay in memory."""
+DAYS = 60
+"""Days of the archive's list; older ones have their pages, too."""
+TABLE = 200
+"""Lines of a day's table."""
 _MAC = 16
 
 
@@ -92,6 +109,53 @@ class GuestPage(SoloPage):
     anew: bool = False
     full: bool = False
     asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dailies:
+    """A game's boxes of the day: (number, day, grade, how many have got it, have solved it)."""
+
+    title: str
+    key: str
+    days: Sequence[tuple[int, str, str, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class DailyTable:
+    """One box of the day.
+
+    Attributes:
+        grade: how hard it is; "" = nobody knows.
+        rows: the players who solved it, by points.
+        unsolved: how many have come to an end without.
+        running: how many still play it.
+        is_today: somebody may get it yet.
+        scene, drawing: the box, opened; ``None`` while it stays shut (or the game draws none).
+        before, after: numbers of its neighbours in the archive; 0 for none.
+    """
+
+    title: str
+    key: str
+    number: int
+    day: str
+    grade: str
+    rows: Sequence[DailyLine]
+    unsolved: int
+    running: int
+    is_today: bool
+    scene: BoardScene | None
+    before: int
+    after: int
+    drawing: Drawing | None = None
+
+    draft: ClassVar[str] = ""
+    at_once: ClassVar[bool] = False
+    is_running: ClassVar[bool] = False
+
+    @property
+    def now(self) -> Any:
+        """The view."""
+        return self.scene.view if self.scene else None
 
 
 class GuestBoxes:
@@ -151,14 +215,10 @@ class GuestBoxes:
         )
 
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
-        """Return the position before the first move on the box of a day.
-
-        Args:
-            number: the id of the server's key from which the box is made.
-        """
+        """The box of a day, by one of the server's keys."""
         _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
         box = self._openings.get((day, number))
-        if box is None:  # finding a box as hard as the day's takes time
+        if box is None:  # to find a box as hard as the day's takes time
             words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
             record = GameRecord(game.info.key, game.info.rules_version, 1, words, seed)
             box = opening(game, record)
@@ -166,10 +226,10 @@ class GuestBoxes:
             self._openings = {**dict(newest), (day, number): box}  # other threads read the old
         return box
 
-    # -- the form's field -------------------------------------------------------------------
+    # -- what the form carries -------------------------------------------------------------
 
     def _written(self, key: str, day: int, number: int, moves: list[str]) -> str:
-        """Return the form's field: the game, the day and the moves, signed."""
+        """The moves, and what they belong to, signed."""
         packed = bytes((number,)) + zlib.compress("\n".join((key, str(day), *moves)).encode(), 9)
         return urlsafe_b64encode(packed + self._mac(packed)).decode("ascii")
 
@@ -204,3 +264,84 @@ class GuestBoxes:
 def _is_playable(game: object) -> TypeGuard[RacingGame]:
     """Whether a game has a box of the day, and a page on which it is played."""
     return races(game) and isinstance(game, Tappable)
+
+
+# -- boxes of the day ----------------------------------------------------------------------
+
+
+def dailies(context: CommandContext) -> list[Dailies]:
+    today = day_of(context.now)
+    return [
+        Dailies(
+            game.info.title,
+            game.info.key,
+            [
+                (number_of(day), _date(day), grade_of(game, words), count, solved)
+                for day, words, count, solved in shared_boxes.days(
+                    context.connection, game.info.key, today, DAYS
+                )
+            ],
+        )
+        for game in races_of(context, None)
+    ]
+
+
+def daily(context: CommandContext, number: int) -> DailyTable | None:
+    """The first game that has dealt this box."""
+    connection, today = context.connection, day_of(context.now)
+    day = shared_boxes.day_of_number(number)
+    for game in races_of(context, None):
+        key = game.info.key
+        box = shared_boxes.of_day(connection, key, day) if day <= today else None
+        if box is None:
+            continue
+        boards = shared_boxes.boards_of_day(connection, key, day)
+        best = best_of_day(context, key, day, TABLE)
+        names = public_names(connection, {line.userid for line in best})
+        is_shut = day == today or shared_boxes.is_played(connection, box.id)
+        days = shared_boxes.neighbours(connection, key, day)
+        scene = None if is_shut else _opened(game, box.options)
+        return DailyTable(
+            title=game.info.title,
+            key=key,
+            number=number,
+            day=_date(day),
+            grade=grade_of(game, box.options),
+            rows=[
+                DailyLine(**{**line, "userid": names.of(line["userid"])}) for line in table(best)
+            ],
+            unsolved=boards.get(False, 0),
+            running=boards.get(None, 0),
+            is_today=day == today,
+            scene=scene,
+            drawing=_drawing(game, scene),
+            before=number_of(days[0]) if days[0] is not None else 0,
+            after=number_of(days[1]) if days[1] is not None else 0,
+        )
+    return None
+
+
+def _opened(game: AnyGame, words: Sequence[str]) -> BoardScene:
+    """A box as nobody has touched it, its atoms shown."""
+    record = GameRecord(game.info.key, game.info.rules_version, 1, tuple(words), b"")
+    return board_scene(
+        opening(game, record).withdraw(Seat(0)),
+        number=0,
+        names=("the box",),
+        options=(),
+        rated=False,
+        terms=USUAL,
+        seat=None,
+        own_move=True,
+        daily=0,
+    )
+
+
+def _drawing(game: AnyGame, scene: BoardScene | None) -> Drawing | None:
+    if scene is None or not isinstance(game, Drawable):
+        return None
+    return game.drawing(scene.view, SOLO_SEAT, scene.view)
+
+
+def _date(day: int) -> str:
+    return f"{EPOCH + timedelta(days=day):%Y-%m-%d}"
