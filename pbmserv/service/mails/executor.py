@@ -20,7 +20,7 @@ from pbmserv.service.core.flood_limits import must_not_reach_too_many
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.core.lookup import refused_for
 from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import reachability
 from pbmserv.service.limits.rates import Idle, Reply
@@ -177,19 +177,12 @@ class Executor:
 
     def _try(self, context: CommandContext, line: Line) -> _Attempt:
         """Carry out one command, or undo it and explain the refusal."""
-        proven_line, read = None, line  # nearly all lines can be read in one way only
-        if (
-            line.without_password is not None
-            or line.without_writer is not None
-            or line.with_proof is not None
-        ):
-            proven_line = line_readings.without_proof(context, line)
-            read = proven_line or line_readings.with_password(context, line) or line
+        choice = line_readings.choose(context, line)
         before = context.effects.copy()
         _COMMAND.begin(context.connection)
         try:
-            context.budget.begin(read)
-            answer = self._answer(context, read)
+            context.budget.begin(choice.line)
+            answer = self._answer(context, choice.line)
             reaching = [
                 notification
                 for notification in answer.notifications
@@ -208,18 +201,26 @@ class Executor:
             )
             _COMMAND.undo(context.connection)
             context.take_back(before)
-            if error.refusal.code != "no-words":  # there may be none because all were left out
-                context.current.left_out.clear()
-            if proven_line is not None and not line_readings.was_meant(context, error, line, read):
-                read, error = line, line_readings.refusal_with_password(context, line)
-            part, echo = refusal_letters.explain(context, read, error)
-            part = refusal_letters.with_working_example(context, part, self._answer_either_way)
-            _COMMAND.undo(context.connection)
-            part = letter_costs.affordable_refusal(context, part)
+            part, echo = self._explain(context, choice, error)
             _COMMAND.end(context.connection)
             return _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
         _COMMAND.end(context.connection)
-        return _Attempt(answer, read.echo, is_done=True)
+        return _Attempt(answer, choice.line.echo, is_done=True)
+
+    def _explain(
+        self, context: CommandContext, choice: line_readings.Choice, error: PlayerError
+    ) -> tuple[Part, str]:
+        """Return the letter about a refused line, and the line as it may be repeated.
+
+        To see whether the example of the letter works, it is carried out and undone.
+        """
+        if error.refusal.code != "no-words":  # there may be none because all were left out
+            context.current.left_out.clear()
+        read, refusal = line_readings.refused_reading(context, choice, error)
+        part, echo = refusal_letters.explain(context, read, refusal)
+        part = refusal_letters.with_working_example(context, part, self._answer_either_way)
+        _COMMAND.undo(context.connection)
+        return letter_costs.affordable_refusal(context, part), echo
 
     def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""
