@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -15,7 +17,8 @@ from pbmserv.commands.table.model import Secret
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.accounts import waiting_challenges
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import must_not_flood
 from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -23,7 +26,7 @@ from pbmserv.service.core.refusals import too_many_passwords
 from pbmserv.store.accounts import address_changes, players, preferences, signups
 from pbmserv.store.accounts.address_changes import AddressChange
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.accounts.signups import PendingSignup
+from pbmserv.store.accounts.signups import PendingSignup, WaitingChallenge
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, inbox
 from pbmserv.store.tables.accounts import PlayerState
@@ -36,6 +39,23 @@ UNCONFIRMED_DAYS = 7
 
 BOARDS = 60
 """Most boards that are sent again to a new address."""
+
+NO_WORDS: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A confirmed signup.
+
+    Attributes:
+        welcome: the letter to the player.
+        letters: after the first address of a signup the letters that ask the others, and those of
+            the challenge that waited.
+    """
+
+    player: Player
+    welcome: Part
+    letters: tuple[Notification, ...]
 
 
 def signup(context: CommandContext, command: Signup) -> Answer:
@@ -53,21 +73,18 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     first = sender if sender in addresses else addresses[0]
     must_not_flood(context, (first,))
     hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
-    numbers = {
-        address: signups.add(
-            context.connection, command.userid, hashed, address.lower(), batch, context.now
-        )
-        for address in (first, *(other for other in addresses if other != first))
-    }
-    notifications = (_question(first, command.userid, numbers[first]),)
+    question = _ask_to_confirm(context, command.userid, hashed, first, batch)
+    others = [address for address in dict.fromkeys(addresses) if address != first]
+    for address in others:
+        signups.add(context.connection, command.userid, hashed, address.lower(), batch, context.now)
     if addresses == (sender,):
-        return Answer((), notifications)
+        return Answer((), (question,))
     words = {
         "userid": command.userid,
         "address": "" if context.may_be_forged([None]) else first,
-        "others": len(numbers) - 1,
+        "others": len(others),
     }
-    return Answer((Part("signup-sent", words),), notifications)
+    return Answer((Part("signup-sent", words),), (question,))
 
 
 def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer:
@@ -82,22 +99,40 @@ def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer
         raise Refused("signup-address")
     _must_be_possible(context, userid)
     must_not_flood(context, (read,))
-    batch = secrets.token_hex(8)
-    signup_id = signups.add(context.connection, userid, "", read.lower(), batch, context.now)
-    return Answer((), (_question(read, userid, signup_id),))
+    return Answer((), (_ask_to_confirm(context, userid, "", read, secrets.token_hex(8)),))
 
 
 def ask_to_join(context: CommandContext) -> Part:
     """Return the letter for a stranger, to which a yes signs up, without a password.
 
-    It takes the place of an answer, whose number is limited already.
+    It takes the place of an answer, whose number is limited already. A challenge of the mail waits
+    for the yes.
     """
     address = context.actor.address.lower()
     userid = free_userid(context, "", address)
-    batch = secrets.token_hex(8)
-    signup_id = signups.add(context.connection, userid, "", address, batch, context.now)
+    challenge = waiting_challenges.keep(context) or _waiting_challenge(context, address)
+    signup_id = signups.add(
+        context.connection, userid, "", address, secrets.token_hex(8), context.now, challenge
+    )
     words = {"userid": userid, "signup": signup_id, "example": signup_example(context)}
-    return Part("stranger", words)
+    return Part("stranger", words | waiting_challenges.words_of(context, challenge))
+
+
+def _ask_to_confirm(
+    context: CommandContext, userid: str, hashed: str, address: str, batch: str
+) -> Notification:
+    """Store the request of an address for a userid; return the letter that asks for a yes."""
+    challenge = _waiting_challenge(context, address.lower())
+    signup_id = signups.add(
+        context.connection, userid, hashed, address.lower(), batch, context.now, challenge
+    )
+    return _question(address, userid, signup_id, waiting_challenges.words_of(context, challenge))
+
+
+def _waiting_challenge(context: CommandContext, address: str) -> WaitingChallenge | None:
+    """Return the challenge that an earlier letter to this address has named."""
+    since = context.now - timedelta(days=UNCONFIRMED_DAYS)
+    return signups.challenge_of(context.connection, address, since)
 
 
 def _must_be_possible(context: CommandContext, userid: str) -> None:
@@ -122,13 +157,19 @@ def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequen
         request = signups.by_id(context.connection, signup_id)
         assert request is not None
         player = _activate(context.connection, request, context.now)
-        notifications.append(Notification(address, player.id, welcome(player)))
+        notifications.append(Notification(address, player.id, _welcome(player)))
     return Answer((), tuple(notifications))
 
 
-def _question(address: str, userid: str, signup_id: int) -> Notification:
-    """Return the letter that asks the owner of an address whether to sign up."""
-    words = {"userid": userid, "signup": signup_id, "days": UNCONFIRMED_DAYS}
+def _question(
+    address: str, userid: str, signup_id: int, more: Mapping[str, Any] = NO_WORDS
+) -> Notification:
+    """Return the letter that asks the owner of an address whether to sign up.
+
+    Args:
+        more: words about a waiting challenge.
+    """
+    words = {"userid": userid, "signup": signup_id, "days": UNCONFIRMED_DAYS, **more}
     return Notification(address, None, Part("confirm", words))
 
 
@@ -138,38 +179,41 @@ def waits(request: PendingSignup, now: datetime) -> bool:
     return request.player_id is not None or not late
 
 
-def confirm(
-    services: Services, connection: Connection, signup_id: int, now: datetime
-) -> tuple[Player, tuple[Notification, ...]]:
-    """Activate an address; doing so twice changes nothing.
-
-    Returns:
-        The player, and after the first address of a signup the letters that ask the others.
+def confirm(context: CommandContext, signup_id: int) -> Confirmed:
+    """Activate an address, and issue the challenge that waits for it; doing so twice changes
+    nothing.
 
     Raises:
         Refused: the signup is unknown or too old, or another player got the userid first.
     """
-    request = signups.by_id(connection, signup_id)
-    if request is None or not waits(request, now):
+    request = signups.by_id(context.connection, signup_id)
+    if request is None or not waits(request, context.now):
         raise Refused("confirm-unknown")
-    is_first = request.player_id is None and not signups.batch_owner(connection, request.batch)
-    player = _activate(connection, request, now)
-    return player, _other_questions(services, connection, request, now) if is_first else ()
+    is_first = request.player_id is None and not signups.batch_owner(
+        context.connection, request.batch
+    )
+    player = _activate(context.connection, request, context.now)
+    challenge = request.challenge if request.player_id is None else None
+    welcome = _welcome(player, waiting_challenges.words_of(context, challenge))
+    letters = _other_questions(context, request) if is_first else ()
+    if challenge is not None:
+        signups.forget_challenge(context.connection, request.address)
+        letters += waiting_challenges.issue(context, player, challenge)
+    return Confirmed(player, welcome, letters)
 
 
-def _other_questions(
-    services: Services, connection: Connection, confirmed: PendingSignup, now: datetime
-) -> tuple[Notification, ...]:
+def _other_questions(context: CommandContext, confirmed: PendingSignup) -> tuple[Notification, ...]:
     """Return the questions to the other addresses of a signup after one has answered."""
-    source = Source("", confirmed.address)
+    source, traffic = Source("", confirmed.address), context.services.traffic
     asked_requests = []
-    for request in signups.of_batch(connection, confirmed.batch):
+    for request in signups.of_batch(context.connection, confirmed.batch):
         address = [request.address]
-        if services.traffic.count_questions(address, source):
+        if traffic.count_questions(address, source):
             continue
-        if not services.traffic.count_letters_to_strangers(address, source):
+        if not traffic.count_letters_to_strangers(address, source):
             asked_requests.append(request)
-    signups.note_questions(connection, [request.id for request in asked_requests], now)
+    numbers = [request.id for request in asked_requests]
+    signups.note_questions(context.connection, numbers, context.now)
     return tuple(
         _question(request.address, request.userid, request.id) for request in asked_requests
     )
@@ -177,10 +221,9 @@ def _other_questions(
 
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Confirm a signup by a reply to its question."""
-    services, connection = context.services, context.connection
-    player, questions = confirm(services, connection, reply_address.about, context.now)
-    context.current.player = player
-    return Answer((welcome(player),), questions)
+    confirmed = confirm(context, reply_address.about)
+    context.current.player = confirmed.player
+    return Answer((confirmed.welcome,), confirmed.letters)
 
 
 def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -253,9 +296,14 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     return Answer((Part("reset-sent", {"userid": userid}),), notifications)
 
 
-def welcome(player: Player) -> Part:
-    """Return the letter that greets a new player and says what to do next."""
-    return Part("welcome", {"userid": player.userid, "has_password": bool(player.password_hash)})
+def _welcome(player: Player, more: Mapping[str, Any] = NO_WORDS) -> Part:
+    """Return the letter that greets a new player and says what to do next.
+
+    Args:
+        more: words about the challenge that the signup issues.
+    """
+    words = {"userid": player.userid, "has_password": bool(player.password_hash), **more}
+    return Part("welcome", words)
 
 
 def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:

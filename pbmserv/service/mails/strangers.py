@@ -18,6 +18,9 @@ _LOST = frozenset(
 )  # fmt: skip
 """Refusals of lines by which a newcomer can be recognised."""
 
+_LOST_IN_CHALLENGE = frozenset(("no-such-player", "invite-unproven"))
+"""Refusals of challenges by which a newcomer can be recognised."""
+
 _OPEN = frozenset(("signup", "forgot", "whoami", "list"))
 """Commands that a stranger may have every reason to write; their refusals say what is wrong."""
 
@@ -47,5 +50,5 @@ def _is_lost(result: CommandResult) -> bool:
     if not _OPEN.isdisjoint(words):
         return False
     begins = not {"challenge", "solo"}.isdisjoint(words)
-    lost = _LOST | {"no-such-player"} if begins else _LOST
+    lost = _LOST | _LOST_IN_CHALLENGE if begins else _LOST
     return result.status == "refused" and lost.issuperset(refusal["code"] for refusal in refused)
