@@ -70,8 +70,8 @@ from pbmserv.commands.table.playing import (
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
 from pbmserv.service.accounts import absences, account, leaving, messages, preferences
 from pbmserv.service.boards import (
+    challenges,
     followers,
-    invitations,
     moves,
     notes,
     opponents,
@@ -80,6 +80,7 @@ from pbmserv.service.boards import (
     queued_moves,
     records,
     reports,
+    seeking,
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
@@ -103,13 +104,13 @@ HANDLERS: Handlers = {
     Export: leaving.export,
     SignOff: leaving.sign_off,
     Delete: leaving.delete,
-    Challenge: invitations.challenge,
+    Challenge: challenges.challenge,
     Replay: races.replay,
     Daily: daily_box.daily,
     Accept: moves.accept,
     Reject: moves.reject,
-    Seek: invitations.seek,
-    Rematch: invitations.rematch,
+    Seek: seeking.seek,
+    Rematch: challenges.rematch,
     MakeMove: moves.make_move,
     Resign: moves.resign,
     Give: silent_opponents.give,

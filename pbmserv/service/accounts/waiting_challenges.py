@@ -16,7 +16,7 @@ from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.boards import invitations
+from pbmserv.service.boards import challenges
 from pbmserv.service.boards.proposals import read_options
 from pbmserv.service.core.context import CommandContext, CurrentCommand, Proofs
 from pbmserv.service.core.lookup import known_game
@@ -124,7 +124,7 @@ def issue(
     effects = context.effects.copy()
     _ISSUE.begin(context.connection)
     try:
-        answer = invitations.challenge(own_context, command)
+        answer = challenges.challenge(own_context, command)
     except PlayerError as error:
         _ISSUE.undo(context.connection)
         context.take_back(effects)

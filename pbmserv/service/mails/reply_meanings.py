@@ -17,7 +17,7 @@ from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import absences, account, leaving, messages, preferences
-from pbmserv.service.boards import followers, friends, moves, proposals, queued_moves
+from pbmserv.service.boards import followers, mail_invitations, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest
@@ -32,13 +32,13 @@ _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] 
     Purpose.MESSAGE: messages.message_by_reply,
     Purpose.TEAM: team_commands.chat_by_reply,
     Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
-    Purpose.UNINVITED: friends.never,
+    Purpose.UNINVITED: mail_invitations.never,
 }
 """Addresses at which a mail without commands has one meaning as a whole."""
 
 _BY_WORDS: Mapping[Purpose, Callable[[CommandContext, object, ReplyAddress], Answer | None]] = {
     Purpose.AWAY: lambda context, command, _: absences.answer_if_away(context, command),
-    Purpose.INVITED: friends.answered,
+    Purpose.INVITED: mail_invitations.answer,
 }
 """Addresses at which the words of a mail decide whether it answers the question."""
 

@@ -14,7 +14,7 @@ from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
 from pbmserv.service.accounts import account, preferences
-from pbmserv.service.boards import bot_turns, friends
+from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
@@ -58,7 +58,7 @@ class Forms:
         context = CommandContext(self._services, connection, holder_of(reply_address), now)
         try:
             if reply_address.purpose is Purpose.UNINVITED:
-                notifications = friends.never(context, reply_address).notifications
+                notifications = mail_invitations.never(context, reply_address).notifications
             else:
                 notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
         except PlayerError:
