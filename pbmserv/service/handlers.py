@@ -68,7 +68,15 @@ from pbmserv.commands.table.playing import (
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
-from pbmserv.service.accounts import absences, account, leaving, messages, preferences
+from pbmserv.service.accounts import (
+    absences,
+    leaving,
+    messages,
+    new_addresses,
+    new_passwords,
+    preferences,
+    signing_up,
+)
 from pbmserv.service.boards import (
     challenges,
     followers,
@@ -93,10 +101,10 @@ HANDLERS: Handlers = {
     ReplyMove: moves.reply_move,
     Help: queries.help_on,
     ListGames: queries.list_games,
-    Signup: account.signup,
-    ChangePassword: account.change_password,
-    ChangeAddress: account.change_address,
-    Forgot: account.forgot,
+    Signup: signing_up.signup,
+    ChangePassword: new_passwords.change_password,
+    ChangeAddress: new_addresses.change_address,
+    Forgot: new_passwords.forgot,
     WhoAmI: leaving.whoami,
     Prefs: preferences.prefs,
     Away: absences.away,

@@ -16,7 +16,14 @@ from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
-from pbmserv.service.accounts import absences, account, leaving, messages, preferences
+from pbmserv.service.accounts import (
+    absences,
+    leaving,
+    messages,
+    new_addresses,
+    preferences,
+    signing_up,
+)
 from pbmserv.service.boards import followers, mail_invitations, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
@@ -43,10 +50,10 @@ _BY_WORDS: Mapping[Purpose, Callable[[CommandContext, object, ReplyAddress], Ans
 """Addresses at which the words of a mail decide whether it answers the question."""
 
 _ANSWERS: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
-    (Purpose.ADDRESS, Yes): account.confirm_address,
-    (Purpose.ADDRESS, ReplyMove): account.confirm_address,
-    (Purpose.ADDRESS, Reject): account.refuse_address,
-    (Purpose.KEEP_ADDRESS, Reject): account.keep_address,
+    (Purpose.ADDRESS, Yes): new_addresses.confirm_address,
+    (Purpose.ADDRESS, ReplyMove): new_addresses.confirm_address,
+    (Purpose.ADDRESS, Reject): new_addresses.refuse_address,
+    (Purpose.KEEP_ADDRESS, Reject): new_addresses.keep_address,
     (Purpose.SIGNOFF, Yes): leaving.signed_off,
     (Purpose.DELETE, Yes): leaving.deleted,
     (Purpose.BEGIN, Yes): proposals.begin_confirmed,
@@ -119,14 +126,14 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case purpose if purpose in _WHOLE_MAIL and _is_no_command(purpose, line):
             return _WHOLE_MAIL[purpose](context, reply_address)
         case Purpose.CONFIRM if isinstance(command, Reject):
-            return account.refuse_signup(context, reply_address)
+            return signing_up.refuse_signup(context, reply_address)
         case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN | Purpose.TEAM_INVITED if (
             _is_unclear(context, reply_address, command)
         ):
             part = command.lines[0] if isinstance(command, ReplyMove) else ""
             raise Refused("confirm-how", part=part)
         case Purpose.CONFIRM if isinstance(command, Yes | ReplyMove):
-            return account.confirm_by_reply(context, reply_address)
+            return signing_up.confirm_by_reply(context, reply_address)
         case Purpose.RESET if isinstance(command, ReplyMove | Yes):
             context.current.echo_hidden = True  # the line may be just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")

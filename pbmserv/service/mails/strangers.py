@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pbmserv.commands.grammar.line import EMPTY
-from pbmserv.service.accounts import account
+from pbmserv.service.accounts import signing_up
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.mails.answers import CommandResult
@@ -34,7 +34,7 @@ def greet_if_lost(context: CommandContext, results: list[CommandResult]) -> list
     if not all(map(_is_lost, results)) or players.is_address(context.connection, sender):
         return results
     is_closed = context.services.signup == "closed"
-    part = Part("stranger-refused", {}) if is_closed else account.ask_to_join(context)
+    part = Part("stranger-refused", {}) if is_closed else signing_up.ask_to_join(context)
     return [replace(results[0], parts=(part,), stopped=None)]
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
-from pbmserv.service.accounts import account, preferences
+from pbmserv.service.accounts import preferences, signing_up
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext, Services
@@ -72,7 +72,7 @@ class Forms:
         context = CommandContext(self._services, connection, VISITOR, now)
         before = signups.by_id(connection, values["signup"])
         try:
-            confirmed = account.confirm(context, values["signup"])
+            confirmed = signing_up.confirm(context, values["signup"])
         except PlayerError:
             return NOTHING, False
         if before is not None and before.player_id is not None:
@@ -100,7 +100,7 @@ def _sign_up(
     actor = replace(VISITOR, source=Source(str(values["network"]), ""))
     context = CommandContext(services, connection, actor, now)
     try:
-        answer = account.signup_by_page(context, userid, address)
+        answer = signing_up.signup_by_page(context, userid, address)
     except PlayerError as error:
         return NOTHING, asdict(error.refusal)
     return Done({}, queue_letters(context, answer.notifications)), None
