@@ -271,6 +271,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     notifications = news(context, team, "left", player=player.userid)
     if team.captain_id == player.id:
         notifications = appoint(context, team, "left")
+        team = teams.load(context.connection, team.id) or team
     notifications += team_events.follow_order(context, team)
     if not teams.members(context.connection, team.id):
         teams.disband(context.connection, team.id)
@@ -422,7 +423,7 @@ def _entered(
     if most and entered > most:
         raise Refused("event-full", part=str(event.id), most=most, example="events")
     ids = [member.player_id for member in lineup]
-    events.set_lineup(context.connection, event.id, team.id, ids, context.now)
+    team_events.set_lineup(context, event, team, ids)
     if entered == most:
         course.begin_now(context, event)
     about = {
@@ -492,7 +493,7 @@ def withdraw_from(
 
 
 def _withdrawn(context: CommandContext, player: Player, team: Team, event: Event) -> Answer:
-    events.set_lineup(context.connection, event.id, team.id, [], context.now)
+    team_events.set_lineup(context, event, team, [])
     name = letters.facts(context, event)["name"]
     notifications = news(context, team, "withdrawn", without=player.id, event_name=name)
     answer = _answer(context, team, "withdrawn", event_name=name)
