@@ -94,7 +94,7 @@ def complete_lineups(
     """
     notifications: list[Notification] = []
     entries = events.entries_of(context.connection, event.id)
-    for team_id in {entry.team_id for entry in entries if entry.team_id is not None}:
+    for team_id in sorted({entry.team_id for entry in entries if entry.team_id is not None}):
         team = teams.lock(context.connection, team_id)
         if team is None:
             continue
