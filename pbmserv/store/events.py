@@ -714,6 +714,14 @@ def event_of_board(connection: Connection, board_id: int) -> int | None:
     return event_id
 
 
+def end_of(connection: Connection, event_id: int) -> datetime | None:
+    """Return the end of the present round of an event."""
+    ends_at: datetime | None = connection.execute(
+        select(events.c.ends_at).where(events.c.id == event_id)
+    ).scalar()
+    return ends_at
+
+
 def sections_with_games(
     connection: Connection, event_id: int, round_number: int | None = None
 ) -> set[int]:
