@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
+from dns_zone import Zone
 from headers import written
 from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
 from sqlalchemy import Row, bindparam, select, text, update
-from zone import Zone
 
 from pbmserv.config.settings import Settings, load
 from pbmserv.mail.dns import Resolver

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
 from heaps import HEAPS, show_heaps
 from indoors import Indoors, address_of, indoors
 from seating import HIDINGS
@@ -59,7 +59,9 @@ def begin(house: Indoors) -> None:
 
 def stop(house: Indoors, number: int) -> None:
     """Note one of the two stops after which the game is stopped."""
-    stops = [Stop(f"stop {number}", "heaps", house.server.clock.now(), "play", "wild.py, line 3")]
+    stops = [
+        Stop(f"stop {number}", "heaps", house.server.clock.now(), "play", "bad_plugin.py, line 3")
+    ]
     house.server.play_stage.note_stops(stops)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from processes import Process, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import select, text
-from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.config.settings import load

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dividing import divide
+from distributed_tables import divide
 from indoors import Indoors, address_of, indoors
 from one_node import reason_to_ask_others
 from running import Letter

@@ -22,7 +22,7 @@ from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.accounts import absences
-from pbmserv.service.boards import friends
+from pbmserv.service.boards import mail_invitations
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
@@ -204,7 +204,7 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
     )
     address = letter.recipient.lower()
     if letter.letter == "invitation":
-        return list(friends.returned(context, letter))
+        return list(mail_invitations.tell_inviter(context, letter))
     if failure.verdict is Verdict.REFUSED or not _is_theirs(context, letter, address):
         return []
     standings = bounces.standings(context.connection, [address])

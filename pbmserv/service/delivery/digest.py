@@ -181,7 +181,7 @@ def _words(
     }
 
 
-SEVERAL = frozenset({"tray", "reminders", "event-begins"})
+SEVERAL = frozenset({"tray", "reminders", "event-begins", "event-ends"})
 """Letters about several boards, which are named in their words."""
 
 

@@ -17,8 +17,15 @@ from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
-from pbmserv.service.accounts import absences, account, leaving, messages, preferences
-from pbmserv.service.boards import followers, friends, moves, proposals, queued_moves
+from pbmserv.service.accounts import (
+    absences,
+    leaving,
+    messages,
+    new_addresses,
+    preferences,
+    signing_up,
+)
+from pbmserv.service.boards import followers, mail_invitations, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest_replies
@@ -33,7 +40,7 @@ _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] 
     Purpose.MESSAGE: messages.message_by_reply,
     Purpose.TEAM: team_commands.chat_by_reply,
     Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
-    Purpose.UNINVITED: friends.never,
+    Purpose.UNINVITED: mail_invitations.never,
 }
 """Addresses at which a mail without commands has one meaning as a whole."""
 
@@ -61,10 +68,10 @@ class _Question:
 
 
 _QUESTIONS: Mapping[Purpose, _Question] = {
-    Purpose.CONFIRM: _Question(account.confirm_by_reply, account.refuse_signup),
-    Purpose.ADDRESS: _Question(account.confirm_address, account.refuse_address),
+    Purpose.CONFIRM: _Question(signing_up.confirm_by_reply, signing_up.refuse_signup),
+    Purpose.ADDRESS: _Question(new_addresses.confirm_address, new_addresses.refuse_address),
     Purpose.KEEP_ADDRESS: _Question(
-        None, account.keep_address, how="keep-address-how", example="reject"
+        None, new_addresses.keep_address, how="keep-address-how", example="reject"
     ),
     Purpose.BEGIN: _Question(
         proposals.begin_confirmed, proposals.drop_unconfirmed, takes_no_in_words=True
@@ -145,7 +152,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.AWAY:
             return absences.answer_if_away(context, command)
         case Purpose.INVITED:
-            return friends.answered(context, command, reply_address)
+            return mail_invitations.answer(context, command, reply_address)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
         case Purpose.TRAY if digest_replies.names_no_board(command) or isinstance(command, Yes):
