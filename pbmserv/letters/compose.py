@@ -34,7 +34,8 @@ from pbmserv.letters.replies import answer_to, page_link, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
 from pbmserv.letters.template_values import TemplateValues
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import OF_BOARDS, MailDomain
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import OF_BOARDS
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results

@@ -15,7 +15,8 @@ from pbmserv.letters.rendering import Links
 from pbmserv.letters.replies import Mailto
 from pbmserv.letters.shortening import Reader
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.views.board import FORESEEN, BoardScene, foreseen
 from pbmserv.views.reader import ShownBoard
