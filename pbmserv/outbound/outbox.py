@@ -11,7 +11,7 @@ from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring.vitals import Watch
-from pbmserv.outbound.claims import LEASE, OutboxRows
+from pbmserv.outbound.claims import LEASE, Claim, OutboxRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Result
@@ -61,8 +61,9 @@ class Outbox:
         avoiding: Collection[str] = (),
         since: datetime | None = None,
     ) -> list[QueuedLetter]:
-        """Claim due letters, see `OutboxRows.claim`."""
-        return self._rows.claim(self._by, most, in_hand, avoiding, since)
+        """Claim due letters, see `Claim`."""
+        claim = Claim(self._by, most, tuple(in_hand), tuple(sorted(avoiding)), since)
+        return self._rows.claim(claim)
 
     def settle(self, results: Sequence[Result]) -> None:
         """Store the results of claimed letters, see `OutboxRows.settle`."""

@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.results import Result
 from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
@@ -86,11 +87,7 @@ class ProbeWrite(Request[None]):
 class ClaimLetters(Request[list[QueuedLetter]]):
     """See `OutboxRows.claim`."""
 
-    by: str
-    most: int
-    in_hand: tuple[int, ...]
-    avoiding: tuple[str, ...]
-    since: datetime | None
+    claim: Claim
 
 
 @dataclass(frozen=True, slots=True)

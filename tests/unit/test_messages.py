@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pbmserv.engine.types import Move, Seat
 from pbmserv.monitoring.vitals import Vital
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
@@ -113,8 +114,8 @@ STATE = StageState(
 EXCHANGES: list[tuple[Request[Any], Any]] = [
     (AskState(), STATE),
     (ProbeWrite(), None),
-    (ClaimLetters("here", 100, (1, 2), ("x.example",), NOW), LETTERS),
-    (ClaimLetters("here", 100, (), (), None), []),
+    (ClaimLetters(Claim("here", 100, (1, 2), ("x.example",), NOW)), LETTERS),
+    (ClaimLetters(Claim("here", 100)), []),
     (KeepLetters({1: b"\x00\xff\n", 2: b""}), None),
     (RenewLetters((1, 2), NOW), None),
     (SettleLetters(RESULTS), None),
