@@ -20,8 +20,9 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import MoveError, OptionError, Refused
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import log_ply, must_have_room
-from pbmserv.service.boards.proposals import Proposal, invite, read_options
+from pbmserv.service.boards.proposals import Proposal, invite
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game

@@ -17,7 +17,7 @@ from pbmserv.engine.clocks import EVENT_CLOCK, Terms
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
-from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.events.groups import Entrant, in_order, split
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import Contestant, Line, standings
