@@ -20,7 +20,7 @@ from pbmserv.service.core.flood_limits import must_not_reach_too_many
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.core.lookup import refused_for
 from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Idle, Reply
@@ -188,20 +188,7 @@ class Executor:
         before = context.effects.copy()
         _COMMAND.begin(context.connection)
         try:
-            context.budget.begin(read)
-            answer = self._answer(context, read)
-            reaching = [
-                notification
-                for notification in answer.notifications
-                if kind_of(notification.part.letter).reaches_others
-            ]
-            if reaching:
-                must_not_reach_too_many(context, reaching)
-            # `moved` names the boards with a new move; most of them have no queued moves.
-            moved = context.current.moved
-            if not moved or any(moved.values()):
-                answer = queued_moves.go_on(context, answer)
-            letter_costs.charge(context, answer.parts, answer.notifications)
+            attempt = _Attempt(self._affordable_answer(context, read), read.echo, is_done=True)
         except PlayerError as error:
             tried_move = refusal_letters.refuses_move(error) and bool(
                 context.proofs.counted or context.known_writers()
@@ -212,14 +199,44 @@ class Executor:
                 context.current.left_out.clear()
             if proven_line is not None and not line_readings.was_meant(context, error, line, read):
                 read, error = line, line_readings.refusal_with_password(context, line)
-            part, echo = refusal_letters.explain(context, read, error)
-            part = refusal_letters.with_working_example(context, part, self._answer_either_way)
-            _COMMAND.undo(context.connection)
-            part = letter_costs.affordable_refusal(context, part)
-            _COMMAND.end(context.connection)
-            return _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
+            part, echo = self._explanation(context, read, error)
+            attempt = _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
         _COMMAND.end(context.connection)
-        return _Attempt(answer, read.echo, is_done=True)
+        return attempt
+
+    def _affordable_answer(self, context: CommandContext, line: Line) -> Answer:
+        """Carry out a line and the queued moves that it sets off.
+
+        Raises:
+            PlayerError: it is refused, or exceeds a limit.
+        """
+        context.budget.begin(line)
+        answer = self._answer(context, line)
+        reaching = [
+            notification
+            for notification in answer.notifications
+            if kind_of(notification.part.letter).reaches_others
+        ]
+        if reaching:
+            must_not_reach_too_many(context, reaching)
+        # `moved` names the boards with a new move; most of them have no queued moves.
+        moved = context.current.moved
+        if not moved or any(moved.values()):
+            answer = queued_moves.go_on(context, answer)
+        letter_costs.charge(context, answer.parts, answer.notifications)
+        return answer
+
+    def _explanation(
+        self, context: CommandContext, line: Line, error: PlayerError
+    ) -> tuple[Part, str]:
+        """Return the letter about a refused line, and the line as it may be repeated.
+
+        The letter's example is tried, and undone.
+        """
+        part, echo = refusal_letters.explain(context, line, error)
+        part = refusal_letters.with_working_example(context, part, self._answer_either_way)
+        _COMMAND.undo(context.connection)
+        return letter_costs.affordable_refusal(context, part), echo
 
     def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""
