@@ -46,18 +46,16 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A request for due letters.
+    """A sender's request for due letters.
 
     Attributes:
-        by: name of the sending process, unique for its lifetime.
         most: largest number of letters.
-        in_hand: letters that *by* has in hand. Others claimed in its name become due again: a dead
-            predecessor had them, or the answer to an earlier claim was lost.
+        in_hand: letters that the sender has in hand. Others claimed in its name become due again:
+            a dead predecessor had them, or the answer to an earlier claim was lost.
         avoiding: recipient domains (lower case) whose letters are skipped.
         since: skip letters that were due earlier; all of them are to these domains.
     """
 
-    by: str
     most: int
     in_hand: tuple[int, ...] = ()
     avoiding: tuple[str, ...] = ()
@@ -70,10 +68,13 @@ class OutboxRows(Protocol):
     Each method commits.
     """
 
-    def claim(self, claim: Claim) -> list[QueuedLetter]:
+    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
         """Lease due letters to a sender, in the order in which they should be made.
 
         A letter whose lease ends before it is renewed or settled becomes due again.
+
+        Args:
+            by: name of the sending process, unique for its lifetime.
         """
         ...
 
@@ -113,11 +114,11 @@ class WrittenRows:
         self._clock = clock
         self._refused = refused
 
-    def claim(self, claim: Claim) -> list[QueuedLetter]:
+    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
         now = self._clock.now()
         job = partial(
             outbox.claim,
-            by=claim.by,
+            by=by,
             in_hand=claim.in_hand,
             now=now,
             until=now + LEASE,
@@ -127,8 +128,8 @@ class WrittenRows:
         rows = list[QueuedLetter]()
         for share in random.sample(self._shares, len(self._shares)):
             if claim.most > len(rows):
-                of_share = partial(job, most=claim.most - len(rows), share=share)
-                rows += self._writer.submit(of_share).result()
+                claim_share = partial(job, most=claim.most - len(rows), share=share)
+                rows += self._writer.submit(claim_share).result()
         return _others_first(rows)
 
     def keep(self, packed: Mapping[int, bytes]) -> None:

@@ -54,16 +54,9 @@ class Outbox:
         self._clock = clock
         self._watch = watch
 
-    def claim(
-        self,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
-        """Claim due letters, see `Claim`."""
-        claim = Claim(self._by, most, tuple(in_hand), tuple(sorted(avoiding)), since)
-        return self._rows.claim(claim)
+    def claim(self, claim: Claim) -> list[QueuedLetter]:
+        """Claim due letters, see `OutboxRows.claim`."""
+        return self._rows.claim(self._by, claim)
 
     def settle(self, results: Sequence[Result]) -> None:
         """Store the results of claimed letters, see `OutboxRows.settle`."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
@@ -87,6 +87,7 @@ class ProbeWrite(Request[None]):
 class ClaimLetters(Request[list[QueuedLetter]]):
     """See `OutboxRows.claim`."""
 
+    by: str
     claim: Claim
 
 
@@ -153,7 +154,7 @@ class CarryOutOrder(Request[str]):
     """Asks for an order of an operator; the answer is a sentence for the operator."""
 
     by: Signature
-    order: Annotated[Order, Field(discriminator="name")]
+    order: Order
 
 
 @dataclass(frozen=True, slots=True)

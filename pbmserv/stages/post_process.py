@@ -161,8 +161,8 @@ class OutboxOfPlay:
     def __init__(self, play: Asking) -> None:
         self._play = play
 
-    def claim(self, claim: Claim) -> list[QueuedLetter]:
-        return self._play.ask(ClaimLetters(claim))
+    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
+        return self._play.ask(ClaimLetters(by, claim))
 
     def keep(self, packed: Mapping[int, bytes]) -> None:
         self._play.ask(KeepLetters(packed))

@@ -9,8 +9,8 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from asking_pages import asked, site_of
-from breaking import a_fault
+from asgi_client import asked, site_of
+from failing_handlers import a_fault
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError

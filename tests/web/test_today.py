@@ -13,11 +13,11 @@ from typing import Any, cast
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
-from asking_pages import asked
+from asgi_client import asked
+from browser_tab import Tab
 from heaps import HEAPS
 from hypothesis import given
 from hypothesis import strategies as st
-from pressing import Tab
 from running import start
 from starlette.applications import Starlette
 
