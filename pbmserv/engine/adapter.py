@@ -13,15 +13,18 @@ from typing import Any
 
 from pbmserv.engine.board_drawing import board_drawing
 from pbmserv.engine.board_facts import GameBoard, grids_of, things_of
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.table import (
     ACCEPT,
     DRAW,
+    DUPLICATE_OPTION,
     REJECT,
     SWAP,
     TAKE_BACK,
     CountedRng,
     Keeper,
     Table,
+    rng_for,
 )
 from pbmserv.engine.types import (
     BOT_USERIDS,
@@ -306,6 +309,18 @@ class AdaptedGame:
         first, second, third = [listed[n] for n in places] if listed else ["MOVE"] * 3
         return first, second, third
 
+    @cached_property
+    def has_chance(self) -> bool:
+        """Whether the game has dice or deals, with its usual options."""
+        rng = CountedRng(Rng(b"sample" * 4, 0))
+        with suppress(Exception):
+            self.rules.start(self.info.min_seats, self.options((), self.info.min_seats), rng)
+        return self.rules.chance or rng.drawn
+
+    def without_solution(self, step: Step[Table]) -> Step[Table]:
+        """Return the last step of a board without the hidden facts that its end reveals."""
+        return replace(step, state=replace(step.state, outcome=None, due=()))
+
     def _random_move(self, state: Any, seat: int, rng: Any) -> str:
         move: str = rng.choice(list(self.rules.moves(state, seat)))
         return move
@@ -317,12 +332,16 @@ class AdaptedGame:
         values = {option.name: option.default for option in self._options}
         options_by_name = {option.name.casefold(): option for option in self._options}
         for word in words:
+            if word == DUPLICATE and self.has_chance:
+                continue
             name, sign, text = word.removeprefix("-").partition("=")
             option = options_by_name.get(name.casefold())
             if option is None or not word.startswith("-"):
                 raise self._refused_option("no-option", word, options=self._forms())
             values[option.name] = self._value(option, word, text if sign else None)
-        return Settings((option.name, values[option.name]) for option in self._options)
+        chosen = [(option.name, values[option.name]) for option in self._options]
+        is_duplicate = DUPLICATE in words
+        return Settings([*chosen, DUPLICATE_OPTION] if is_duplicate else chosen)
 
     def _value(self, option: Option, word: str, text: str | None) -> Any:
         if set(option.values) == {False, True}:
@@ -345,12 +364,13 @@ class AdaptedGame:
     def describe(self, options: Settings) -> tuple[str, ...]:
         """Return the words of all options that differ from their defaults."""
         changed = [option for option in self._options if options[option.name] != option.default]
-        return tuple(
+        words = tuple(
             f"-{option.name}"
             if options[option.name] is True
             else f"-{option.name}={'no' if options[option.name] is False else options[option.name]}"
             for option in changed
         )
+        return (*words, DUPLICATE) if DUPLICATE_OPTION in options.items_in_order else words
 
     def rated(self, options: Settings) -> bool:
         """Whether a board with these options changes ratings."""
@@ -362,8 +382,9 @@ class AdaptedGame:
 
     def setup(self, seats: int, options: Settings, rng: Rng) -> Table:
         """Return the table before the first move."""
-        state = self.rules.start(seats, options, CountedRng(rng))
-        return self._keeper.opened(seats, options.items_in_order, state)
+        counted = rng_for(options.items_in_order, rng, (0, 0))
+        state = self.rules.start(seats, options, counted)
+        return self._keeper.opened(seats, options.items_in_order, state, counted.dealt)
 
     def to_act(self, state: Table) -> frozenset[Seat]:
         """Seats that may use a turn now."""
@@ -385,6 +406,7 @@ class AdaptedGame:
             before=None,
             mover=None,
             final=False,
+            dealt=(0, 0),
         )
         can_ask = (
             seat is not None
@@ -667,7 +689,8 @@ def check_declaration(rules: Game[Any]) -> None:
 def _check_options(name: str, options: Sequence[Option]) -> None:
     names = [option.name for option in options]
     for option in options:
-        if not _OPTION.fullmatch(option.name) or names.count(option.name) > 1:
+        is_own = option.name not in {_UNRATED.name, DUPLICATE_OPTION[0]}
+        if not (_OPTION.fullmatch(option.name) and is_own) or names.count(option.name) > 1:
             raise ValueError(f"{name}.options: {option.name!r} is not a word of its own")
         if option.default not in option.values:
             raise ValueError(f"{name}.options: {option.name} has the default {option.default!r}")
