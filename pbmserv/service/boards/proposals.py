@@ -20,7 +20,7 @@ from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import opening
 from pbmserv.engine.protocol import races
-from pbmserv.engine.record import GameRecord
+from pbmserv.engine.record import DUPLICATE, GameRecord
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, Refusal, Refused, is_form
@@ -163,6 +163,8 @@ def read_options(
         Refused: the game is not for so many players.
         OptionError: an option is unknown or has a wrong value.
     """
+    if DUPLICATE in words:
+        raise Refused("option-duplicate", part=DUPLICATE, example="events")
     if not game.info.is_for(seats) and not races(game):  # a race may have any number
         raise Refused(
             "wrong-seats",

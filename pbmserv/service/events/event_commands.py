@@ -345,7 +345,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     line = f"event create {game.info.key} {kind.word}"
     board_options = kind.board_options(game, written, line)
-    rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
+    rules = replace(kind.rules_for(game), most=most, invited=invited, boxes=boxes)
     held = course.Held(player.id, name, board_options, rules)
     event = course.create(context, kind, game.info.key, until, held=held)
     if kind.team_size > 1:
