@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, Unpack
@@ -350,6 +350,51 @@ def count_owned(connection: Connection, player_id: int) -> int:
         .where(events.c.owner_id == player_id, events.c.status.not_in(OVER))
     ).scalar_one()
     return number
+
+
+def count_invited(connection: Connection, owner_id: int, since: datetime) -> int:
+    """Return the number of invitations to a player's events since a moment that nobody followed."""
+    number: int = connection.execute(
+        select(func.count())
+        .select_from(entries)
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            events.c.owner_id == owner_id,
+            entries.c.status == EntryStatus.INVITED,
+            entries.c.entered_at > since,
+        )
+    ).scalar_one()
+    return number
+
+
+def count_entered(connection: Connection, player_ids: Collection[int]) -> int:
+    """Return the number of events that are not over and that one of some players has entered."""
+    number: int = connection.execute(
+        select(func.count(func.distinct(entries.c.event_id)))
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            entries.c.player_id.in_(player_ids),
+            entries.c.status == EntryStatus.ENTERED,
+            events.c.status.not_in(OVER),
+        )
+    ).scalar_one()
+    return number
+
+
+def count_forfeits(connection: Connection, like: Event, player_id: int, since: datetime) -> int:
+    """Return the losses on time of a player in events of a kind and game that began since a
+    moment."""
+    number: int | None = connection.execute(
+        select(func.sum(entries.c.forfeits))
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            entries.c.player_id == player_id,
+            events.c.kind == like.kind,
+            events.c.game == like.game,
+            events.c.starts_at >= since,
+        )
+    ).scalar()
+    return int(number or 0)
 
 
 # -- entries -----------------------------------------------------------------------------------

@@ -140,11 +140,34 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
         waiting, notifications = team_events.complete_lineups(context, event)
     if len(waiting) < Rules.of(event).least * kind.team_size:
         return [*notifications, *_wait_or_cancel(context, event, waiting)]
-    following_start = kind.following_start(event.starts_at)
-    if following_start is not None:
-        create(context, kind, event.game, following_start)
+    plan_following(context, event)
     events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
     return notifications
+
+
+def plan_following(context: CommandContext, event: Event) -> None:
+    """Create the event that follows one that is about to start.
+
+    If it is there already, since the first one was postponed, it does not start too early.
+    """
+    kind = kind_of(event)
+    following_start = kind.following_start(event.starts_at)
+    if following_start is None or event.is_own:
+        return
+    number = event.number + 1
+    following = events.of_number(context.connection, event.kind, event.game, number)
+    if following is None:
+        create(context, kind, event.game, following_start)
+    elif following.status == EventStatus.OPEN and following.starts_at < following_start:
+        _move(context, following, next_monday(following_start))
+
+
+def _move(context: CommandContext, event: Event, starts_at: datetime) -> None:
+    """Let an event that takes entries start on another day."""
+    closes_at = kind_of(event).closing(starts_at)
+    events.change(
+        context.connection, event.id, starts_at=starts_at, closes_at=closes_at, due_at=closes_at
+    )
 
 
 def _waiting(context: CommandContext, event: Event) -> list[Entry]:
@@ -223,15 +246,7 @@ def _move_following(context: CommandContext, event: Event) -> None:
     following = events.open_event(context.connection, event.kind, event.game, context.now)
     if following_start is None or following is None:
         return
-    starts_at = next_monday(following_start)
-    closes_at = kind.closing(starts_at)
-    events.change(
-        context.connection,
-        following.id,
-        starts_at=starts_at,
-        closes_at=closes_at,
-        due_at=closes_at,
-    )
+    _move(context, following, next_monday(following_start))
 
 
 def _store_groups(
