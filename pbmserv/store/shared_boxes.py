@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -48,6 +48,11 @@ def number_of(day: int) -> int:
 def day_of_number(number: int) -> int:
     """Return the day of a box."""
     return number - 1 + (FIRST - EPOCH).days
+
+
+def date_of(day: int) -> str:
+    """Return a day in ISO 8601."""
+    return f"{EPOCH + timedelta(days=day):%Y-%m-%d}"
 
 
 @dataclass(frozen=True, slots=True)

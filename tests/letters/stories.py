@@ -44,6 +44,10 @@ def signing_up(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
         yield from server.send(BOB, f"signup alice {PASSWORD}")
         yield from server.send(CAROL, "I want to play")
+        (waiting,) = server.send(DAVE, "blackbox challenge dave alice")
+        yield waiting
+        yield from server.send(DAVE, f"signup dave {PASSWORD}")
+        yield from server.reply(waiting, "yes")
         yield from server.send(BOB, "forgot alice")
         (reset,) = server.send(ALICE, "forgot alice")
         yield reset
