@@ -220,21 +220,17 @@ def create(
     rules: Mapping[str, Any],
     closes_at: datetime,
     starts_at: datetime,
-    number: int | None = None,
+    number: int,
     name: str = "",
     owner_id: int | None = None,
-) -> int:
-    """Add an event, which is due when its entries close; return its id.
+) -> int | None:
+    """Add an event, which is due when its entries close.
 
-    Args:
-        number: `None` for the next number of its kind and game.
+    Returns:
+        Its id; `None` if another process has just added one with this kind, game and number.
     """
-    if number is None:
-        same = (events.c.kind == kind, events.c.game == game)
-        newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
-        number = (newest or 0) + 1
-    event_id: int = connection.execute(
-        insert(events)
+    event_id: int | None = connection.execute(
+        insert_into(connection, events)
         .values(
             kind=kind,
             game=game,
@@ -250,9 +246,17 @@ def create(
             due_at=closes_at,
             created_at=now,
         )
+        .on_conflict_do_nothing(index_elements=["kind", "game", "number"])
         .returning(events.c.id)
-    ).scalar_one()
+    ).scalar()
     return event_id
+
+
+def next_number(connection: Connection, kind: str, game: str) -> int:
+    """Return the next number of events of a kind and game."""
+    same = (events.c.kind == kind, events.c.game == game)
+    newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
+    return (newest or 0) + 1
 
 
 class Changes(TypedDict, total=False):

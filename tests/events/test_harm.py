@@ -143,6 +143,15 @@ def test_nobody_is_in_very_many_events(
     assert kinds_to(players.says("ann", f"team enter {GAME}"), "ann") == ["team"]
 
 
+def test_a_player_holds_two_events_at_a_time(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    finish_a_game(players, "ann", "bob")
+    for _ in range(2):
+        players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    (refused,) = players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    assert "that is as many as one player can have at a time" in words_of(refused)
+
+
 def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
     players = field(9)
     gather(players, "Rooks", ROOKS)

@@ -38,11 +38,13 @@ def test_each_statement(server: Indoors) -> None:
 def _event(
     connection: Connection, kind: str, *, owner_id: int | None = None, name: str = ""
 ) -> int:
+    number = events.next_number(connection, kind, "chess")
     event_id = events.create(
         connection,
         NOW,
         kind=kind,
         game="chess",
+        number=number,
         options=[],
         rules=SERVERS[kind].rules.as_json(),
         closes_at=NOW + DAY,
@@ -50,6 +52,7 @@ def _event(
         owner_id=owner_id,
         name=name,
     )
+    assert event_id is not None
     events.change(connection, event_id, due_at=NOW)
     return event_id
 

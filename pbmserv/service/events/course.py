@@ -85,27 +85,38 @@ def create(
 ) -> Event:
     """Create an event; its first step is due when entries close.
 
+    If another process has just created the same event of the server, return that one, locked.
+
     Args:
         number: `None` for the next number of its kind and game.
         held: what a player has chosen who holds the event; `None` for the server's.
     """
-    event_id = events.create(
-        context.connection,
-        context.now,
-        kind=kind.word,
-        game=game,
-        number=number,
-        closes_at=kind.closing(starts_at),
-        starts_at=starts_at,
-        owner_id=held.owner_id if held else None,
-        name=held.name if held else "",
-        options=held.options if held else kind.board_options(known_game(context, game), (), game),
-        rules=(held.rules if held else kind.rules).as_json(),
-    )
-    event = events.load(context.connection, event_id)
+    connection = context.connection
+    options = held.options if held else kind.board_options(known_game(context, game), (), game)
+    event_id = None
+    while event_id is None:
+        chosen = number or events.next_number(connection, kind.word, game)
+        event_id = events.create(
+            connection,
+            context.now,
+            kind=kind.word,
+            game=game,
+            number=chosen,
+            closes_at=kind.closing(starts_at),
+            starts_at=starts_at,
+            owner_id=held.owner_id if held else None,
+            name=held.name if held else "",
+            options=options,
+            rules=(held.rules if held else kind.rules).as_json(),
+        )
+        other = events.of_number(connection, kind.word, game, chosen)
+        is_same = number is not None or (held is None and other is not None and not other.is_own)
+        if event_id is None and other is not None and is_same:
+            return events.lock(connection, other.id) or other
+    event = events.load(connection, event_id)
     assert event is not None
     if kind.recurs:
-        events.enter_regulars(context.connection, event_id, game, context.now)
+        events.enter_regulars(connection, event_id, game, context.now)
     return event
 
 
