@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from time import monotonic, sleep
 from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
@@ -17,6 +19,7 @@ from pbmserv.store.tables.events import EventStatus
 from pbmserv.store.tables.teams import MemberStatus
 
 GAME = "connect4"
+PATIENCE_S = 30.0
 ROOKS = ("ann", "bob", "cleo", "dan", "eve")
 PAWNS = ("finn", "gus", "hal", "ivy")
 
@@ -143,3 +146,12 @@ def gather_two(
     """Store two teams, the Rooks and the Pawns."""
     gather(players, "Rooks", rooks)
     gather(players, "Pawns", pawns)
+
+
+def wait_for_a_lock(connection: Connection, letters: Future[list[Posted]]) -> None:
+    """Wait until a command waits for a lock of PostgreSQL; *letters* are its answers."""
+    end = monotonic() + PATIENCE_S
+    while not connection.execute(text("SELECT count(*) FROM pg_locks WHERE NOT granted")).scalar():
+        assert not letters.done()
+        assert monotonic() < end
+        sleep(0.01)

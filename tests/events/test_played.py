@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 from running import MovableClock
-from seasons import GAME, Field, kinds_to
+from seasons import GAME, PATIENCE_S, Field, kinds_to, wait_for_a_lock
 
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.events import course
+from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
 
@@ -276,3 +281,19 @@ def test_events_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
         players.give_up(1)
         players.live(1)
         assert players.event(1)["status"] == FINISHED
+
+
+def test_two_first_entries_at_once_create_one_event(postgres_url: str, tmp_path: Path) -> None:
+    with indoors(tmp_path, postgres_url) as server:
+        players = Field(server, ("ann", "bob"))
+        database, now = server.server.database, server.server.clock.now()
+        with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
+            context = CommandContext(server.server.services, connection, VISITOR, now)
+            event = course.create_next(context, SERVERS["cup"], GAME)
+            events.enter(connection, event.id, [2], now)
+            letters = thread.submit(players.says, "ann", f"cup join {GAME}")
+            wait_for_a_lock(connection, letters)
+            connection.commit()
+            assert [one.kind for one in letters.result(PATIENCE_S)] == ["event-entry"]
+        with database.reading.connect() as connection:
+            assert events.count_entries(connection, [1, 2]) == {event.id: 2}

@@ -26,6 +26,10 @@ from pbmserv.store.events import Event, Pairing
 
 CREATE_EXAMPLE = 'event create GAME cup "NAME" -entries=8'
 
+MOST_ENTERED = 50
+"""Most events that are not over and that one person has entered, so that a program cannot fill all
+events with a player who never moves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
