@@ -1,53 +1,54 @@
-"""Searches the queue for the next due letter, and seldom while that is slow."""
+"""Finds when the next letter is due, also while letters to some domains are not sent."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection
 from datetime import datetime
 from time import monotonic
+from typing import TypeAlias
 
 PAUSES = 50
 """While domains are closed: pause between two searches of the queue, in times of a search."""
 
+NextDue: TypeAlias = Callable[[Collection[str]], datetime | None]
+"""Returns when the next letter is due that does not go to one of these domains."""
+
 
 class DueSearch:
-    """The search for the next letter that can be claimed; used by one thread.
+    """Asks the queue when the next letter is due; used by one thread.
 
-    While domains are closed, a search reads the whole queue, so its result is used for a while.
-
-    Args:
-        next_due: returns when the next letter is due that goes to none of these domains.
+    While domains are closed, an answer takes a search of the whole queue. So it is used for a
+    while, and a letter that is queued meanwhile waits for the next search.
     """
 
-    def __init__(self, next_due: Callable[[Collection[str]], datetime | None]) -> None:
+    def __init__(self, next_due: NextDue) -> None:
         self._next_due = next_due
-        self._closed: frozenset[str] = frozenset()
+        self._closed: frozenset[str] = frozenset()  # when the queue was last searched
         self._due_at: datetime | None = None
-        self._again_at = 0.0
-        self._is_rung = False
+        self._search_at = 0.0
+        self._is_rung = False  # since that search
 
     def next_due(self, closed: frozenset[str]) -> datetime | None:
-        """Return when the next letter is due that does not go to a closed domain."""
+        """Return when the next letter is due that does not go to a closed domain; `None` if there
+        is none."""
         if not closed:
             return self._next_due(())
-        if closed != self._closed or monotonic() >= self._again_at:
+        if closed != self._closed or monotonic() >= self._search_at:
             begun = monotonic()
             self._closed, self._is_rung = closed, False
             self._due_at = self._next_due(closed)
             ended = monotonic()
-            self._again_at = ended + PAUSES * (ended - begun)
+            self._search_at = ended + PAUSES * (ended - begun)
         return self._due_at
 
     def forget(self) -> None:
         """Search again next time, since letters were claimed."""
-        self._again_at = 0.0
+        self._search_at = 0.0
 
     def ring(self) -> None:
-        """Note that letters were queued, which the result of a search may not contain."""
+        """Note that letters were queued."""
         self._is_rung = True
 
-    def pause(self) -> float:
-        """Return the seconds until a new search would find letters that were queued since the last
-        one; infinity if none were."""
-        return max(0.0, self._again_at - monotonic()) if self._is_rung else math.inf
+    def pause_s(self) -> float | None:
+        """Return the seconds until queued letters are searched for, `None` if none were queued."""
+        return max(0.0, self._search_at - monotonic()) if self._is_rung else None

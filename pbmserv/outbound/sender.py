@@ -116,6 +116,7 @@ class Sender:
             renewal_s: seconds between two renewals of the leases.
         """
         self._outbox = outbox
+        self._search = DueSearch(outbox.next_due)
         self._relay = relay
         self._clock = clock
         self._jitter = jitter
@@ -134,7 +135,6 @@ class Sender:
         # Letters may be claimed in our name that we do not have: by a dead predecessor, or because
         # the answer to a claim was lost. The next claim makes them due again.
         self._may_have_lost = True
-        self._search = DueSearch(outbox.next_due)
         self._events: SimpleQueue[_Delivery | None] = SimpleQueue()
         self._stopping = threading.Event()
         self._pulse = Pulse(LONGEST_S)
@@ -430,7 +430,9 @@ class Sender:
             due_at = max(due_at, self.breaker.next_trial or due_at)
             # If a due letter could not be claimed, another sender has it.
             pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))
-        return min(pause, self._search.pause()) if closed else pause
+        if closed and (search_s := self._search.pause_s()) is not None:
+            pause = min(pause, search_s)
+        return pause
 
     def _wait(self, pause: float | None) -> None:
         """Wait for an event, then record all deliveries that have ended."""
