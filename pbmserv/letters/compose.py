@@ -414,7 +414,7 @@ def _own_note(shown: ShownBoard | None) -> str:
 
 
 def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
-    """Whether a letter about a turn must be as short as can be, for an expensive link."""
+    """Return whether a letter about a turn must be as short as can be, for an expensive link."""
     is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
     return reader.form == "tiny" and is_of_turn and row.seat is not None
 

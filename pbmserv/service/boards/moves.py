@@ -100,7 +100,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
 
 
 def _names_writer(sitter: Sitter, line: str) -> bool:
-    """Whether a line begins with its writer's userid, so that a password may follow."""
+    """Return whether a line begins with its writer's userid, so that a password may follow."""
     return line.partition(" ")[0].lower() == sitter.userid
 
 
@@ -195,7 +195,7 @@ def read_move(position: Position, seat: Seat, text: str) -> Move:
 
 
 def holds_move(context: CommandContext, command: ReplyMove, number: int | None = None) -> bool:
-    """Whether a line of a reply is meant as a move, legal or not.
+    """Return whether a line of a reply is meant as a move, legal or not.
 
     Args:
         number: the board; `None`: that of the answered letter.
@@ -319,7 +319,7 @@ def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[
 
 
 def _may_be_initial(line: str) -> bool:
-    """Whether a line below a greeting is one letter and a full stop, like a shortened name."""
+    """Return whether a line below a greeting is a single letter, like a shortened name."""
     return len(line.strip(".!- ")) < 2
 
 

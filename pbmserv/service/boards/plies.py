@@ -223,7 +223,7 @@ def log_ply(
 
 
 def _is_offer(after: Position) -> bool:
-    """Whether a free ply asks the other player something, or answers."""
+    """Return whether a free ply asks the other player something, or answers."""
     return any(note.kind == OFFER for note in after.step.notes)
 
 
@@ -357,9 +357,11 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
 
 
 def _everybody_played(board: BoardRow, after: Position) -> bool:
-    """Whether each player has made a move. A forged From address may have begun the board, and a
-    forger must not be able to give away ratings of others. In an event, players may give a game up
-    before their first move."""
+    """Return whether each player has made a move.
+
+    A forged From address may have begun the board, and a forger must not be able to give away
+    ratings of others. In an event, players may give a game up before their first move.
+    """
     none = {FORFEIT, WITHDRAW} if board.of_event else {FORFEIT}
     none |= {JOIN}
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
@@ -367,7 +369,7 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
 
 
 def _different_persons(context: CommandContext, board: BoardRow) -> bool:
-    """Whether all players of a board are different persons."""
+    """Return whether all players of a board are different persons."""
     ids = [sitter.player_id for sitter in board.sitters]
     return not persons.persons_of(context.connection, ids).repeated(ids)
 
