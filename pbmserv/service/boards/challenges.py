@@ -9,6 +9,7 @@ from dataclasses import replace
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
@@ -119,6 +120,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     words = board.options
     if races(game):  # of another box
         words = game.describe(game.without_box(game.options(words, board.seats)))
+    words = tuple(word for word in words if word != DUPLICATE)
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )

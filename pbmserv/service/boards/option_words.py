@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pbmserv.commands.grammar.words import slip_of, time_meant
 from pbmserv.engine.protocol import races
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import OptionError, Refusal, Refused, is_form
 
@@ -30,6 +31,8 @@ def read_options(
         Refused: the game is not for so many players.
         OptionError: an option is unknown or has a wrong value.
     """
+    if DUPLICATE in words:
+        raise Refused("option-duplicate", part=DUPLICATE, example="events")
     if not game.info.is_for(seats) and not races(game):  # a race may have any number
         raise Refused(
             "wrong-seats",
