@@ -165,7 +165,7 @@ class AdaptedGame:
         return (*words, DUPLICATE) if DUPLICATE_OPTION in options.items_in_order else words
 
     def rated(self, options: Settings) -> bool:
-        """Whether a board with these options changes ratings."""
+        """Return whether a board with these options changes ratings."""
         return self._options.are_rated(options)
 
     # -- play ------------------------------------------------------------------------------
@@ -395,7 +395,7 @@ class AdaptedGame:
         return move.upper() if CELL.fullmatch(move) else move.lower()
 
     def holds(self, view: View, condition: str) -> bool:
-        """Whether the last move was this one."""
+        """Return whether the last move was this one."""
         last = view.table.last
         return matching.tokens(last) == matching.tokens(condition) or bool(
             condition and matching.spelt(condition, [last])

@@ -93,7 +93,7 @@ class GameOptions:
         return tuple(_word(option, settings[option.name]) for option in changed)
 
     def are_rated(self, settings: Settings) -> bool:
-        """Whether a board with these options changes ratings."""
+        """Return whether a board with these options changes ratings."""
         return all(
             option.rated or settings[option.name] == option.default for option in self._options
         )

@@ -58,6 +58,21 @@ LONGEST_TINY_TEXT = 480
 
 
 @dataclass(frozen=True, slots=True)
+class _Draft:
+    """A letter without its headers.
+
+    Attributes:
+        shown: the board that it is about, if any.
+        title: of its thread.
+    """
+
+    reader: Reader
+    shown: ShownBoard | None
+    title: str
+    texts: Composed
+
+
+@dataclass(frozen=True, slots=True)
 class Composer:
     """Makes letters.
 
@@ -85,7 +100,23 @@ class Composer:
             ServerFault: the row names a board that does not exist, or is so old that its words
                 were deleted.
         """
-        reader, shown, values, composed = self._compose(boards, row)
+        draft = self._compose(boards, row)
+        reader, texts = draft.reader, draft.texts
+        headers = self._headers(row, draft)
+        if headers.is_brief:
+            return build(headers, texts.text, "")
+        html = texts.html if reader.form == "html" else ""
+        has_files = kind_of(row.letter).has_files
+        files = attachments(boards.connection, row, reader.player) if has_files else ()
+        opened = tuple(reader.opened.values())
+        text = _cut(texts.text)
+        raw = build(headers, text, html, (*files, *opened))
+        if len(raw) > LONGEST and html and not files:
+            return build(headers, text, "", opened)
+        return raw
+
+    def _headers(self, row: QueuedLetter, draft: _Draft) -> Headers:
+        reader, shown = draft.reader, draft.shown
         thread = ""  # the Message-ID of the first letter about this board to this seat
         if shown and (shown.seat is not None or kind_of(row.letter).to_followers):
             board = shown.board
@@ -99,17 +130,17 @@ class Composer:
             *proofs_of_searches(row.letter, row.words),
             *reader.proofs.values(),
         ]
-        headers = Headers(
+        return Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
             to=row.recipient,
             reply_to=reader.reply_to,
-            subject=composed.subject,
+            subject=draft.texts.subject,
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
             references=tuple(dict.fromkeys(filter(None, (root, row.in_reply_to)))),
             thread=thread,
-            topic=values["title"] if thread else "",
+            topic=draft.title if thread else "",
             date=row.created_at,
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
@@ -125,17 +156,6 @@ class Composer:
                 [proof.short_field if is_brief else proof.field for proof in proofs[:MOST_FIELDS]]
             ),
         )
-        if headers.is_brief:
-            return build(headers, composed.text, "")
-        html = composed.html if reader.form == "html" else ""
-        has_files = kind_of(row.letter).has_files
-        files = attachments(boards.connection, row, reader.player) if has_files else ()
-        opened = tuple(reader.opened.values())
-        text = _cut(composed.text)
-        raw = build(headers, text, html, (*files, *opened))
-        if len(raw) > LONGEST and html and not files:
-            return build(headers, text, "", opened)
-        return raw
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
         """Return the text, and the HTML if there is any, with which to compare quoted passages.
@@ -144,18 +164,16 @@ class Composer:
         changed. Its reader's answer must be read nevertheless.
         """
         try:
-            reader, _, _, composed = self._compose(BoardReader(connection, self.positions), row)
+            draft = self._compose(BoardReader(connection, self.positions), row)
         except SQLAlchemyError:
             raise
         except (Exception, SystemExit):  # rules of games may raise anything
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
-        return (composed.text, composed.html) if reader.form == "html" else (composed.text,)
+        texts = draft.texts
+        return (texts.text, texts.html) if draft.reader.form == "html" else (texts.text,)
 
-    def _compose(
-        self, boards: BoardReader, row: QueuedLetter
-    ) -> tuple[Reader, ShownBoard | None, dict[str, Any], Composed]:
-        """Return the reader of a letter, its board, the values of its templates, and its texts."""
+    def _compose(self, boards: BoardReader, row: QueuedLetter) -> _Draft:
         if not row.message_id:
             raise ServerFault(f"letter {row.id} is too old: its words were deleted")
         player = None if row.player_id is None else by_id(boards.connection, row.player_id)
@@ -190,10 +208,9 @@ class Composer:
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
-        texts = partial(compose, row.letter, values)
-        if _is_tiny(row, reader):
-            texts = partial(_tiny, row.letter, values)
-        return reader, shown, values, with_defaults(shown.board.game, texts) if shown else texts()
+        render = partial(_tiny if _is_tiny(row, reader) else compose, row.letter, values)
+        texts = with_defaults(shown.board.game, render) if shown else render()
+        return _Draft(reader, shown, values["title"], texts)
 
     # -- letters that contain others -----------------------------------------------------
 
@@ -305,7 +322,7 @@ def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: R
 
 
 def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
-    """Whether a letter about a turn must be as short as can be, for an expensive link."""
+    """Return whether a letter about a turn must be as short as can be, for an expensive link."""
     is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
     return reader.form == "tiny" and is_of_turn and row.seat is not None
 
