@@ -31,11 +31,10 @@ def test_nothing_is_lost_doubled_or_left_behind(database_url: str, tmp_path: Pat
             players=200,
             sessions=4,
             between_s=0.3,
-            leases_end=True,
             begin=serve,
         )
     )
-    print(report.printed())
+    print(report)
     assert report.faults == []
     assert report.taken > len(one_by_one)  # how many, that is the machine
     assert report.letters > report.taken
@@ -61,7 +60,6 @@ def test_nothing_is_lost_or_doubled_where_queues_are_asked_share_by_share(
             players=100,
             sessions=4,
             between_s=0.3,
-            leases_end=True,
             begin=begin,
         )
     )
