@@ -68,9 +68,9 @@ class Trying(HandedIn):
         self._settings = settings
         self.tried: list[Tried] = []
 
-    def _read(self, made: list[Posted]) -> None:
-        super()._read(made)
-        for letter in made:
+    def _read(self, letters: list[Posted]) -> None:
+        super()._read(letters)
+        for letter in letters:
             for refused in refusals_in(self._house, letter):
                 example = refused["refusal"]["example"]
                 if example and not is_form(example):
@@ -89,12 +89,16 @@ class Trying(HandedIn):
                 before, begun = _record(house)
                 came = house.reply(letter, refusal["example"])
                 after, begun_then = _record(house)
-                again = [one["refusal"]["code"] for x in came for one in refusals_in(house, x)]
+                again = [
+                    refusal_again["refusal"]["code"]
+                    for letter in came
+                    for refusal_again in refusals_in(house, letter)
+                ]
         return Tried(
             refusal["code"],
             refused["echo"],
             refusal["example"],
-            tuple(one.kind for one in came),
+            tuple(letter.kind for letter in came),
             tuple(again),
             tuple(text for key, text in after.items() if key not in before),
             begun_then - begun,

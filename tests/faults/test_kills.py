@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from distributed_tables import divide
+from distributed_tables import distribute
 from fork_server import Forked, serve
 
 from benchmarks.kills import KINDS, Plan, run
@@ -44,7 +44,7 @@ def test_nothing_is_lost_or_doubled_where_queues_are_asked_share_by_share(
     postgres_url: str, tmp_path: Path
 ) -> None:
     database = Database(postgres_url)
-    divide(database)
+    distribute(database)
     database.close()
 
     def begin(environment: Mapping[str, str], stdout: int, stderr: int) -> Forked:
