@@ -68,7 +68,7 @@ def test_every_letter_fits_the_screen_and_is_accessible(
     screen: Page, pages: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
     urls: list[str] = []
-    screen.on("request", lambda one: urls.append(one.url))
+    screen.on("request", lambda request: urls.append(request.url))
     width = width_of(screen)
     dark = screen.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     for name, html in pages.items():
