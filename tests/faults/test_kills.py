@@ -36,7 +36,6 @@ def kill(url: str, folder: Path, *kills: str, **environment: str) -> Report:
             sessions=3,
             pause_s=0.3,
             between_s=0.3,
-            leases_end=True,
             begin=begin,
         )
     )
