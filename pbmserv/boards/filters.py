@@ -109,6 +109,11 @@ def sample_game(keys: Sequence[str]) -> str:
     return next((key for key in keys if key not in adapted_games), next(iter(keys), ""))
 
 
+def with_chance(keys: Sequence[str]) -> list[str]:
+    """Return the games with dice or deals, which can be those of duplicate events."""
+    return [key for key in keys if key in adapted_games and adapted_games[key].has_chance]
+
+
 def sample_moves(key: str) -> Sequence[str]:
     """Return three moves of a game for pages of help."""
     return adapted_games[key].sample_moves
@@ -123,6 +128,7 @@ BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
         drawn_text,
         rules_of,
         sample_game,
+        with_chance,
         sample_moves,
         whose_pieces,
         with_names,

@@ -15,15 +15,18 @@ from pbmserv.engine.board_facts import GameBoard, grids_of, things_of
 from pbmserv.engine.declaration import check_declaration
 from pbmserv.engine.game_options import GameOptions, Settings
 from pbmserv.engine.game_view import CELL, View, sentence
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.table import (
     ACCEPT,
     DRAW,
+    DUPLICATE_OPTION,
     REJECT,
     SWAP,
     TAKE_BACK,
     CountedRng,
     Keeper,
     Table,
+    rng_for,
 )
 from pbmserv.engine.types import (
     BOT_USERIDS,
@@ -134,17 +137,32 @@ class AdaptedGame:
         first, second, third = [listed[n] for n in places] if listed else ["MOVE"] * 3
         return first, second, third
 
+    @cached_property
+    def has_chance(self) -> bool:
+        """Whether the game has dice or deals, with its usual options."""
+        rng = CountedRng(Rng(b"sample" * 4, 0))
+        with suppress(Exception):
+            self.rules.start(self.info.min_seats, self.options((), self.info.min_seats), rng)
+        return self.rules.chance or rng.drawn
+
+    def without_solution(self, step: Step[Table]) -> Step[Table]:
+        """Return the last step of a board without the hidden facts that its end reveals."""
+        return replace(step, state=replace(step.state, outcome=None, due=()))
+
     def _random_move(self, state: Any, seat: int, rng: Any) -> str:
         move: str = rng.choice(list(self.rules.moves(state, seat)))
         return move
 
     def options(self, words: Sequence[str], seats: int) -> Settings:  # noqa: ARG002 - a contract
         """Read the option words of a challenge."""
-        return self._options.read(words)
+        shared = [word for word in words if word == DUPLICATE and self.has_chance]
+        settings = self._options.read([word for word in words if word not in shared])
+        return Settings([*settings.items_in_order, DUPLICATE_OPTION]) if shared else settings
 
     def describe(self, options: Settings) -> tuple[str, ...]:
         """Return the words of all options that differ from their defaults."""
-        return self._options.words_of(options)
+        words = self._options.words_of(options)
+        return (*words, DUPLICATE) if DUPLICATE_OPTION in options.items_in_order else words
 
     def rated(self, options: Settings) -> bool:
         """Whether a board with these options changes ratings."""
@@ -154,8 +172,9 @@ class AdaptedGame:
 
     def setup(self, seats: int, options: Settings, rng: Rng) -> Table:
         """Return the table before the first move."""
-        state = self.rules.start(seats, options, CountedRng(rng))
-        return self._keeper.opened(seats, options.items_in_order, state)
+        counted = rng_for(options.items_in_order, rng, (0, 0))
+        state = self.rules.start(seats, options, counted)
+        return self._keeper.opened(seats, options.items_in_order, state, counted.dealt)
 
     def to_act(self, state: Table) -> frozenset[Seat]:
         """Seats that may use a turn now."""
@@ -177,6 +196,7 @@ class AdaptedGame:
             before=None,
             mover=None,
             final=False,
+            dealt=(0, 0),
         )
         can_ask = (
             seat is not None

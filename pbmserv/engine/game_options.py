@@ -8,7 +8,7 @@ from typing import Any
 from pbmserv.errors import OptionError
 from pbmserv.game import Game, Option
 
-_UNRATED = Option("unrated", "the result changes no ratings", (False, True), False, rated=False)
+UNRATED = Option("unrated", "the result changes no ratings", (False, True), False, rated=False)
 _YES = frozenset({"yes", "true", "on", "1"})
 _NO = frozenset({"no", "false", "off", "0"})
 
@@ -53,7 +53,7 @@ class GameOptions:
 
     def __init__(self, rules: Game[Any]) -> None:
         self._key, self._title = rules.key, rules.title
-        self._options = (*rules.options, _UNRATED)
+        self._options = (*rules.options, UNRATED)
         self.described = tuple((_form(option), _meaning(option)) for option in self._options)
 
     def read(self, words: Sequence[str]) -> Settings:

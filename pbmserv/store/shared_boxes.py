@@ -4,7 +4,7 @@ of duplicate events."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -32,9 +32,9 @@ EPOCH = date(1970, 1, 1)
 FIRST = date(2026, 1, 1)
 """The UTC day of daily box number 1."""
 
-SOLVED, WRONG, GIVEN_UP = 0, 1, 2
-"""Ranks of results: the box was solved, the last guess was wrong, or the player gave up or was too
-late."""
+PLAYED, SOLVED, WRONG, GIVEN_UP = -1, 0, 1, 2
+"""Ranks of results: a game with dice or deals was played to its end, the box was solved, the last
+guess was wrong, or the player gave up or was too late."""
 
 MOST_DAYS = 400
 """Longest streak that is counted."""
@@ -57,12 +57,13 @@ def date_of(day: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box that several players get.
+    """A box that several players get, or a game against the house with the same dice or deals.
 
     Attributes:
-        options: option words of its boards, which are secret.
+        options: option words of its boards; those of a box are secret.
         day: the UTC day (days since 1970) of a box of the day; `None` for one of an event.
         event_id, number: the event, and the place of the box in it, from 1.
+        seed: the secret seed of all its boards, if it decides dice or deals; `None` for a box.
     """
 
     id: int
@@ -71,6 +72,7 @@ class Box:
     day: int | None
     event_id: int | None
     number: int | None
+    seed: bytes | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ class SharedBoard:
     Attributes:
         day, event_id, number: see `Box`.
         board_id: `None` before the player gets the board.
-        rank, score: the result, where less is better; `None` while the player plays.
+        rank, score: the result, where less is better; `None` while the player plays. The score of a
+            game that was played to its end is below 0 if the player has won.
     """
 
     player_id: int
@@ -159,12 +162,20 @@ def add(
     day: int | None = None,
     event_id: int | None = None,
     number: int | None = None,
+    seed: bytes | None = None,
 ) -> Box:
-    """Return the box of a day, or the one with a number in an event; *options* become it if there
-    is none."""
+    """Return the box of a day, or the one with a number in an event; *options* and *seed* become it
+    if there is none."""
     connection.execute(
         insert_into(connection, shared_boxes)
-        .values(game=game, options=list(options), day=day, event_id=event_id, number=number)
+        .values(
+            game=game,
+            options=list(options),
+            day=day,
+            event_id=event_id,
+            number=number,
+            seed=seed,
+        )
         .on_conflict_do_nothing()
     )
     place = (

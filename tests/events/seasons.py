@@ -66,10 +66,10 @@ class Field:
         """Let days pass until an event has a status."""
         made: list[Posted] = []
         for _ in range(most):
-            if self.event(event)["status"] == status:
+            if self.status(event) == status:
                 return made
             made += self.live(1)
-        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
 
     def pass_until(self, event: int, status: EventStatus, most: int = 200) -> None:
         """Let days pass until an event has a status, without making the letters.
@@ -77,12 +77,18 @@ class Field:
         To make the letters of a season takes most of its time.
         """
         for _ in range(most):
-            if self.event(event)["status"] == status:
+            if self.status(event) == status:
                 return
             self.server.move_clock(days=1)
             self.server.server.scheduler.run_once()
             self.server.drop_letters()
-        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
+
+    def status(self, number: int) -> EventStatus:
+        with self.server.server.database.reading.connect() as connection:
+            event = events.load(connection, number)
+        assert event is not None
+        return event.status
 
     def event(self, number: int) -> Mapping[str, Any]:
         """Return all that everybody may know of an event."""

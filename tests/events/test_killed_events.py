@@ -151,9 +151,12 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(
     assert len(event_boards) == 4
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    ("database", "game"),
+    [("sqlite", "blackbox"), ("postgresql", "blackbox"), ("postgresql", "backgammon")],
+)
 def test_a_duplicate_event_goes_on_where_it_was_killed(
-    database: str, tmp_path: Path, request: pytest.FixtureRequest
+    database: str, game: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
     names = tuple(f"p{number:03}" for number in range(100))
@@ -161,7 +164,7 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
         players = Field(server, names)
         now = server.server.clock.now()
         day = f"{now + timedelta(days=3):%Y-%m-%d}"
-        create = partial(create_event, kind="duplicate", game="blackbox", starts=day)
+        create = partial(create_event, kind="duplicate", game=game, starts=day)
         server.operators.do(Signature("olga", "They asked for it."), create)
         ids = list(range(1, 101))
         server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
@@ -171,7 +174,7 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
     with _killed_and_resumed(tmp_path, url, starts_at, dealt, "box_letter") as connection:
         rows = shared_boxes.results(connection, 1)
         event_boards = connection.execute(
-            select(boards.c.id, boards.c.options).where(boards.c.event_id == 1)
+            select(boards.c.id, boards.c.options, boards.c.seed).where(boards.c.event_id == 1)
         ).all()
         letters_sent = connection.execute(
             select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "event-begins")
@@ -183,7 +186,8 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
     ]
     assert {row.board_id for row in rows} == {board.id for board in event_boards}
     assert len(event_boards) == 300
-    assert len({tuple(board.options) for board in event_boards}) == 3
+    drawn_by = {"blackbox": "options", "backgammon": "seed"}[game]
+    assert len({str(getattr(board, drawn_by)) for board in event_boards}) == 3
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, mail_invitations, opponents
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import (
     decline,
     draw_again,
@@ -20,7 +22,7 @@ from pbmserv.service.boards.plies import (
     must_meet_all,
     must_run,
 )
-from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
+from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -118,6 +120,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     words = board.options
     if races(game):  # of another box
         words = game.describe(game.without_box(game.options(words, board.seats)))
+    words = tuple(word for word in words if word != DUPLICATE)
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )

@@ -92,6 +92,7 @@ def create(
         held: what a player has chosen who holds the event; `None` for the server's.
     """
     connection = context.connection
+    rules = (held.rules if held else kind.rules_for(known_game(context, game))).as_json()
     options = held.options if held else kind.board_options(known_game(context, game), (), game)
     event_id = None
     while event_id is None:
@@ -107,7 +108,7 @@ def create(
             owner_id=held.owner_id if held else None,
             name=held.name if held else "",
             options=options,
-            rules=(held.rules if held else kind.rules).as_json(),
+            rules=rules,
         )
         other = events.of_number(connection, kind.word, game, chosen)
         is_same = number is not None or (held is None and other is not None and not other.is_own)
@@ -244,7 +245,7 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
         status=EventStatus.STARTING,
         round=1,
         starts_at=begins_at,
-        ends_at=begins_at + kind.round_length,
+        ends_at=begins_at + kind.length_of_round(event),
         due_at=context.now,
     )
     return []
@@ -283,7 +284,7 @@ def _begin_next_group(
     section = max(events.sections_with_games(context.connection, event.id, 1), default=0) + 1
     group = [Entrant(entry.player_id, ratings[entry.player_id][0]) for entry in entries]
     _store_groups(context, event, [group], section)
-    ends_at = event.closes_at + kind_of(event).round_length
+    ends_at = event.closes_at + kind_of(event).length_of_round(event)
     events.change(context.connection, event.id, round=1, ends_at=ends_at)
     begun = replace(event, round=1, ends_at=ends_at)
     ids = [entry.player_id for entry in entries]
@@ -383,7 +384,7 @@ def _begin_round(context: CommandContext, event: Event) -> None:
         event.id,
         status=EventStatus.STARTING,
         round=event.round + 1,
-        ends_at=context.now + kind_of(event).round_length,
+        ends_at=context.now + kind_of(event).length_of_round(event),
         due_at=context.now,
     )
 

@@ -325,7 +325,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
-    [-boxes=3] [options]``"""
+    [-boxes=3] [-house=best] [options]``"""
     plain, options = _split(words)
     words = [word.lower() for word in plain]
     example = CREATE_EXAMPLE
@@ -347,10 +347,12 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     until = _until(context, player, options.pop("-until", ""))
     invited = "-invited" in options
     options.pop("-invited", None)
-    written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     line = f"event create {game.info.key} {kind.word}"
+    rules = replace(kind.rules_for(game), most=most, invited=invited, boxes=boxes)
+    if rules.house:
+        rules = replace(rules, house=_house(options.pop("-house", rules.house), game, line))
+    written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     board_options = kind.board_options(game, written, line)
-    rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
     held = course.Held(player.id, name, board_options, rules)
     event = course.create(context, kind, game.info.key, until, held=held)
     if kind.team_size > 1:
@@ -419,6 +421,20 @@ def _boxes(text: str, kind: Kind) -> int:
     if not 1 <= number <= MOST_BOXES:
         raise Refused("event-boxes", part=text[:20], most=MOST_BOXES, example="-boxes=3")
     return number
+
+
+def _house(text: str, game: AnyGame, line: str) -> str:
+    """Return the bot that is to play against all, by its userid or its level."""
+    for userid in (text.lower(), f"house-{text.lower()}"):
+        if userid in game.bots:
+            return userid
+    raise Refused(
+        "house-plays-not",
+        part=text[:20],
+        title=game.info.title,
+        levels=", ".join(game.bots),
+        example=f'{line} "NAME" -house={list(game.bots)[-1]}',
+    )
 
 
 def _until(context: CommandContext, player: Player, text: str) -> datetime:

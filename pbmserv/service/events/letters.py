@@ -10,6 +10,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Waiting
+from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line
 from pbmserv.store import events
@@ -33,6 +34,7 @@ def facts(context: CommandContext, event: Event) -> dict[str, Any]:
         "starts": f"{event.starts_at:%Y-%m-%d}",
         "closes": f"{event.closes_at:%Y-%m-%d}",
         "ends": f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
+        "house": Rules.of(event).house,
     }
 
 
@@ -154,7 +156,11 @@ def box_letter(
         count: the number of all players.
     """
     now = context.now
-    waiting = [Waiting(board, board.sitters[0], now) for board in boards]
+    first = {
+        board.id: 0 in (position := context.position(board)).game.to_act(position.state)
+        for board in boards
+    }
+    waiting = [Waiting(board, board.sitters[0], now) for board in boards if first[board.id]]
     shown, more = waiting_boards.entries(context, waiting, lambda _: (), {})
     words = {
         **facts(context, event),
@@ -162,7 +168,7 @@ def box_letter(
         "grouped": False,
         "players": list(field),
         "count": count,
-        "games": [{"board": board.id} for board in boards],
+        "games": [{"board": board.id, "first": first[board.id]} for board in boards],
         "bye": False,
         "waiting": shown,
         "more": more,

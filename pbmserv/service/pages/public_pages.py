@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import USERID
-from pbmserv.engine.protocol import races
-from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.service.boards import queries
@@ -415,9 +414,7 @@ def _running(context: CommandContext, player: Player) -> list[RunningBoard]:
 def _kind(games: Mapping[str, AnyGame], met: Met) -> str:
     """Return a kind of board in words: the title, and the options that everybody may read."""
     game = games[met.game]
-    options = met.options
-    if races(game):
-        options = game.shown(game.options(met.options, met.seats))
+    options = shown_options(game, met.options, met.seats)
     seats = "" if met.seats == 2 else f"for {met.seats}"
     return " ".join(filter(None, (game.info.title, seats, *options)))
 
