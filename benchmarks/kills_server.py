@@ -151,7 +151,7 @@ class OwnPostgres:
 
     def __init__(self, folder: Path) -> None:
         # A development requirement.
-        from tests.databases import own_server
+        from tests.postgresql_databases import own_server
 
         self._server: Any = own_server(folder / "data")
         self._data = folder / "data"

@@ -18,7 +18,7 @@ import dns.message
 import dns.rcode
 import dns.rdatatype
 import dns.rrset
-from zone import Zone
+from dns_zone import Zone
 
 from pbmserv.mail.dns import SystemResolver
 

@@ -22,12 +22,12 @@ from time import monotonic, sleep
 from unittest.mock import patch
 
 from argon2 import PasswordHasher
+from dns_zone import Zone
 from headers import read, written
 from migrated import migrated
 from one_process import Server
+from smtp_client import SETTLES
 from sqlalchemy import ColumnElement, select, update
-from wire import SETTLES
-from zone import Zone
 
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import load

@@ -26,7 +26,7 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
-from pbmserv.outbound.claims import HEAVY
+from pbmserv.outbound.claims import HEAVY, Claim
 from pbmserv.outbound.domains import Domains
 from pbmserv.outbound.log_lines import log_letter
 from pbmserv.outbound.relay import OutgoingLetter, Relay
@@ -61,13 +61,7 @@ _log = logging.getLogger("pbmserv.send")
 class Queue(Protocol):
     """The outbox, as the sender needs it; see `outbox.Outbox`."""
 
-    def claim(
-        self,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]: ...
+    def claim(self, claim: Claim) -> list[QueuedLetter]: ...
 
     def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]: ...
 
@@ -260,7 +254,8 @@ class Sender:
         # All letters that were due earlier go to closed domains; there may be thousands.
         since = due_at if closed and is_due else None
         in_hand = self._in_hand()
-        claimed = self._outbox.claim(most, in_hand, closed, since)
+        claim = Claim(most, tuple(in_hand), tuple(sorted(closed)), since)
+        claimed = self._outbox.claim(claim)
         self._may_have_lost = False
         self._search_at = 0.0
         # A letter in hand is claimed again if its lease ended while the store was away, or if its

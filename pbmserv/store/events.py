@@ -490,9 +490,19 @@ def drop_entry(connection: Connection, event_id: int, player_id: int) -> None:
 
 
 def set_lineup(
-    connection: Connection, event_id: int, team_id: int, player_ids: Sequence[int], now: datetime
+    connection: Connection,
+    event_id: int,
+    team_id: int,
+    player_ids: Sequence[int],
+    now: datetime,
+    *,
+    invited_id: int | None = None,
 ) -> None:
-    """Enter players for a team in the order of the boards, and no others; none if it is out."""
+    """Enter players for a team in the order of the boards, and no others; none if it is out.
+
+    Args:
+        invited_id: a player who is invited, unless the player is in the line-up.
+    """
     connection.execute(
         delete(entries).where(
             entries.c.event_id == event_id,
@@ -507,6 +517,8 @@ def set_lineup(
             .values(event_id=event_id, player_id=player_id, entered_at=now, **values)
             .on_conflict_do_update(index_elements=["event_id", "player_id"], set_=values)
         )
+    if invited_id is not None and invited_id not in player_ids:
+        enter(connection, event_id, [invited_id], now, EntryStatus.INVITED)
 
 
 def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Event]:
@@ -700,6 +712,14 @@ def event_of_board(connection: Connection, board_id: int) -> int | None:
         select(boards.c.event_id).where(boards.c.id == board_id)
     ).scalar()
     return event_id
+
+
+def end_of(connection: Connection, event_id: int) -> datetime | None:
+    """Return the end of the present round of an event."""
+    ends_at: datetime | None = connection.execute(
+        select(events.c.ends_at).where(events.c.id == event_id)
+    ).scalar()
+    return ends_at
 
 
 def sections_with_games(

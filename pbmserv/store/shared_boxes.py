@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import daily_tries, shared_boards, shared_boxes
+from pbmserv.store.tables.boards import boards, daily_tries, seats, shared_boards, shared_boxes
 
 EPOCH = date(1970, 1, 1)
 """Day 0 in the numbering of days; UTC."""
@@ -48,6 +48,11 @@ def number_of(day: int) -> int:
 def day_of_number(number: int) -> int:
     """Return the day of a box."""
     return number - 1 + (FIRST - EPOCH).days
+
+
+def date_of(day: int) -> str:
+    """Return a day in ISO 8601."""
+    return f"{EPOCH + timedelta(days=day):%Y-%m-%d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,15 @@ class SharedBoard:
     def daily_number(self) -> int:
         """The public number of a box of the day, 0 for other boxes."""
         return 0 if self.day is None else number_of(self.day)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatAt:
+    """A player's seat at a finished board; `ply` is the last one."""
+
+    board: int
+    ply: int
+    seat: int
 
 
 _BOX = select(*columns_of(Box, shared_boxes))
@@ -312,6 +326,32 @@ def unfinished(connection: Connection, event_id: int, most: int) -> list[SharedB
         .limit(most)
     )
     return [SharedBoard(*row) for row in rows]
+
+
+def given_up_since(
+    connection: Connection, event_id: int, player_ids: Collection[int], since: datetime
+) -> dict[int, list[SeatAt]]:
+    """Return the boards of an event that players gave up from a moment on, by player and box."""
+    rows = connection.execute(
+        select(shared_boards.c.player_id, boards.c.id, boards.c.plies, seats.c.seat)
+        .join(shared_boxes, shared_boxes.c.id == shared_boards.c.box_id)
+        .join(boards, boards.c.id == shared_boards.c.board_id)
+        .join(
+            seats,
+            and_(seats.c.board_id == boards.c.id, seats.c.player_id == shared_boards.c.player_id),
+        )
+        .where(
+            shared_boxes.c.event_id == event_id,
+            shared_boards.c.player_id.in_(player_ids),
+            shared_boards.c.rank == GIVEN_UP,
+            boards.c.finished_at >= since,
+        )
+        .order_by(shared_boxes.c.number)
+    )
+    by_player: dict[int, list[SeatAt]] = {}
+    for player_id, *place in rows:
+        by_player.setdefault(player_id, []).append(SeatAt(*place))
+    return by_player
 
 
 def all_finished(event_id: ColumnElement[int]) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from posting import come_back, comes_from, deliver
-from prepared import Prepared, going_on, prepare
+from prepared_servers import Prepared, going_on, prepare
 from server_reports import ServerReport, multipart
 from sqlalchemy import func, select
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlencode
 
+from browser_tab import Tab, page_of
 from chromium import chromium, follow
-from pages_to_see import PAGES
+from photographed_pages import PAGES
 from playwright.sync_api import Browser, BrowserContext
-from pressing import Tab, page_of
 from running import Running, start
 from sqlalchemy import func, select
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from browser_tab import page_of
 from chromium import FOCUSED, enter, follow, looked_at, opened, reach, send, tap
 from playwright.sync_api import Browser, Request
-from pressing import page_of
 from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"

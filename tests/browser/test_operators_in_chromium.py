@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from breaking import a_fault
 from chromium import enter, follow, looked_at
+from failing_handlers import a_fault
 from playwright.sync_api import Browser, Page
 from running import Running, start
 from seating import seat_pairs

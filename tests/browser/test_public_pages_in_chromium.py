@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from browser_tab import Tab, page_of
 from chromium import enter, follow, looked_at, opened, reach, tap
 from playwright.sync_api import Browser, expect
-from pressing import Tab, page_of
 from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from blackbox_alone import every_game
 from heaps import HEAPS, show_heaps
-from one_game import every_game
 
 from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply

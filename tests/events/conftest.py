@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from blackbox_alone import every_game
 from indoors import Indoors, indoors
-from one_game import every_game
 from seasons import Field
 
 from pbmserv.engine import registry

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from blackbox_alone import every_game
 from jinja2 import nodes
-from one_game import every_game
 
 from pbmserv.engine import registry
 from pbmserv.engine.registry import Registry

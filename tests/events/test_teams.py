@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
 from sqlalchemy import Connection, update

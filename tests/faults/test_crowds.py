@@ -14,7 +14,7 @@ import pytest
 import trustme
 from processes import Process
 from running import Running, start
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.smtpd import listener
 from pbmserv.smtpd.session import OCTETS_OF_USE

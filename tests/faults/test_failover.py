@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from forking import serve
+from fork_server import serve
 from processes import Process, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import select
 from standby import Missing, Pair
-from wire import Wire, mail
 
 from benchmarks.kills import Plan, run
 from pbmserv.smtpd.replies import TRY_LATER

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from breaking import a_fault
+from failing_handlers import a_fault
 from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
+from smtp_client import Wire, mail
 from sqlalchemy import select
-from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.commands.table import model

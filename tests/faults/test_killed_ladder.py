@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from processes import Process, Sink, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import select
-from wire import Wire, mail
 
 from pbmserv.store import ladders
 from pbmserv.store.core.database import Database

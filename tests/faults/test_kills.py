@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from dividing import divide
-from forking import Forked, serve
+from distributed_tables import divide
+from fork_server import Forked, serve
 
 from benchmarks.kills import KINDS, Plan, run
 from pbmserv.store.core.database import Database

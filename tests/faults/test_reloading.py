@@ -14,8 +14,8 @@ import dkim
 import pytest
 import trustme
 from processes import Process, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import delete
-from wire import Wire, mail
 
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key, make_key

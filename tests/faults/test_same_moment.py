@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
+from smtp_client import Wire, mail
 from sqlalchemy import Connection, func, select, text
-from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards

@@ -12,8 +12,8 @@ from examples import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from running import Running, start
+from smtp_client import Wire, mail
 from sqlalchemy import select
-from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd.dialog import Dialog

@@ -18,7 +18,7 @@ import pytest
 from processes import Process, refused_to_start, wait_until
 from programs import free_port
 from running import MovableClock
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import load

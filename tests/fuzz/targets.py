@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, cast
 
-from quoting import in_plain_text
-from zone import Zone
+from dns_zone import Zone
+from mail_quotes import in_plain_text
 
 from pbmserv.clock import SystemClock
 from pbmserv.commands.reading.mail import read_commands

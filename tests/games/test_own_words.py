@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
+from blackbox_alone import every_game
 from indoors import address_of, indoors
-from one_game import every_game
 
 import pbmserv
 from pbmserv.commands.help_topics import help_pages

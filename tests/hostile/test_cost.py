@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from asking_pages import asked, followed, site_of
+from asgi_client import asked, followed, site_of
 from growth import allowed
 from sqlalchemy import select
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
 from running import Correspondence, Letter
 from sqlalchemy import select, update
 

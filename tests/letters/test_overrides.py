@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import forking
+import fork_server
 import pytest
 
 from pbmserv.errors import OperatorError
@@ -152,7 +152,7 @@ def test_commands_list_show_and_check_them(tmp_path: Path) -> None:
     environment = {"PATH": "/bin", "PBMSERV_TEMPLATES": str(own), "PBMSERV_DATA_DIR": str(tmp_path)}
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
-        return forking.run(list(command), environment, timeout=60)
+        return fork_server.run(list(command), environment, timeout=60)
 
     shown = run("templates", "show", LETTER)
     assert (shown.returncode, shown.stdout) == (0, overrides.shipped_text(LETTER))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 from letter_reading import check_form, seen_in
-from some_moves import some_move, some_options
+from random_moves import some_move, some_options
 
 from pbmserv.games.blackbox.views import BoxView
 

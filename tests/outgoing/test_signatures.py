@@ -11,12 +11,12 @@ from pathlib import Path
 import dkim
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from dns_zone import Zone
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indoors import PASSWORD, address_of, indoors
 from rows import rows
 from running import start
-from zone import Zone
 
 from pbmserv.cli.main import run
 from pbmserv.errors import ConfigError

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asking_pages import asked, followed, site_of
+from asgi_client import asked, followed, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from mailboxes_of_games import Played, a_game, checked, sentences
 from sqlalchemy import select, update

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
-from quoting import MARKUP, in_plain_text, in_wrapped_text
+from mail_quotes import MARKUP, in_plain_text, in_wrapped_text
 from seating import HIDINGS, reply_address, seat_pairs
 
 from pbmserv.store.boards import boards, moves

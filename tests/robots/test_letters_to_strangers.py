@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import MovableClock
 from sqlalchemy import func, select

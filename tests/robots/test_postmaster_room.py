@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from breaking import a_fault
+from failing_handlers import a_fault
 from indoors import PASSWORD, Indoors, address_of, indoors
-from wire import without_number
+from smtp_client import without_number
 
 from pbmserv.commands.table.accounts import Prefs
 from pbmserv.mail.envelope import Envelope

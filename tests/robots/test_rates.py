@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from running import Letter, Running, start
+from smtp_client import Wire, mail
 from sqlalchemy import func, select
-from wire import Wire, mail
 
 from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic

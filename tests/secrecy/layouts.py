@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 
-from some_moves import some_placement
+from random_moves import some_placement
 from worlds import HIDER, Played, Sent, World, board_of, some_seals, view_of
 
 from pbmserv.engine.position import advance, start

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import asked, site_of
 from indoors import PASSWORD, Indoors, Posted, address_of
 from test_copies import solution
 from test_race_worlds import indoors_drawing, without_nonces

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import asked, site_of
 from indoors import PASSWORD, address_of
 from one_process import Server
 from sqlalchemy import Connection

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_pages import Answer, all_asked, site_of
+from asgi_client import Answer, all_asked, site_of
 from indoors import PASSWORD
 from test_hidden_atoms import quiet_world
 from worlds import HIDER, SOLVER, WATCHER, Sent, World, board_of, letters_to, tell

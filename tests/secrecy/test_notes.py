@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seating import HIDINGS
 from sqlalchemy import select

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_pages import Answer, all_asked, asked, site_of
+from asgi_client import Answer, all_asked, asked, site_of
 from indoors import PASSWORD, address_of
 from layouts import other_secrets
 from test_hidden_atoms import quiet_world

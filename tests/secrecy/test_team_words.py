@@ -7,7 +7,7 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
 from indoors import PASSWORD, address_of
 from test_hidden_atoms import quiet_world
 from worlds import HIDER, SOLVER, WATCHER, Sent, World, letters_to, tell

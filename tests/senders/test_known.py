@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import DOMAIN, publish, writes
-from zone import Zone
 
 pytestmark = pytest.mark.slow
 

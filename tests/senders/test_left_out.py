@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from prepared import Prepared, going_on, prepare
+from prepared_servers import Prepared, going_on, prepare
 from signing import DOMAIN, publish, signed, writes
-from zone import Zone
 
 from pbmserv.mail.envelope import Envelope
 

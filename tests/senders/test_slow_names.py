@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from dns_zone import Zone
 from signing import publish, rsa_key, signed
-from zone import Zone
 
 from pbmserv.inbound.auth import senders as sender_checks
 from pbmserv.inbound.auth import slow_names

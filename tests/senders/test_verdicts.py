@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from dns_zone import Zone
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
-from zone import Zone
 
 from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.mail.envelope import Envelope, Verdict

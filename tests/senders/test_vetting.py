@@ -10,9 +10,9 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
-from zone import Zone
 
 from pbmserv.commands.table.model import Credentials
 from pbmserv.mail.envelope import Envelope

@@ -12,8 +12,8 @@ from sqlalchemy import func, select
 from pbmserv.commands.table.looking import Games
 from pbmserv.commands.table.playing import Message, Resign
 from pbmserv.commands.table.starting import Accept, Challenge, Rematch, Seek
-from pbmserv.service.boards.invitations import MOST_SEEKS
 from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
+from pbmserv.service.boards.seeking import MOST_SEEKS
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import seats, seeks
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_moves import some_move
 from rows import rows
-from some_moves import some_move
 
 from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError

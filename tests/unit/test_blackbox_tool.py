@@ -18,7 +18,7 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
-import forking
+import fork_server
 import pytest
 from rows import rows
 from typer.testing import CliRunner, Result
@@ -479,7 +479,7 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
     pytest.importorskip("numba")
     # To compile all of it takes ten seconds; the same functions run uncompiled.
     uncompiled = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    ran = forking.run(["blackbox", "study", "3x3/2"], uncompiled, timeout=500)
+    ran = fork_server.run(["blackbox", "study", "3x3/2"], uncompiled, timeout=500)
     assert ran.returncode == 0, ran.stderr
     fast = by_name(ran.stdout)
     monkeypatch.setitem(sys.modules, "numba", None)

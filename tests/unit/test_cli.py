@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import forking
+import fork_server
 import pytest
 import typer
 
@@ -188,7 +188,7 @@ def test_a_database_that_is_none_is_told_in_one_line(capsys, tmp_path) -> None:
 @pytest.mark.slow
 def test_the_operators_commands_work_on_a_new_database() -> None:
     def told(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return forking.run(arguments, os.environ)
+        return fork_server.run(arguments, os.environ)
 
     assert told("db", "upgrade").returncode == 0
     listed, shown = told("inbox", "list"), told("inbox", "show", "9")

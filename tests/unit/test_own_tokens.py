@@ -11,7 +11,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
-from spellings import SPELLINGS
+from token_spellings import SPELLINGS
 
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress, mailbox_secret

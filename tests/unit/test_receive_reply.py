@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
+from mail_quotes import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 from rows import rows
 
 from pbmserv.inbound.quotes import phrases

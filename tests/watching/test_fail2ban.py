@@ -11,7 +11,7 @@ import pytest
 from lines import written
 from running import Running
 from seating import seat_pairs
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from probing import get, health
 from running import MovableClock, Running, start
+from smtp_client import SETTLES, Wire, mail
 from sqlalchemy import Connection, update
-from wire import SETTLES, Wire, mail
 
 from pbmserv.errors import RelayDown
 from pbmserv.service.limits.text_quota import MEASURE_EVERY

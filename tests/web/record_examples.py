@@ -13,10 +13,10 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from asking_pages import asked, site_of
+from asgi_client import asked, site_of
+from blackbox_alone import play_blackbox_alone
+from browser_tab import page_of
 from indoors import PASSWORD, Indoors, address_of, indoors
-from one_game import play_blackbox_alone
-from pressing import page_of
 
 from pbmserv.views.environment import environment
 from pbmserv.web.api import TITLES

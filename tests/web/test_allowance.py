@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of, visited
+from asgi_client import asked, site_of, visited
 from indoors import PASSWORD, address_of, indoors
 from rows import rows
 from starlette.requests import Request

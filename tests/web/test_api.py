@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
-from asking_pages import Answer, asked, site_of
+from asgi_client import Answer, asked, site_of
+from browser_tab import page_of
 from heaps import HEAPS, show_heaps
 from indoors import PASSWORD, Indoors, address_of, indoors
-from pressing import page_of
 from running import start
 from sqlalchemy import func, select
 from starlette.applications import Starlette

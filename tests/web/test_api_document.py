@@ -14,9 +14,9 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import asked, site_of
+from browser_tab import page_of
 from indoors import PASSWORD, indoors
-from pressing import page_of
 from record_examples import ANSWERS, PARAMETERS, record
 from running import start
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import asked, site_of
+from browser_tab import page_of
 from hypothesis import HealthCheck, given, settings
 from indoors import PASSWORD, Indoors, address_of, indoors
-from pressing import page_of
 from sqlalchemy import func, select
 
 from pbmserv.store.tables import metadata

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from browser_tab import Tab, page_of
 from heaps import HEAPS, show_heaps
-from pressing import Tab, page_of
 from running import Letter, Running, start
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 
 NAMES = ("alice", "bob", "carol", "dave")

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pressing import Tab, page_of
+from browser_tab import Tab, page_of
 from running import Running, start
 
 MIA, OTTO = "mia@players.example", "otto@players.example"

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from asking_pages import asked, site_of, visited
+from asgi_client import asked, site_of, visited
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import Indoors, indoors

@@ -13,9 +13,9 @@ from random import Random
 from urllib.parse import urlencode
 
 import pytest
+from browser_tab import Tab
 from hypothesis import given
 from hypothesis import strategies as st
-from pressing import Tab
 from running import Running, start
 
 from pbmserv.engine.registry import Registry

@@ -7,9 +7,9 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import all_asked, site_of
+from browser_tab import page_of
 from indoors import PASSWORD, Indoors, address_of, indoors
-from pressing import page_of
 from starlette.applications import Starlette
 
 from pbmserv.store.core.database import Database

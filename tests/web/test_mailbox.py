@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
-from asking_pages import ELSEWHERE
+from asgi_client import ELSEWHERE
 from running import Running, start
 
 from pbmserv.config.listen import Listen

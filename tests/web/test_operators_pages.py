@@ -19,8 +19,8 @@ from urllib.parse import urlencode
 
 import pytest
 import typer
-from asking_pages import ELSEWHERE
-from breaking import a_fault
+from asgi_client import ELSEWHERE
+from failing_handlers import a_fault
 from processes import wait_until
 from running import MovableClock, Running, start
 from seating import seat_pairs

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from browser_tab import Tab
 from icalendar import Calendar
-from pressing import Tab
 from running import Letter, Running, start
 
 from pbmserv.service.pages.personal_page import line_of

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-from asking_pages import site_of
+from asgi_client import site_of
 from indoors import indoors
-from pages_to_see import NO_PAGES, PAGES
+from photographed_pages import NO_PAGES, PAGES
 from starlette.applications import Starlette
 from starlette.routing import Route
 

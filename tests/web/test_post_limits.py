@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from asking_pages import Answer, asked, site_of
+from asgi_client import Answer, asked, site_of
 from indoors import Indoors, indoors
 from sqlalchemy import func, select
 from starlette.applications import Starlette

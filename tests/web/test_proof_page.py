@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from asking_pages import Answer, asked, site_of
+from asgi_client import Answer, asked, site_of
 from indoors import Indoors, indoors
 from mailboxes_of_games import a_game, as_mbox
 from starlette.applications import Starlette

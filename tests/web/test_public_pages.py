@@ -14,9 +14,9 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
-from asking_pages import Answer, all_asked, asked, site_of
+from asgi_client import Answer, all_asked, asked, site_of
+from browser_tab import Tab, page_of
 from indoors import address_of, indoors
-from pressing import Tab, page_of
 from running import Running, start
 from sqlalchemy import func, select
 from starlette.routing import Route

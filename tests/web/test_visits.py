@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pressing import Tab, page_of
+from browser_tab import Tab, page_of
 from running import Running, start
 
 ALICE, BOB = "alice@players.example", "bob@players.example"

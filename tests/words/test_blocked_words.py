@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from prepared import Prepared, going_on, prepare
+from prepared_servers import Prepared, going_on, prepare
 from running import add_player
 from sqlalchemy import select
 

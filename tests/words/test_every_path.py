@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, indoors
 from poison import ALICE, BOB, CAROL, HELLO, challenged, hidden, last_letter, poison, said_to_others
-from prepared import Prepared, going_on, prepare
+from prepared_servers import Prepared, going_on, prepare
 from running import MovableClock
 from sqlalchemy import select
 

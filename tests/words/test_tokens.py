@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asking_pages import asked, followed, site_of
+from asgi_client import asked, followed, site_of
+from browser_tab import page_of
 from indoors import PASSWORD, Indoors, Posted, indoors
 from poison import ALICE, BOB, CAROL, HELLO, SMALL, challenged, hidden, last_letter, said_to_others
-from pressing import page_of
-from spellings import SPELLINGS
+from token_spellings import SPELLINGS
 
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, mailbox_secret

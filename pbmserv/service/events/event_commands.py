@@ -220,7 +220,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise _entered_already(context, event)
     if event.status != EventStatus.OPEN or context.now >= event.closes_at:
         raise Refused("event-closed", part=str(event.id), example="events")
-    if rules.invited and entry is None:
+    if rules.invited and entry is None and event.owner_id != player.id:
         raise Refused("event-invited", part=str(event.id), example="events")
     if kind.team_size > 1:
         return team_commands.enter_event(context, player, event)

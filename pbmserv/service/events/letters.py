@@ -18,6 +18,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import Entry, Event
+from pbmserv.store.shared_boxes import SeatAt
 from pbmserv.store.tables.accounts import PlayerState
 
 
@@ -50,15 +51,35 @@ def row_of(line: Line, userid: str) -> Mapping[str, object]:
 
 
 def news(
-    context: CommandContext, event: Event, entries: Iterable[Entry], what: str, **words: Any
+    context: CommandContext,
+    event: Event,
+    entries: Iterable[Entry],
+    what: str,
+    *,
+    boards: Sequence[SeatAt] = (),
+    **words: Any,
 ) -> list[Notification]:
     """Return a letter about an event to each of some players who want letters about it.
 
     Args:
         what: the news: see ``letters/event-news.j2``.
+        boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
-    part = Part("event-news", {**facts(context, event), "what": what, **words})
+    words = {**facts(context, event), "what": what, **words}
+    part = Part("event-news", words)
+    if boards:
+        shown = [
+            {
+                "letter": "show",
+                "words": {"event": "", "opened": True},
+                "board": place.board,
+                "ply": place.ply,
+                "seat": place.seat,
+            }
+            for place in boards
+        ]
+        part = Part("event-ends", {**words, "waiting": [], "more": [], "news": shown})
     return [
         Notification(entry.address, entry.player_id, part)
         for entry in entries

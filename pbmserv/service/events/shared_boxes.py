@@ -57,7 +57,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
     if not boxes:
         _draw_boxes(context, event)
         return []
-    portion = max(1, BOARDS // len(boxes))
+    rules, portion = Rules.of(event), max(1, BOARDS // len(boxes))
     waiting = shared_boxes.without_board(connection, event.id, portion)
     if not waiting:
         return None
@@ -73,7 +73,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
             continue
         dealt = []
         for box in boxes:
-            board = deal(context, box, player, kind_of(event).terms, Rules.of(event).house)
+            board = deal(context, box, player, kind_of(event).terms_of(event), rules.house)
             shared_boxes.set_board(connection, box.id, player_id, board.id)
             dealt.append(board)
         notifications.append(letters.box_letter(context, event, player, dealt, field, count))
@@ -120,7 +120,7 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
 
 
 def decide_open(context: CommandContext, event: Event) -> list[Notification]:
-    """Give up the next boxes that somebody still plays. Each player gets a letter about each."""
+    """Give up the next boxes that somebody still plays; the letter with the results shows them."""
     notifications: list[Notification] = []
     for row in shared_boxes.unfinished(context.connection, event.id, BOARDS):
         notifications += _give_up(context, row)
@@ -128,7 +128,7 @@ def decide_open(context: CommandContext, event: Event) -> list[Notification]:
 
 
 def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
-    """Let a player give up a box."""
+    """Let a player give up a box; return the letters, none of which tells that player."""
     board = None if row.board_id is None else boards.lock(context.connection, row.board_id)
     if board is None or board.status not in RUNNING:
         shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
@@ -142,7 +142,7 @@ def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
         return []
     answer = plies.log_ply(context, board, sitter, position.withdraw(sitter.seat), UNSAID)
     own = [Notification.sitter(sitter, part) for part in answer.parts]
-    return [*own, *answer.notifications]
+    return [letter for letter in (*own, *answer.notifications) if letter.player_id != row.player_id]
 
 
 def is_open(context: CommandContext, event: Event) -> bool:
@@ -236,6 +236,9 @@ def finish(
     waiting = [line for line in lines if entries[line.player_id].place is None]
     boards = {row.player_id: row.board_id for row in reversed(results(context, event))}
     has_winner = sum(line.place == 1 for line in lines) == 1
+    readers = [line.player_id for line in waiting[:READERS]]
+    assert event.ends_at is not None
+    given_up = shared_boxes.given_up_since(context.connection, event.id, readers, event.ends_at)
     notifications: list[Notification] = []
     for line in waiting[:READERS]:
         entry = entries[line.player_id]
@@ -249,6 +252,7 @@ def finish(
             event,
             [entry],
             "ended",
+            boards=given_up.get(line.player_id, ()),
             rows=rows,
             section=GROUP,
             place=line.place,

@@ -13,6 +13,7 @@ from typing import Any
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import letters, team_tables
+from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.team_tables import Match, TeamLine
 from pbmserv.service.events.teams import BOARDS, news
@@ -46,6 +47,20 @@ def lineup(context: CommandContext, team: Team) -> list[Member]:
     return [member for member in members if member.state == PlayerState.ACTIVE][:BOARDS]
 
 
+def set_lineup(
+    context: CommandContext, event: Event, team: Team, player_ids: Sequence[int]
+) -> None:
+    """Enter players for a team in the order of the boards, and no others; none if it is out.
+
+    If only invited teams may enter, the captain of a team that has entered stays invited: on the
+    reserve, and after the team is out.
+    """
+    invited_id = team.captain_id if Rules.of(event).invited else None
+    events.set_lineup(
+        context.connection, event.id, team.id, player_ids, context.now, invited_id=invited_id
+    )
+
+
 def follow_order(context: CommandContext, team: Team) -> list[Notification]:
     """Give the events that take entries the present line-up of a team.
 
@@ -63,9 +78,7 @@ def _enter_present_lineup(
     """Enter those who would play now, or take out a team that is too small and tell its members."""
     players = [member.player_id for member in lineup(context, team)]
     is_complete = len(players) == BOARDS
-    events.set_lineup(
-        context.connection, event.id, team.id, players if is_complete else [], context.now
-    )
+    set_lineup(context, event, team, players if is_complete else [])
     if is_complete:
         return ()
     name = letters.facts(context, event)["name"]
@@ -81,7 +94,7 @@ def complete_lineups(
     """
     notifications: list[Notification] = []
     entries = events.entries_of(context.connection, event.id)
-    for team_id in {entry.team_id for entry in entries if entry.team_id is not None}:
+    for team_id in sorted({entry.team_id for entry in entries if entry.team_id is not None}):
         team = teams.lock(context.connection, team_id)
         if team is None:
             continue

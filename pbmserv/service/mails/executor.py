@@ -22,7 +22,7 @@ from pbmserv.service.core.lookup import refused_for
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import WORDS
-from pbmserv.service.delivery import bounces
+from pbmserv.service.delivery import reachability
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.service.mails import (
     letter_costs,
@@ -300,17 +300,17 @@ def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandRe
     ]
 
 
-def _note_reachable(context: CommandContext) -> dict[int, bounces.Reachable]:
+def _note_reachable(context: CommandContext) -> dict[int, reachability.Reachable]:
     """Note that proven players whose letters came back can be reached again."""
     return {
-        player_id: bounces.note_reachable(context, player_id)
+        player_id: reachability.note_reachable(context, player_id)
         for player_id, unreachable_since in context.proofs.players.items()
         if unreachable_since is not None
     }
 
 
 def _readdressed(
-    answers: list[NewLetter], reachable: Mapping[int, bounces.Reachable]
+    answers: list[NewLetter], reachable: Mapping[int, reachability.Reachable]
 ) -> list[NewLetter]:
     """Send answers to players whose letters came back to where they can be reached now."""
     addresses = {

@@ -32,7 +32,7 @@ from pbmserv.store import shared_boxes, solo
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import closed_games, game_pauses
-from pbmserv.store.shared_boxes import EPOCH, SharedBoard
+from pbmserv.store.shared_boxes import EPOCH, SharedBoard, date_of
 from pbmserv.store.solo import Reader
 
 USUAL_MINUTE = 8 * 60
@@ -145,12 +145,11 @@ def week(context: CommandContext, command: Week) -> Answer:
             }
             for name in order
         ]
-        first = EPOCH + timedelta(days=monday)
         words = {
             "title": game.info.title,
             "game": game.info.key,
             "rows": rows,
-            "first": f"{first:%Y-%m-%d}",
+            "first": date_of(monday),
             "number": shared_boxes.number_of(today),
         }
         parts.append(Part("week", words))
@@ -209,7 +208,7 @@ def _give(
     best = best_of_day(context, key, day - 1, BEST_OF_DAY)
     values = {
         "number": shared_boxes.number_of(day),
-        "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
+        "day": date_of(day),
         "grade": grade_of(game, box.options),
         "best": [{name: row[name] for name in ("rank", "userid", "points")} for row in table(best)],
     }

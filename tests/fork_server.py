@@ -173,7 +173,7 @@ def _keep(test: socket.socket) -> NoReturn:
 def _run_program(
     request: tuple[list[str], dict[str, str], str], stdout: int, stderr: int
 ) -> NoReturn:
-    from one_game import play_blackbox_alone
+    from blackbox_alone import play_blackbox_alone
 
     from pbmserv.__main__ import main
     from pbmserv.engine import registry
@@ -232,7 +232,7 @@ WITH_A_COMPILER = {f"pbmserv.games.blackbox.bots.{name}" for name in ("kernels",
 def _get_ready() -> None:
     """Do what every server does once: import all modules, load templates, compile statements."""
     import typer
-    from cheaper import (
+    from speedups import (
         build_command_line_once,
         load_templates,
         make_argon2_cheap,
