@@ -42,7 +42,7 @@ def watch(config: ConfigFile = None) -> None:
 
     rows = look(config, watched)
     if not rows:
-        say("No game of an event was given up early in the last year.")
+        say("No game of an event or ladder was given up early in the last year.")
         return
     table(("loser", "winner", "early", "met", "newest board"), rows, fixed=2)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, Unpack
@@ -220,21 +220,17 @@ def create(
     rules: Mapping[str, Any],
     closes_at: datetime,
     starts_at: datetime,
-    number: int | None = None,
+    number: int,
     name: str = "",
     owner_id: int | None = None,
-) -> int:
-    """Add an event, which is due when its entries close; return its id.
+) -> int | None:
+    """Add an event, which is due when its entries close.
 
-    Args:
-        number: `None` for the next number of its kind and game.
+    Returns:
+        Its id; `None` if another process has just added one with this kind, game and number.
     """
-    if number is None:
-        same = (events.c.kind == kind, events.c.game == game)
-        newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
-        number = (newest or 0) + 1
-    event_id: int = connection.execute(
-        insert(events)
+    event_id: int | None = connection.execute(
+        insert_into(connection, events)
         .values(
             kind=kind,
             game=game,
@@ -250,9 +246,17 @@ def create(
             due_at=closes_at,
             created_at=now,
         )
+        .on_conflict_do_nothing(index_elements=["kind", "game", "number"])
         .returning(events.c.id)
-    ).scalar_one()
+    ).scalar()
     return event_id
+
+
+def next_number(connection: Connection, kind: str, game: str) -> int:
+    """Return the next number of events of a kind and game."""
+    same = (events.c.kind == kind, events.c.game == game)
+    newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
+    return (newest or 0) + 1
 
 
 class Changes(TypedDict, total=False):
@@ -350,6 +354,51 @@ def count_owned(connection: Connection, player_id: int) -> int:
         .where(events.c.owner_id == player_id, events.c.status.not_in(OVER))
     ).scalar_one()
     return number
+
+
+def count_invited(connection: Connection, owner_id: int, since: datetime) -> int:
+    """Return the number of invitations to a player's events since a moment that nobody followed."""
+    number: int = connection.execute(
+        select(func.count())
+        .select_from(entries)
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            events.c.owner_id == owner_id,
+            entries.c.status == EntryStatus.INVITED,
+            entries.c.entered_at > since,
+        )
+    ).scalar_one()
+    return number
+
+
+def count_entered(connection: Connection, player_ids: Collection[int]) -> int:
+    """Return the number of events that are not over and that one of some players has entered."""
+    number: int = connection.execute(
+        select(func.count(func.distinct(entries.c.event_id)))
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            entries.c.player_id.in_(player_ids),
+            entries.c.status == EntryStatus.ENTERED,
+            events.c.status.not_in(OVER),
+        )
+    ).scalar_one()
+    return number
+
+
+def count_forfeits(connection: Connection, like: Event, player_id: int, since: datetime) -> int:
+    """Return the losses on time of a player in events of a kind and game that began since a
+    moment."""
+    number: int | None = connection.execute(
+        select(func.sum(entries.c.forfeits))
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            entries.c.player_id == player_id,
+            events.c.kind == like.kind,
+            events.c.game == like.game,
+            events.c.starts_at >= since,
+        )
+    ).scalar()
+    return int(number or 0)
 
 
 # -- entries -----------------------------------------------------------------------------------

@@ -109,7 +109,6 @@ def test_reports_at_the_same_moment_count_once(server: Running) -> None:
     assert known_of(server) == [(ALICE, 1, False)]
 
 
-@pytest.mark.both_databases
 def test_a_refusal_by_the_relay_counts_as_well(database_url: str, tmp_path: Path) -> None:
     error = "RCPT TO: 550 5.1.1 <alice@players.example>: no such user"
     with indoors(tmp_path, database=database_url) as house:

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from indoors import indoors
-from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
-from sqlalchemy import select, text
+from seasons import (
+    GAME,
+    PATIENCE_S,
+    PAWNS,
+    ROOKS,
+    Field,
+    gather,
+    gather_two,
+    kinds_to,
+    wait_for_a_lock,
+)
+from sqlalchemy import select
 from test_teams import finish_a_game
 
 from pbmserv.store import events
 from pbmserv.store.tables.teams import teams
-
-PATIENCE_S = 30.0
 
 
 def test_an_invited_captain_stays_invited_on_the_reserve(field: Callable[[int], Field]) -> None:
@@ -87,12 +94,7 @@ def test_events_are_locked_before_teams(command: str, tmp_path: Path, postgres_u
         with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
             assert events.lock(connection, 1) is not None
             letters = thread.submit(players.says, "ann", command)
-            end = monotonic() + PATIENCE_S
-            waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            while connection.execute(waiting).scalar() == 0:
-                assert not letters.done()
-                assert monotonic() < end
-                sleep(0.01)
+            wait_for_a_lock(connection, letters)
             connection.execute(select(teams.c.id).with_for_update(nowait=True)).all()
             connection.commit()
             assert letters.result(PATIENCE_S)[0].kind != "refusal"

@@ -32,7 +32,6 @@ def statuses(server: Correspondence) -> list[str]:
         return list(connection.execute(select(boards.c.status).order_by(boards.c.id)).scalars())
 
 
-@pytest.mark.both_databases
 def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     alice.asks(seek("-fair"))

@@ -17,7 +17,7 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import challenges
-from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.core.context import CommandContext, CurrentCommand, Proofs
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Answer, Notification, Part

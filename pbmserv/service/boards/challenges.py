@@ -14,6 +14,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import bot_turns, mail_invitations, opponents
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import (
     decline,
     draw_again,
@@ -21,7 +22,7 @@ from pbmserv.service.boards.plies import (
     must_meet_all,
     must_run,
 )
-from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
+from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part

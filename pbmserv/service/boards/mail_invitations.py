@@ -20,7 +20,8 @@ from pbmserv.errors import PlayerError, Refused
 from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_challenges
+from pbmserv.service.boards.option_words import read_options
+from pbmserv.service.boards.proposals import Proposal, make_board, takes_challenges
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import free_userid, is_free

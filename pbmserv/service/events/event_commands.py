@@ -12,12 +12,13 @@ from pbmserv.engine.clocks import zone
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.accounts.preferences import DIGEST_MINUTE
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
 from pbmserv.service.events import course, games, letters, pages, team_commands
-from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
+from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, MOST_ENTERED, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS, SERVERS, kind_of
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
 from pbmserv.store import events
@@ -30,8 +31,8 @@ from pbmserv.store.tables.events import EntryStatus, EventStatus
 MOST_OWN = 2
 """Most events of one player that are not over."""
 
-MOST_INVITED = 64
-"""Most players who have an invitation to an event and have not entered it."""
+MOST_INVITED, INVITED_IN = 64, timedelta(days=7)
+"""Most players whom one player invites in this time to events that they do not enter."""
 
 MOST_BOXES = 10
 LONGEST_UNTIL = timedelta(days=90)
@@ -127,12 +128,15 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
 
 
 def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
-    """Refuse a player who is barred under any name, or has entered under another one."""
+    """Refuse a player who is barred or in very many events under any name, or has entered this one
+    under another name."""
     names = persons.names_of(context.connection, player.id) | {player.id}
     bars = [events.barred_until(context.connection, name, context.now) for name in names]
     latest = max((until for until in bars if until is not None), default=None)
     if latest is not None:
         raise Refused("event-barred", until=f"{latest:%Y-%m-%d}", example="events")
+    if events.count_entered(context.connection, names) >= MOST_ENTERED:
+        raise Refused("event-many", most=MOST_ENTERED, example="events")
     if event is None:
         return
     for name in names - {player.id}:
@@ -294,9 +298,9 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     names = [word.lower().strip(",;") for word in words[1:]]
     if not names:
         raise Refused("event-whom", part=str(event.id), example=f"event invite {event.id} FRIEND")
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    waiting = sum(entry.status == EntryStatus.INVITED for entry in entries.values())
-    if waiting + len(names) > MOST_INVITED:
+    entries = {entry.player_id for entry in events.entries_of(context.connection, event.id)}
+    since = context.now - INVITED_IN
+    if events.count_invited(context.connection, player.id, since) + len(names) > MOST_INVITED:
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:
@@ -307,6 +311,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             raise Refused("unavailable", part=other.userid)
         if other.id not in entries and other.id != player.id:
             invited.append(other)
+    contact.must_be_free_to_meet(context, player.id, invited, ())
     ids = [other.id for other in invited]
     events.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
     facts = letters.facts(context, event)

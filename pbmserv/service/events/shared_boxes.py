@@ -16,7 +16,7 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.types import Rng
 from pbmserv.service.boards import plies
-from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.shared_boards import deal
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game

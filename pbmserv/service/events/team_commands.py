@@ -16,7 +16,7 @@ from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.service.events import course, letters, team_events
-from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.kind import MOST_ENTERED, Rules
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.team_captains import appoint
 from pbmserv.service.events.teams import (
@@ -455,17 +455,19 @@ def _entered(
 def _must_be_free(
     context: CommandContext, players: Sequence[Member], entries: Sequence[Entry]
 ) -> None:
-    """Refuse a line-up with a player who is barred, or plays for another team under any name."""
+    """Refuse a line-up with a player who is barred, in very many events, or in another team under
+    any name."""
     entered = {entry.player_id: entry.userid for entry in entries}
     ids = [member.player_id for member in players]
     people = persons.persons_of(context.connection, ids)
     for member in players:
         names = people.names(member.player_id)
-        bars = [events.barred_until(context.connection, name, context.now) for name in names]
-        latest = max((until for until in bars if until is not None), default=None)
-        if latest is not None:
-            until = f"{latest:%Y-%m-%d}"
+        barred_until = team_events.barred_until(context, names)
+        if barred_until is not None:
+            until = f"{barred_until:%Y-%m-%d}"
             raise Refused("team-barred", part=member.userid, until=until, example="team")
+        if events.count_entered(context.connection, names) >= MOST_ENTERED:
+            raise Refused("team-many", part=member.userid, most=MOST_ENTERED, example="team")
         twice = [entered[name] for name in sorted(names) if name in entered]
         twice += [one.userid for one in players if one.player_id in names - {member.player_id}]
         if twice:

@@ -15,7 +15,7 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.engine.protocol import Dealing, implements, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
-from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.store.events import Event

@@ -17,7 +17,7 @@ from pbmserv.engine.clocks import EVENT_CLOCK, Terms
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
-from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.events.groups import Entrant, in_order, split
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import Contestant, Line, standings
@@ -25,6 +25,10 @@ from pbmserv.store import events
 from pbmserv.store.events import Event, Pairing
 
 CREATE_EXAMPLE = 'event create GAME cup "NAME" -entries=8'
+
+MOST_ENTERED = 50
+"""Most events that are not over and that one person has entered, so that a program cannot fill all
+events with a player who never moves."""
 
 
 @dataclass(frozen=True, slots=True)
