@@ -10,9 +10,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import asked, site_of
+from blackbox_alone import every_game
 from indoors import PASSWORD, Indoors, Posted, address_of
-from one_game import every_game
 from test_race_worlds import indoors_drawing, without_nonces
 
 from pbmserv.engine import registry
