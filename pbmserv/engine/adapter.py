@@ -162,7 +162,7 @@ class AdaptedGame:
         return self._options.words_of(options)
 
     def rated(self, options: Settings) -> bool:
-        """Whether a board with these options changes ratings."""
+        """Return whether a board with these options changes ratings."""
         return self._options.are_rated(options)
 
     # -- play ------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ class AdaptedGame:
         return move.upper() if CELL.fullmatch(move) else move.lower()
 
     def holds(self, view: View, condition: str) -> bool:
-        """Whether the last move was this one."""
+        """Return whether the last move was this one."""
         last = view.table.last
         return matching.tokens(last) == matching.tokens(condition) or bool(
             condition and matching.spelt(condition, [last])

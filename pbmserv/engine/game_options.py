@@ -105,7 +105,7 @@ class GameOptions:
         return (*words, DUPLICATE) if DUPLICATE_OPTION in settings.items_in_order else words
 
     def are_rated(self, settings: Settings) -> bool:
-        """Whether a board with these options changes ratings."""
+        """Return whether a board with these options changes ratings."""
         return all(
             option.rated or settings[option.name] == option.default for option in self._options
         )

@@ -199,7 +199,7 @@ class Keeper:
         return list(self.game.moves(self.game.seen(table.state, side), side))
 
     def can_move(self, table: Table, seat: Seat) -> bool:
-        """Whether a seat has any move."""
+        """Return whether a seat has any move."""
         side = table.sides[seat]
         moves = self.game.moves(self.game.seen(table.state, side), side)
         return next(iter(moves), None) is not None
