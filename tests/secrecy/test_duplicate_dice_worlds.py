@@ -143,7 +143,7 @@ def _told(
                 letters += world.send(address_of("alice"), f"{game} {command}")
                 letters += world.send(address_of("alice"), command)
             site = site_of(world.server)
-            answers = [asyncio.run(asked(site, path)) for path in PATHS]
+            answers = [asyncio.run(fetch(site, path)) for path in PATHS]
             assert not [answer for answer in answers if answer.status >= 500]
             seen = [answer.body.decode() for answer in answers]
             letters += world.live(days=1)
