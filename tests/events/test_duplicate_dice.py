@@ -247,7 +247,9 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     players.says("bob", "event leave 1")
     letters += players.live(1)
     letters += players.server.send(address_of("ann"), record)
-    verdict = verdict_of([letter.raw for letter in letters if letter.recipient == address_of("ann")])
+    verdict = verdict_of(
+        [letter.raw for letter in letters if letter.recipient == address_of("ann")]
+    )
     findings = " ".join(sentences(verdict))
     assert "the result fit all" in findings
     assert "it belongs to a duplicate event" in findings
