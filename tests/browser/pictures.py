@@ -241,9 +241,9 @@ def operators(world: World) -> None:
         world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
     with world.server.server.database.reading.connect() as connection:
         letter = connection.execute(select(func.max(outbox.c.id))).scalar_one()
-    one = {"mail": f"mails/{mail.id}", "letter": f"letters/{letter}", "player": "players/alice"}
-    one |= {"board": "boards/12", "game": "games/blackbox"}
-    for name, path in one.items():
+    paths = {"mail": f"mails/{mail.id}", "letter": f"letters/{letter}", "player": "players/alice"}
+    paths |= {"board": "boards/12", "game": "games/blackbox"}
+    for name, path in paths.items():
         world.urls[f"operators-{name}"] = f"{top}/{path}"
 
 

@@ -45,7 +45,9 @@ def test_every_token_is_found_in_every_spelling(
     assert not lines_with_tokens(RING, left)
 
 
-@rows(("purpose", "spelling"), [(one, spelling) for one in Purpose for spelling in SPELLINGS])
+@rows(
+    ("purpose", "spelling"), [(purpose, spelling) for purpose in Purpose for spelling in SPELLINGS]
+)
 def test_every_kind_of_token_in_every_spelling(purpose: Purpose, spelling: str) -> None:
     token = RING.token(ReplyAddress(purpose, 3, 12, 29_700_000, 1))
     assert lines_with_tokens(RING, SPELLINGS[spelling](token).split("\n"))
