@@ -347,7 +347,9 @@ class Backgammon(Game[Board]):
     def over(self, state: Board) -> Result | None:
         if max(state.score) < state.target:
             return None
-        return ranked(state.score, "all men are off" if state.target == 1 else "the match")
+        if state.target == 1:
+            return ranked(state.score, "all men are off")
+        return ranked([min(points, state.target) for points in state.score], "the match")
 
     def show(self, state: Board, seat: Seat | None) -> list[Grid | Items | str]:
         viewer = seat or 0
