@@ -21,7 +21,7 @@ from _pytest.runner import runtestprotocol
 from blackbox_alone import play_blackbox_alone
 from compiling import compile_for_all
 from examples import load_profile
-from fork_server import offer
+from fork_server import start_parent
 from indoors import HandedIn, indoors
 from migrated import migrated
 from postgresql_databases import Databases, administer, drop, own_server, url_of
@@ -35,6 +35,7 @@ from speedups import (
     read_migrations_once,
     share_statements,
     share_templates,
+    shorten_pauses,
     wait_for_no_disk,
 )
 
@@ -68,6 +69,7 @@ build_command_line_once()
 share_statements()
 read_migrations_once()
 wait_for_no_disk()
+shorten_pauses()
 play_blackbox_alone()
 
 
@@ -83,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
     share_templates()
     if not hasattr(config, "workerinput"):
         compile_for_all(config, lambda path: bool(pytest_ignore_collect(path, config)))
-        config.add_cleanup(offer(folder))
+        config.add_cleanup(start_parent(folder))
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
     url = os.environ.get(POSTGRES) or _start_postgres(config)
@@ -237,7 +239,7 @@ def _no_process_left_behind() -> Iterator[None]:
 
 
 @pytest.fixture
-def trees_anew() -> Iterator[None]:
+def reread_trees() -> Iterator[None]:
     """Read the files of the bots again, in the test and after it."""
     readers = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
     for reader in readers:

@@ -1,7 +1,7 @@
 """``pbmserv …`` in a process of its own, forked from one that has imported everything.
 
 A start takes two seconds of processor time for imports alone, and a run starts some two hundred
-servers and commands. So the first process of a run starts a parent (`offer`), which imports
+servers and commands. So the first process of a run starts a parent (`start_parent`), which imports
 nothing before the first request. For each request it forks a keeper; the keeper forks the program,
 reports its end, and kills it if the test's own process is gone. The program is
 `pbmserv.__main__.main` with an environment, a working directory and files of its own, or Alembic's
@@ -100,7 +100,7 @@ def run(
         return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
 
 
-def offer(folder: Path) -> Callable[[], None]:
+def start_parent(folder: Path) -> Callable[[], None]:
     """Start the parent for all processes of this run; return a function that ends it."""
     path = folder / "forks"
     with socket.socket(socket.AF_UNIX) as listening:
@@ -248,6 +248,7 @@ def _get_ready() -> None:
         read_migrations_once,
         share_statements,
         share_templates,
+        shorten_pauses,
         wait_for_no_disk,
     )
 
@@ -268,6 +269,7 @@ def _get_ready() -> None:
     share_statements()
     read_migrations_once()
     wait_for_no_disk()
+    shorten_pauses()
     Registry.installed()
     _play()
     gc.collect()

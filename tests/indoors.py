@@ -253,9 +253,9 @@ class HandedIn(Correspondence):
         self.server.scheduler.run_once()
         self._read(self._indoors.letters())
 
-    def _read(self, made: list[Posted]) -> None:
+    def _read(self, letters: list[Posted]) -> None:
         """Add letters, but no farewells: the store keeps none, so `Running` has none either."""
-        self._unread += [letter for letter in made if letter.is_kept]
+        self._unread += [letter for letter in letters if letter.is_kept]
 
 
 _POSTED = (

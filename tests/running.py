@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 from argon2 import PasswordHasher
 from dns_zone import Zone
-from headers import read, written
+from headers import one_line, read, written
 from migrated import migrated
 from one_process import Server
 from smtp_client import SETTLES
@@ -121,6 +121,11 @@ class Letter:
         part = self.message.get_body(("plain",))
         assert part is not None
         return str(part.get_content()).replace("\r\n", "\n")
+
+    @property
+    def one_line(self) -> str:
+        """The text in one line, for tests that do not care where lines break."""
+        return one_line(self.text)
 
     @property
     def html(self) -> str:

@@ -183,13 +183,13 @@ def test_a_guesser_in_the_player_s_network_has_a_door_of_his_own(lockout: Lockou
     assert lockout.may_try("alice", HOME)
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("is_known", [True, False])
 def test_where_nothing_tells_them_apart_it_is_slow_but_never_shut_for_long(
-    lockout: Lockout, clock: MovableClock, *, known: bool
+    lockout: Lockout, clock: MovableClock, *, is_known: bool
 ) -> None:
     """The guesser forges her envelope sender, in her network, or where nobody knows it."""
-    source = HOME if known else Source("", ALICE)
-    if known:
+    source = HOME if is_known else Source("", ALICE)
+    if is_known:
         lockout.right("alice", source)
     looks = 0
     for _ in range(24 * 12):

@@ -37,7 +37,7 @@ TEXTS = ("a", "1", "?", "what?", "!1", "99", "pass", "accept")
 
 
 def folder(game: AnyGame) -> Path:
-    """Where the contract files of a game lie: here, or ``contract/KEY`` in a package of its own."""
+    """Return the folder of the contract files: here, or ``contract/KEY`` in the game's package."""
     package = sys.modules[_module(game).partition(".")[0]]
     shipped = TESTS / "golden" / game.info.key
     places = [] if shipped.is_dir() else getattr(package, "__path__", ())

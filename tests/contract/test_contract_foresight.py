@@ -37,7 +37,7 @@ def tried(game: AnyGame, view: object, seat: Seat, text: str) -> Preview[Any] | 
         return error.refusal
 
 
-def checked(game: AnyGame, view: object) -> tuple[Note, ...] | Refusal:
+def check_result(game: AnyGame, view: object) -> tuple[Note, ...] | Refusal:
     """Return the result of a check, or its refusal."""
     assert isinstance(game, Aided)
     try:
@@ -69,7 +69,7 @@ def test_a_preview_is_what_a_move_would_do_and_never_more_than_the_view_tells(
                     assert preview.move == game.parse(view, text)
                 assert getattr(preview.view, "seat", you) == you
                 assert rendered(game, preview.view, played.names, you)
-                _said(game, preview.notes, played.names, you)
+                _check_sentences(game, preview.notes, played.names, you)
 
 
 @every_case
@@ -137,14 +137,14 @@ def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, 
     for state in played.some_states:
         for you in map(Seat, range(played.record.seats)):
             for after in (state, *_after_a_free_move(game, state, you)):
-                notes = checked(game, game.view(after, you))
+                notes = check_result(game, game.view(after, you))
                 for other in alternatives(game, after, you)[:2]:
-                    assert checked(game, game.view(other, you)) == notes
+                    assert check_result(game, game.view(other, you)) == notes
                 if isinstance(notes, Refusal):
                     assert refusal_sentence(notes).endswith(".")
                     continue
                 assert all(note.audience == frozenset({you}) for note in notes)
-                _said(game, notes, played.names, you)
+                _check_sentences(game, notes, played.names, you)
                 checks += 1
     assert checks, "a check that is always refused; free moves of the hook come before it"
 
@@ -158,7 +158,9 @@ def _after_a_free_move(game: AnyGame, state: object, you: Seat) -> list[object]:
     return []
 
 
-def _said(game: AnyGame, notes: tuple[Note, ...], names: tuple[str, ...], you: Seat | None) -> None:
+def _check_sentences(
+    game: AnyGame, notes: tuple[Note, ...], names: tuple[str, ...], you: Seat | None
+) -> None:
     for note in notes:
         text = sentence(game, note, names, you)
         assert text.endswith(".")

@@ -124,7 +124,7 @@ class CameBack:
 
     line: int
     who: str
-    said: str
+    reply: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ class _Reader:
 
     def _step(self, number: int, head: str, text: list[tuple[int, str]]) -> Step:
         matches = ((kind, form.fullmatch(head)) for kind, form in _STEPS.items())
-        kind, match = next((one for one in matches if one[1]), ("", None))
+        kind, match = next((pair for pair in matches if pair[1]), ("", None))
         if match is None:
             raise self._error(number, f'"{head}" is nothing that can happen in a dialog')
         if kind in _NEEDS_TEXT and not text:
@@ -349,17 +349,17 @@ class _Reader:
         return DialogError(f"{self._path.name}:{line}: {why}")
 
 
-def _happening(number: int, kind: str, found: re.Match[str]) -> Step:
+def _happening(number: int, kind: str, match: re.Match[str]) -> Step:
     """Return a step without a text."""
     match kind:
         case "back":
-            return CameBack(number, found["who"], found["said"])
+            return CameBack(number, match["who"], match["said"])
         case "days":
-            return DaysPass(number, int(found["days"] or 1), down=False)
+            return DaysPass(number, int(match["days"] or 1), down=False)
         case "down":
             return DaysPass(number, 7, down=True)
         case "refused":
-            return TurnedAway(number, found["reply"])
+            return TurnedAway(number, match["reply"])
         case _:
             return Silence(number)
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from blackbox_alone import every_game
 from dialog_play import DialogFailed, Play
 from dialog_reader import ALSO, Dialog, read_dialog
 from examples_tried import Trying, check
 from indoors import HandedIn, indoors
-from one_game import every_game
 from running import Correspondence, start
 
 from pbmserv.engine import registry

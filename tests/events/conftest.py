@@ -22,8 +22,8 @@ def play_every_game(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as made:
-        yield made
+    with indoors(tmp_path) as server:
+        yield server
 
 
 @pytest.fixture

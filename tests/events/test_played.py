@@ -60,9 +60,11 @@ def test_a_player_who_never_plays_leaves_the_table_and_harms_nobody(
     players.live(11)
     assert players.event(1)["sections"][0]["removed"] == ["ann"]
     assert players.table(1) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
-    told = [letter for letter in players.letters if letter.recipient == address_of("ann")]
-    assert any("you are out" in letter.subject for letter in told)
-    assert any("you can enter no event until" in " ".join(one.text.split()) for one in told)
+    letters = [letter for letter in players.letters if letter.recipient == address_of("ann")]
+    assert any("you are out" in letter.subject for letter in letters)
+    assert any(
+        "you can enter no event until" in " ".join(letter.text.split()) for letter in letters
+    )
     (refused,) = players.says("ann", f"cup join {GAME}")
     assert "you can enter none until" in refused.text
 
@@ -173,7 +175,7 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     assert players.event(1)["status"] == FINISHED
     assert players.table(1, 3) == [("ann", 2), ("finn", 0)]
     won = [letter for letter in players.letters if "You have won" in letter.text]
-    assert [one.recipient for one in won] == [address_of("ann")]
+    assert [letter.recipient for letter in won] == [address_of("ann")]
 
 
 def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> None:
@@ -188,8 +190,12 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     final = players.event(2)
     assert final["waiting"] == ["ann", "bob"]
     assert final["starts"] == "2027-07-01"
-    won = [one for one in players.letters if "You play in the final" in " ".join(one.text.split())]
-    assert [one.recipient for one in won] == [address_of("ann"), address_of("bob")]
+    won = [
+        letter
+        for letter in players.letters
+        if "You play in the final" in " ".join(letter.text.split())
+    ]
+    assert [letter.recipient for letter in won] == [address_of("ann"), address_of("bob")]
     (refused,) = players.says("cleo", "event join 2")
     assert "only to players who were invited" in " ".join(refused.text.split())
     players.server.move_clock(days=500)
@@ -240,7 +246,9 @@ def test_a_swiss_with_a_bye(server: Indoors) -> None:
         byes += [game["first"] for game in games if game["board"] is None]
         begun = [letter for letter in players.letters if letter.kind == "event-begins"]
         letters = begun[25 * (number - 1) :]
-        assert all(f"Swiss 1 of Connect Four, round {number}  --" in one.text for one in letters)
+        assert all(
+            f"Swiss 1 of Connect Four, round {number}  --" in letter.text for letter in letters
+        )
         subjects = {letter.subject.partition("Connect Four")[2] for letter in letters}
         what = f", round {number}: " if number > 1 else " begins: "
         assert subjects == {f"{what}1 game", f"{what}you have a bye"}

@@ -26,9 +26,9 @@ DAY = timedelta(days=1)
 @pytest.fixture(params=["sqlite", "postgresql"])
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Indoors]:
     url = "" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as made:
-        made.sign_up("ann", "bob", "cleo")
-        yield made
+    with indoors(tmp_path, url) as server:
+        server.sign_up("ann", "bob", "cleo")
+        yield server
 
 
 def test_each_statement(server: Indoors) -> None:
@@ -89,14 +89,14 @@ def _run(connection: Connection) -> None:
     events.draw(connection, first, drawn)
     events.change_entry(connection, first, 1, place=1)
     places = events.last_places(connection, "league", "chess", 2).values()
-    assert {(one.player_id, one.section, one.place, one.size) for one in places} == {
+    assert {(place.player_id, place.section, place.place, place.size) for place in places} == {
         (1, 2, 1, 2),
         (2, 2, None, 2),
     }
     assert events.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
     assert events.count_groups(connection, first) == 2
     assert events.has_entered_before(connection, 1, "league")
-    assert [one.id for one in events.of_player(connection, 1, ["open"])] == [second, first]
+    assert [event.id for event in events.of_player(connection, 1, ["open"])] == [second, first]
     assert events.of_number(connection, "league", "chess", 2) == events.load(connection, second)
 
     board = _board(connection, "chess", [1, 2], first, rated=True)

@@ -21,7 +21,7 @@ def test_the_digest_of_a_monday_has_the_table(tmp_path: Path) -> None:
         digests = [letter for letter in letters if letter.kind == "tray"]
         assert len(digests) > 10
         tables = [letter for letter in digests if "the table of group 1" in letter.text]
-        assert {one.recipient for one in tables} == {address_of("ann"), address_of("cleo")}
+        assert {table.recipient for table in tables} == {address_of("ann"), address_of("cleo")}
         assert len(tables) == 2
         lines = [line.split() for line in tables[0].text.split("\n")]
         assert ["4", "dan", "0", "0", "0", "3", "0"] in lines
@@ -40,7 +40,7 @@ def test_a_swiss_shows_its_top_and_the_neighbours(tmp_path: Path) -> None:
         letters = players.live(8)
         tables = [letter for letter in letters if ": the table" in letter.text]
         assert tables, "those whose board waits get a digest"
-        assert {one.recipient for one in tables} <= set(map(address_of, readers))
+        assert {table.recipient for table in tables} <= set(map(address_of, readers))
         for letter in tables:
             rows = [row for line in letter.text.split("\n") if len(row := line.split()) == 7]
             shown = [int(row[0]) for row in rows if row[0].isdecimal()]

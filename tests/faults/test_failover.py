@@ -58,7 +58,7 @@ def test_the_standby_takes_over_and_nothing_is_lost_or_doubled(pair: Pair, tmp_p
         begin=serve,
     )
     report = run(plan, pair)
-    print(report.printed())
+    print(report)
     assert report.faults == []
     assert report.taken > len(kills)
     assert report.slowest_250 < SOON_S

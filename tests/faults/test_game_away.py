@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-from asgi_client import all_asked, site_of
+from asgi_client import load_all, site_of
 from heaps import HEAPS, show_heaps
 from indoors import Indoors, address_of, indoors
 from seating import HIDINGS
@@ -84,7 +84,7 @@ def errors(house: Indoors) -> list[str]:
 
 def shown(house: Indoors, *paths: str) -> dict[str, int]:
     """Return the status of each page."""
-    answers = all_asked(site_of(house.server), *paths)
+    answers = load_all(site_of(house.server), *paths)
     return {path: answer.status for path, answer in answers.items()}
 
 
@@ -181,7 +181,7 @@ def test_a_player_can_leave_though_a_game_is_gone(opened: House) -> None:
         house.send(BELA, "heaps move 1 bela wonder-land 3")
     with opened(heaps=False) as house:
         house.mails = 100
-        (asked,) = house.send(BELA, "delete bela wonder-land")
-        assert "deleted" in {letter.kind for letter in house.reply(asked, "yes")}
+        (question,) = house.send(BELA, "delete bela wonder-land")
+        assert "deleted" in {letter.kind for letter in house.reply(question, "yes")}
         (listed,) = house.send(ANNA, "games anna")
         assert "no active games" in listed.text

@@ -56,7 +56,7 @@ class Hands(Game[tuple]):
         return f"{len(state[0])} hands are left after {state[1]} rounds."
 
     def leave(self, state, seat, rng):
-        return tuple(one for one in state[0] if one != seat), state[1]
+        return tuple(hand for hand in state[0] if hand != seat), state[1]
 
 
 def begun(game: AdaptedGame, seats: int = 2, options: tuple[str, ...] = ()) -> Position:
@@ -68,7 +68,7 @@ def moved(position: Position, seat: int, text: str) -> Position:
     return position.move(Seat(seat), game.parse(game.view(position.state, Seat(seat)), text))
 
 
-def told(position: Position) -> list[str]:
+def notes_of(position: Position) -> list[str]:
     return [note.kind for note in position.step.notes]
 
 
@@ -81,7 +81,7 @@ def test_moves_made_together_are_secret_until_all_are_there() -> None:
     assert "rock" not in repr(position.game.view(position.state, Seat(0)))
     assert "rock" in repr(position.game.view(position.state, Seat(1)))
     position = moved(moved(position, 0, "scissors"), 2, "rock")
-    assert told(position).count("out") == 1
+    assert notes_of(position).count("out") == 1
     assert position.game.to_act(position.state) == {1, 2}
     position = moved(moved(position, 2, "paper"), 1, "rock")
     assert position.outcome is not None
@@ -131,7 +131,7 @@ def test_a_seat_without_moves_passes() -> None:
     position = begun(AdaptedGame(Stuck()))
     position = moved(moved(position, 0, "take"), 1, "take")
     position = moved(position, 0, "take")
-    assert told(position) == ["told", "passed"]
+    assert notes_of(position) == ["told", "passed"]
     assert position.game.to_act(position.state) == {0}
     position = moved(position, 0, "take")
     assert position.outcome is not None
@@ -321,3 +321,21 @@ def test_talk_around_a_move_that_a_game_reads_itself(
     table = game.setup(2, game.options((), 2), Rng(bytes(32), 0))
     meant = game.meant(game.view(table, Seat(0)), text)
     assert (meant and meant.text) == move
+
+
+def test_a_word_of_a_move_that_comes_too_early_is_illegal_and_not_unknown() -> None:
+    class Dice(tictactoe.TicTacToe):
+        """Roll, and hold."""
+
+        key = "dice"
+        words = ("roll", "hold")
+
+        def moves(self, state, seat):
+            return ["roll"]
+
+    game = AdaptedGame(Dice())
+    view = game.view(begun(game).state, Seat(0))
+    with pytest.raises(Illegal):
+        game.parse(view, "hold")
+    with pytest.raises(NotUnderstood):
+        game.parse(view, "fold")

@@ -55,14 +55,14 @@ class Cost:
         taken: until the mail is carried out.
         letters: to make all of its letters.
         reply: the door's SMTP reply.
-        made: number of letters.
+        letter_count: number of letters.
         octets: total size of the letters.
     """
 
     taken: float
     letters: float
     reply: str
-    made: int
+    letter_count: int
     octets: int
 
     @property
@@ -183,7 +183,7 @@ class World:
         letters: list[OutgoingLetter] = []
         while claimed := self.server.outbox.claim(Claim(1000)):
             letters += self.server.outbox.make(claimed)
-            self.server.outbox.settle([Sent(one.id) for one in claimed])
+            self.server.outbox.settle([Sent(letter.id) for letter in claimed])
         return letters
 
     def tidy(self) -> None:

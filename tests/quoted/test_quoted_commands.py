@@ -53,7 +53,7 @@ class Game:
         return [letter.kind for letter in letters]
 
     def address(self) -> str:
-        """Where the newest letter to the player is answered."""
+        """The reply address of the newest letter to the player."""
         with self.house.server.database.reading.connect() as connection:
             return reply_address(self.house.server, connection, self.board, self.player)
 
@@ -133,12 +133,14 @@ def test_no_quoted_move_flows_out_of_its_quote(game, drawn, flowed, width):
         "Content-Type: multipart/digest; boundary=c\n\n--c\n\nSubject: x\n\n{}\n--c--",
     ],
 )
-@pytest.mark.parametrize("said", ["", "Content-Type: text/plain\n\n> x\n\n--b\n"])
-def test_nothing_attached_is_read(game, part, said):
+@pytest.mark.parametrize("front", ["", "Content-Type: text/plain\n\n> x\n\n--b\n"])
+def test_nothing_attached_is_read(game, part, front):
     before = game.record()
     for command in ("g", *game.commands()):
         inside = part.replace("{}", command)
-        game.mail(f"--b\n{said}{inside}\n--b--\n", more="Content-Type: multipart/mixed; boundary=b")
+        game.mail(
+            f"--b\n{front}{inside}\n--b--\n", more="Content-Type: multipart/mixed; boundary=b"
+        )
     assert game.record() == before
 
 

@@ -98,8 +98,8 @@ class Stage:
         return Outcome(
             tuple(text for key, text in self._plies(board).items() if key not in before),
             str(row.status),
-            tuple(one for one in letters if one.recipient == alice),
-            tuple(one for one in letters if one.recipient != alice),
+            tuple(letter for letter in letters if letter.recipient == alice),
+            tuple(letter for letter in letters if letter.recipient != alice),
         )
 
     def _seated(self, situation: str) -> tuple[str, int, str]:
@@ -190,11 +190,11 @@ def is_right(case: Case, outcome: Outcome) -> bool:
         return not moved and bool(outcome.mine) and not outcome.his
     if answer == "words":
         passed_on = bool(outcome.his) and "refusal" not in kinds
-        return not moved and (passed_on or "To say it: chat " in _said(outcome.mine))
+        return not moved and (passed_on or "To say it: chat " in _texts(outcome.mine))
     if answer == "help":
-        return not moved and text.lower() in _said(outcome.mine).lower()
+        return not moved and text.lower() in _texts(outcome.mine).lower()
     if answer in LETTERS_OF:
-        is_offered = answer in OFFERS and OFFERS[answer] in _said(outcome.mine)
+        is_offered = answer in OFFERS and OFFERS[answer] in _texts(outcome.mine)
         return not moved and (is_offered or not kinds.isdisjoint(LETTERS_OF[answer]))
     return moved == case.answer.upper().replace(" ", "")
 
@@ -203,13 +203,13 @@ def _is_placement(moved: str, text: str) -> bool:
     return len(moved.split(",")) == 4 if text == "random" else moved == text
 
 
-def _said(letters: tuple[Posted, ...]) -> str:
+def _texts(letters: tuple[Posted, ...]) -> str:
     """Return the texts of letters in one line."""
     return " ".join(" ".join(letter.text.split()) for letter in letters)
 
 
 def _has_talk(body: str, letters: tuple[Posted, ...]) -> bool:
     """Return whether some sentence of a reply is in a letter to Bob."""
-    words = _said(letters)
-    sentences = [" ".join(one.split()) for one in re.split(r"[.!?\n]+", body)]
+    words = _texts(letters)
+    sentences = [" ".join(sentence.split()) for sentence in re.split(r"[.!?\n]+", body)]
     return any(len(sentence.split()) >= 2 and sentence in words for sentence in sentences)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from failing_handlers import a_fault
+from failing_handlers import failing_handler
 from indoors import PASSWORD, Indoors, address_of, indoors
 from smtp_client import without_number
 
@@ -87,7 +87,7 @@ def test_operators_see_faults_first_and_then_the_newest(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     strangers = Strangers(house)
-    with a_fault(monkeypatch, Prefs):
+    with failing_handler(monkeypatch, Prefs):
         for number in range(2):
             house.send(address_of("alice"), f"prefs alice {PASSWORD}", f"{number}")
     for number in range(130):

@@ -35,7 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
 
 
 def everything(letter: Posted) -> str:
-    """All that a letter says: its headers but for its own address, and every part of it."""
+    """Return the headers of a letter without its own address, and each of its parts."""
     message = read(letter.raw)
     del message["To"]
     headers = "\n".join(f"{name}: {value}" for name, value in message.items())

@@ -10,9 +10,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import fetch, site_of
+from blackbox_alone import every_game
 from indoors import PASSWORD, Indoors, Posted, address_of
-from one_game import every_game
 from test_race_worlds import indoors_drawing, without_nonces
 
 from pbmserv.engine import registry
@@ -143,7 +143,7 @@ def _told(
                 letters += world.send(address_of("alice"), f"{game} {command}")
                 letters += world.send(address_of("alice"), command)
             site = site_of(world.server)
-            answers = [asyncio.run(asked(site, path)) for path in PATHS]
+            answers = [asyncio.run(fetch(site, path)) for path in PATHS]
             assert not [answer for answer in answers if answer.status >= 500]
             seen = [answer.body.decode() for answer in answers]
             letters += world.live(days=1)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed_tables import divide
+from distributed_tables import distribute
 from indoors import Indoors, address_of, indoors
 from one_node import reason_to_ask_others
 from running import Letter
@@ -31,7 +31,7 @@ from pbmserv.store.tables import metadata
 @pytest.fixture
 def divided(postgres_url: str) -> Iterator[Database]:
     database = Database(postgres_url)
-    divide(database)
+    distribute(database)
     yield database
     database.close()
 

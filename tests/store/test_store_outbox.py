@@ -16,7 +16,8 @@ from sqlalchemy import Connection, select
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
-from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.outbound.claims import LEASE, Claim, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Outbox
@@ -280,10 +281,10 @@ def test_a_worker_skips_letters_that_another_one_is_claiming(
     server.post(4, clock)
     until = clock.now() + LEASE
     with server.database.writing.begin() as first, server.database.writing.begin() as second:
-        one = outbox.claim(first, "one", clock.now(), until, 2)
-        two = outbox.claim(second, "two", clock.now(), until, 9)
-        assert server.places(one) == [1, 2]
-        assert server.places(two) == [3, 4]
+        by_first = outbox.claim(first, "one", clock.now(), until, 2)
+        by_second = outbox.claim(second, "two", clock.now(), until, 9)
+        assert server.places(by_first) == [1, 2]
+        assert server.places(by_second) == [3, 4]
     assert server.queue.take(9) == []
     server.close()
 
@@ -297,12 +298,12 @@ def test_each_share_is_claimed_for_itself(postgres_url: str, clock: MovableClock
     numbers: list[int] = []
     with server.database.writing.begin() as first, server.database.writing.begin() as second:
         for share in range(SHARES):
-            one = outbox.claim(first, "one", clock.now(), until, 3, share=share)
-            two = outbox.claim(second, "two", clock.now(), until, 80, share=share)
-            readers = [letter.recipient for letter in (*one, *two)]
+            by_first = outbox.claim(first, "one", clock.now(), until, 3, share=share)
+            by_second = outbox.claim(second, "two", clock.now(), until, 80, share=share)
+            readers = [letter.recipient for letter in (*by_first, *by_second)]
             assert all(readers.count(reader) == 2 for reader in readers)
-            assert {letter.id % SHARES for letter in (*one, *two)} <= {share}
-            numbers += [letter.id for letter in (*one, *two)]
+            assert {letter.id % SHARES for letter in (*by_first, *by_second)} <= {share}
+            numbers += [letter.id for letter in (*by_first, *by_second)]
     assert sorted(numbers) == server.numbers()
     assert server.queue.take(9) == []
     server.close()
@@ -325,15 +326,15 @@ def test_letters_to_a_closed_domain_are_skipped(post: Post, clock: MovableClock)
 def test_a_process_gives_back_its_lost_letters_and_no_others(
     database_url: str, clock: MovableClock
 ) -> None:
-    one, two = (Post(database_url, clock, by) for by in ("post1", "post2"))
-    one.post(5, clock)
-    assert one.places(one.queue.take(3)) == [1, 2, 3]
-    assert two.places(two.queue.take(1)) == [4]
+    first, second = (Post(database_url, clock, by) for by in ("post1", "post2"))
+    first.post(5, clock)
+    assert first.places(first.queue.take(3)) == [1, 2, 3]
+    assert second.places(second.queue.take(1)) == [4]
     # The second is in hand; the answer with the first and the third never came.
-    again = one.queue.take(9, in_hand=[one.number(2)])
-    assert one.places(again) == [1, 3, 5]
-    one.close()
-    two.close()
+    again = first.queue.take(9, in_hand=[first.number(2)])
+    assert first.places(again) == [1, 3, 5]
+    first.close()
+    second.close()
 
 
 def test_a_restart_sends_claimed_letters_and_no_postponed_ones(

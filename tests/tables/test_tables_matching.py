@@ -60,8 +60,8 @@ def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None
     assert "You are not looking for an opponent at blackbox." in carol.letter().text
 
     bob.asks(seek("-fair"))
-    for one, other in ((alice, bob), (bob, alice)):
-        started = one.letters()[0]
+    for player, other in ((alice, bob), (bob, alice)):
+        started = player.letters()[0]
         assert f"You and {other.userid} were both looking for Blackbox" in started.text
         assert "Options: -fair." in started.text
         server.reply(started, "a5,c6,e7,g5")

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from asgi_client import asked, site_of, visited
+from asgi_client import fetch, site_of, visit_address
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
@@ -138,7 +138,7 @@ def faults(site: Starlette, *requests: tuple[str, str, bytes], **headers: str) -
         return [
             f"{method} {path[:60]!a}"
             for method, path, body in requests
-            if (await asked(site, path, method, body, **headers)).status >= 500
+            if (await fetch(site, path, method, body, **headers)).status >= 500
         ]
 
     return asyncio.run(ask())
@@ -157,10 +157,10 @@ def test_any_value_in_any_place_of_a_path(site: Starlette) -> None:
 
 def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) -> None:
     wrong = []
-    seat = asyncio.run(visited(site, f"/b/{token(house)}"))
-    assert asyncio.run(asked(site, seat)).status == 200
+    seat = asyncio.run(visit_address(site, f"/b/{token(house)}"))
+    assert asyncio.run(fetch(site, seat)).status == 200
     headers = {"authorization": f"Bearer {token(house)}"}
-    assert asyncio.run(asked(site, "/api/seat", **headers)).status == 200
+    assert asyncio.run(fetch(site, "/api/seat", **headers)).status == 200
     for shift, path in enumerate(routes(site)):
         filled = path.replace("/b/{token}", seat)
         filled = PARAMETER.sub("1", filled)

@@ -60,8 +60,7 @@ class Device:
         self.tab._ask("POST", self.tab.path, body)
         self.answers += [f"{self.tab.status} {self.tab.headers}", self.tab.html]
         if self.tab.status == 303:
-            self.tab.path = self.tab.headers["location"].partition("?")[0]
-            self.tab._ask("GET", self.tab.headers["location"])
+            self.tab.follow()
             self.answers += [str(self.tab.headers), self.tab.html]
         return self
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
-from asgi_client import asked
+from asgi_client import fetch
 from browser_tab import Tab
 from heaps import HEAPS
 from hypothesis import given
@@ -26,7 +26,7 @@ from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.service.core.context import Services
 from pbmserv.service.solo import guest_box
 from pbmserv.service.solo.daily_box import day_of
@@ -51,8 +51,8 @@ class Guest:
         clock = SimpleNamespace(now=lambda: self.moment)
         self.boxes = GuestBoxes(cast("Services", services), clock)
 
-    def look(self, **asked: Any) -> GuestPage:
-        page = asyncio.run(self.boxes.page(GuestLook(state=self.state, **asked)))
+    def look(self, **changes: Any) -> GuestPage:
+        page = asyncio.run(self.boxes.page(GuestLook(state=self.state, **changes)))
         assert page is not None
         return page
 
@@ -266,18 +266,18 @@ def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
     """Two worlds: boxes with other atoms, and the same results at the ports that were fired."""
     guest = Guest({1: key(0)})
     ports = range(len(guest.board.ports))
-    there, same = next(
+    elsewhere, same = next(
         (other, same)
         for number in range(1, 500)
         for other in [Guest({1: key(number)})]
         for same in [[p for p in ports if other.results[p] == guest.results[p]]]
         if other.atoms != guest.atoms and len(same) > 5
     )
-    assert printed(guest.tap()) == printed(there.tap())
+    assert printed(guest.tap()) == printed(elsewhere.tap())
     mark = f"+{guest.board.names[3]}"
     for tap in (*(guest.board.ports[port] for port in same[:4]), mark, "?", "zz"):
-        assert printed(guest.tap(tap)) == printed(there.tap(tap)) or tap in guest.tap().trouble
-        assert len(guest.state) == len(there.state)
+        assert printed(guest.tap(tap)) == printed(elsewhere.tap(tap)) or tap in guest.tap().trouble
+        assert len(guest.state) == len(elsewhere.state)
 
 
 def test_another_box_changes_no_octet_of_an_answer() -> None:
@@ -297,10 +297,10 @@ def test_another_box_changes_no_octet_of_an_answer() -> None:
     state = ""
     for tap in ("", *ports, "+B3", "?", "zz"):
         path = "/today?" + urlencode({"state": state, "tap": tap, "check": "all"})
-        one, other = (asyncio.run(asked(site, path)) for site in sites)
-        assert one == other, tap
-        assert one.header("etag")
-        state = unescape(re.findall(rb'name="state" value="([^"]*)"', one.body)[0].decode())
+        answer, other = (asyncio.run(fetch(site, path)) for site in sites)
+        assert answer == other, tap
+        assert answer.header("etag")
+        state = unescape(re.findall(rb'name="state" value="([^"]*)"', answer.body)[0].decode())
 
 
 def test_a_form_carries_no_more_than_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
