@@ -10,7 +10,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from asgi_client import asked, site_of
+from asgi_client import fetch, site_of
 from blackbox_alone import every_game
 from indoors import PASSWORD, Indoors, Posted, address_of
 from test_race_worlds import indoors_drawing, without_nonces
