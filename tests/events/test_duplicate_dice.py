@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from indoors import PASSWORD, Posted, address_of, indoors
-from mailboxes_of_games import checked, sentences
+from mailboxes_of_games import sentences, verdict_of
 from seasons import Field, kinds_to
 
 from pbmserv.engine.position import Position, bot_move
@@ -247,7 +247,9 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     players.says("bob", "event leave 1")
     letters += players.live(1)
     letters += players.server.send(address_of("ann"), record)
-    verdict = checked([letter.raw for letter in letters if letter.recipient == address_of("ann")])
+    verdict = verdict_of(
+        [letter.raw for letter in letters if letter.recipient == address_of("ann")]
+    )
     findings = " ".join(sentences(verdict))
     assert "the result fit all" in findings
     assert "it belongs to a duplicate event" in findings
