@@ -47,10 +47,10 @@ def _rolls(end: Position) -> list[list[tuple[str, ...]]]:
     return games
 
 
-@pytest.mark.parametrize("words", [(), ("-match=5",), ("-match=5", "-cube=no")])
+@pytest.mark.parametrize("words", [(), ("-match=5",)])
 def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
     game = AdaptedGame(backgammon.GAME)
-    ends = [_played(game, words, chooser, SEED) for chooser in range(4)]
+    ends = [_played(game, words, chooser, SEED) for chooser in range(3)]
     boards = [_rolls(end) for end in ends]
     boards.append(_rolls(_played(game, words, 9, bytes(32))))
     first, *others, foreign = boards
