@@ -57,7 +57,7 @@ bench bench-growth: export PYTHONDONTWRITEBYTECODE :=
 bench: $(VENV)/.dev ## Measure what must not get worse, beside other servers
 	$(BIN)/python -m benchmarks
 
-bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH="--boards 1000,100000")
+bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH=--quick for less)
 	$(BIN)/python -m benchmarks.growth $(GROWTH)
 
 screenshots: $(VENV)/.dev ## Photograph every page, for you to look at (FOLDER=var/screenshots)

@@ -1,7 +1,7 @@
 """Fixtures for all tests: databases of both kinds, and running servers.
 
 A run starts one real PostgreSQL, or uses the one that PBMSERV_TEST_POSTGRES names. Each test has a
-database of its own there (`databases.py`).
+database of its own there (`postgresql_databases.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from pathlib import Path
 import psutil
 import pytest
 from _pytest.runner import runtestprotocol
-from cheaper import (
+from blackbox_alone import play_blackbox_alone
+from compiling import compile_for_all
+from examples import load_profile
+from fork_server import start_parent
+from indoors import HandedIn, indoors
+from migrated import migrated
+from postgresql_databases import Databases, administer, drop, own_server, url_of
+from processes import Process
+from running import Correspondence, Running, start
+from speedups import (
     COMPILED,
     build_command_line_once,
     keep_files_in_memory,
@@ -30,15 +39,6 @@ from cheaper import (
     shorten_pauses,
     wait_for_no_disk,
 )
-from compiling import compile_for_all
-from databases import Databases, administer, drop, own_server, url_of
-from examples import load_profile
-from forking import offer
-from indoors import HandedIn, indoors
-from migrated import migrated
-from one_game import play_blackbox_alone
-from processes import Process
-from running import Correspondence, Running, start
 
 from pbmserv.games.blackbox.bots import difficulty, trees
 from pbmserv.log.writing import BackgroundHandler
@@ -70,7 +70,7 @@ QUICK = "not slow"
 ALL_SLOW = "\npytestmark = pytest.mark.slow\n"
 """A line of modules whose tests are all slow."""
 
-pytest_plugins = ["both_stores"]
+pytest_plugins = ["postgresql_coverage"]
 
 gc.disable()  # until tests are collected: modules stay, and to search them takes long
 load_profile()
@@ -95,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
     share_templates()
     if not hasattr(config, "workerinput"):
         compile_for_all(config, lambda path: bool(pytest_ignore_collect(path, config)))
-        config.add_cleanup(offer(folder))
+        config.add_cleanup(start_parent(folder))
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
     url = os.environ.get(POSTGRES) or _start_postgres(config)
@@ -257,7 +257,7 @@ def _no_process_left_behind() -> Iterator[None]:
 
 
 @pytest.fixture
-def trees_anew() -> Iterator[None]:
+def reread_trees() -> Iterator[None]:
     """Read the files of the bots again, in the test and after it."""
     readers = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
     for reader in readers:

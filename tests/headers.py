@@ -102,3 +102,8 @@ def written(headers: Mapping[str, str], body: str) -> bytes:
         message[name] = value
     message.set_content(body)
     return message.as_bytes(policy=SENT)
+
+
+def one_line(text: str) -> str:
+    """Return a text without its line breaks, which say nothing to a test."""
+    return " ".join(text.split())

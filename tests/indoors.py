@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
+from dns_zone import Zone
 from headers import written
 from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
 from sqlalchemy import Row, bindparam, select, text, update
-from zone import Zone
 
 from pbmserv.config.settings import Settings, load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
@@ -169,7 +170,7 @@ class Indoors:
             to: an address; letters to others are taken for sent, without making them.
         """
         self.server.bot_worker.run_once()
-        claimed = self.server.outbox.claim(1000)
+        claimed = self.server.outbox.claim(Claim(1000))
         if to:
             others = [letter for letter in claimed if letter.recipient != to]
             self.server.outbox.settle([Sent(letter.id) for letter in others])
@@ -186,7 +187,7 @@ class Indoors:
 
     def drop_letters(self) -> None:
         """Take the letters in the outbox for sent, without making them."""
-        claimed = self.server.outbox.claim(1000)
+        claimed = self.server.outbox.claim(Claim(1000))
         self.server.outbox.settle([Sent(letter.id) for letter in claimed])
 
     def live(self, **by: float) -> list[Posted]:
@@ -252,9 +253,9 @@ class HandedIn(Correspondence):
         self.server.scheduler.run_once()
         self._read(self._indoors.letters())
 
-    def _read(self, made: list[Posted]) -> None:
+    def _read(self, letters: list[Posted]) -> None:
         """Add letters, but no farewells: the store keeps none, so `Running` has none either."""
-        self._unread += [letter for letter in made if letter.is_kept]
+        self._unread += [letter for letter in letters if letter.is_kept]
 
 
 _POSTED = (

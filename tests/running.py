@@ -22,12 +22,12 @@ from time import monotonic, sleep
 from unittest.mock import patch
 
 from argon2 import PasswordHasher
-from headers import read, written
+from dns_zone import Zone
+from headers import one_line, read, written
 from migrated import migrated
 from one_process import Server
+from smtp_client import SETTLES
 from sqlalchemy import ColumnElement, select, update
-from wire import SETTLES
-from zone import Zone
 
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import load
@@ -121,6 +121,11 @@ class Letter:
         part = self.message.get_body(("plain",))
         assert part is not None
         return str(part.get_content()).replace("\r\n", "\n")
+
+    @property
+    def one_line(self) -> str:
+        """The text in one line, for tests that do not care where lines break."""
+        return one_line(self.text)
 
     @property
     def html(self) -> str:

@@ -30,7 +30,7 @@ PRESSED = (
     *("a.quiet", "a.button", "nav a"),
 )
 TARGETS = (
-    f"() => [...document.querySelectorAll('{', '.join(f'main {one}' for one in PRESSED)}')]"
+    f"() => [...document.querySelectorAll('{', '.join(f'main {tag}' for tag in PRESSED)}')]"
     ".filter(one => one.offsetParent).map(one => one.getBoundingClientRect().height)"
 )
 _LOOK = """one => {

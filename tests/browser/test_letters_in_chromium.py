@@ -63,7 +63,7 @@ def test_every_letter_fits_the_screen_and_is_accessible(
     context = chromium.new_context(offline=True)
     screen = context.new_page()
     urls: list[str] = []
-    screen.on("request", lambda one: urls.append(one.url))
+    screen.on("request", lambda request: urls.append(request.url))
     for name, html in pages.items():
         screen.set_content(html)
         for width, scheme in SCREENS:

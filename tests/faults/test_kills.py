@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from dividing import divide
-from forking import POSTS, Forked, serve
+from distributed_tables import distribute
+from fork_server import POSTS, Forked, serve
 
 from benchmarks.kills import KINDS, Plan, Report, run
 from pbmserv.store.core.database import Database
@@ -36,11 +36,10 @@ def kill(url: str, folder: Path, *kills: str, **environment: str) -> Report:
             sessions=3,
             pause_s=0.3,
             between_s=0.3,
-            leases_end=True,
             begin=begin,
         )
     )
-    print(report.printed())
+    print(report)
     return report
 
 
@@ -65,7 +64,7 @@ def test_nothing_is_lost_or_doubled_where_queues_are_asked_share_by_share(
     postgres_url: str, tmp_path: Path
 ) -> None:
     database = Database(postgres_url)
-    divide(database)
+    distribute(database)
     database.close()
     report = kill(postgres_url, tmp_path, "post1", "door", "all", PBMSERV_DISTRIBUTED="on")
     assert report.faults == []

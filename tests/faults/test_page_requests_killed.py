@@ -16,11 +16,11 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from pressing import Tab
+from browser_tab import Tab
 from processes import Process, Sink, wait_until
 from programs import free_port
+from smtp_client import Wire, mail
 from sqlalchemy import func, select
-from wire import Wire, mail
 
 from pbmserv.stages.questions import PATIENCE_S
 from pbmserv.store.core.database import Database, mail_url

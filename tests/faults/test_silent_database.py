@@ -13,9 +13,9 @@ from processes import refused_to_start, wait_until
 from running import Running, start
 from seating import HIDINGS, seat_pairs
 from silence import SilentWay
+from smtp_client import SETTLES, Wire, mail
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import OperationalError
-from wire import SETTLES, Wire, mail
 
 from pbmserv.smtpd.replies import TRY_LATER
 from pbmserv.store.core import schema

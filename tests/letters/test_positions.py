@@ -16,7 +16,7 @@ from letter_reading import (
     check_form,
     seen_in,
 )
-from some_moves import some_move, some_options
+from random_moves import some_move, some_options
 
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow

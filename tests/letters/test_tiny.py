@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from blackbox_alone import every_game
 from indoors import PASSWORD, address_of, indoors
-from one_game import every_game
 from seating import HIDINGS
 
 from pbmserv.engine.registry import Registry

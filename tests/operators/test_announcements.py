@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, SIGNED, do, flat
+from deeds import ALICE, BOB, CAROL, SIGNED, do
 from indoors import PASSWORD, Indoors, Posted, indoors
 from running import add_player
 from sqlalchemy import Connection
@@ -49,8 +49,8 @@ def test_each_active_player_hears_once(house: Indoors) -> None:
     letters = sent(house)
     assert [letter.recipient for letter in letters] == [ALICE, CAROL, "erin@players.example"]
     assert letters[0].subject == "We move"
-    assert "On Sunday." in flat(letters[0])
-    assert "prefs announce=off" in flat(letters[0])
+    assert "On Sunday." in letters[0].one_line
+    assert "prefs announce=off" in letters[0].one_line
     assert sent(house) == []
     with pytest.raises(OperatorError, match="3 letters so far, all letters are queued"):
         do(house, announce, title="We  move", text="On Sunday.\n\nStay.\n", is_service=True)
@@ -74,7 +74,7 @@ def test_a_click_ends_announcements(house: Indoors) -> None:
     link = sent(house)[0].message["List-Unsubscribe"]
     address = link.partition("mailto:")[2].partition(">")[0].partition("?")[0]
     (ended,) = house.send(ALICE, "unsubscribe", to=address)
-    assert "You get no more announcements." in flat(ended)
+    assert "You get no more announcements." in ended.one_line
     do(house, announce, title="Two", text="Second.", is_service=False)
     assert ALICE not in [letter.recipient for letter in sent(house)]
 
@@ -84,7 +84,7 @@ def test_a_reply_ends_announcements(house: Indoors) -> None:
     do(house, announce, title="One", text="First.", is_service=False)
     first = sent(house)[0]
     (ended,) = house.reply(first, "prefs announce=off")
-    assert "only service notices" in flat(ended)
+    assert "only service notices" in ended.one_line
     do(house, announce, title="Two", text="Second.", is_service=False)
     assert ALICE not in [letter.recipient for letter in sent(house)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from deeds import SIGNED
 from running import Running, start
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.operators.blocked_senders import block, sender_name, unblock

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, do, flat, start_board, to
+from deeds import ALICE, BOB, CAROL, do, start_board, to
 from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import delete, select, update
 
@@ -33,9 +33,9 @@ def test_a_board_is_handed_over(house: Indoors) -> None:
     do(house, boards.hand_over, number=number, old="alice", new="carol")
     letters = house.letters()
     (news,) = to(letters, BOB)
-    assert f"On board {number} carol now plays in place of alice." in flat(news)
+    assert f"On board {number} carol now plays in place of alice." in news.one_line
     (farewell,) = to(letters, ALICE)
-    assert f"Another player has your seat on board {number}." in flat(farewell)
+    assert f"Another player has your seat on board {number}." in farewell.one_line
     (hers,) = to(letters, CAROL)
     moved = house.reply(hers, "1")
     assert any("You fired port 1" in letter.text for letter in moved)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, do, flat, start_board, to
+from deeds import ALICE, BOB, do, start_board, to
 from indoors import PASSWORD, Indoors, indoors
 
 from pbmserv.errors import OperatorError
@@ -44,7 +44,7 @@ def test_an_erased_player_leaves_nothing_but_a_neutral_name(house: Indoors) -> N
     assert done.facts == {"ended": [number]}
     letters = house.letters()
     (ended,) = to(letters, BOB)
-    assert f"have ended board {number}" in flat(ended)
+    assert f"have ended board {number}" in ended.one_line
     assert "alice" not in ended.text
     (farewell,) = to(letters, ALICE)
     assert farewell.subject == "Your account is deleted"
@@ -74,7 +74,7 @@ def test_a_renamed_player_goes_on_under_the_new_userid(house: Indoors) -> None:
     do(house, lost_mailboxes.rename, userid="alice", new="Alicia")
     (letter,) = house.letters()
     assert letter.recipient == ALICE
-    assert "alice is called alicia now" in flat(letter)
+    assert "alice is called alicia now" in letter.one_line
     moved = house.send(ALICE, f"blackbox move {number} alicia {PASSWORD} 1")
     assert any("You fired port 1" in letter.text for letter in moved)
     (refused,) = house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 2")

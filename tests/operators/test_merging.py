@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, do, flat, start_board
+from deeds import ALICE, BOB, CAROL, do, start_board
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from migrated import game_tables
 from sqlalchemy import select, text, update
@@ -37,7 +37,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
-    assert "The account alice is now part of your account bob" in flat(letters[0])
+    assert "The account alice is now part of your account bob" in letters[0].one_line
     users = house.operators.look(lambda context: user_lines(context.connection, None, "", 100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
     lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
@@ -67,14 +67,14 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
         house.open_up(number, first, second)
         house.send(address_of(first), f"blackbox resign {number} {first} {PASSWORD}")
     (table,) = house.send(BOB, "blackbox ratings bob")
-    assert "1 rated game:" in flat(table)
+    assert "1 rated game:" in table.one_line
     do(house, people.merge, userid="alice", into="bob")
     assert rebuilding.check(house.server.database).differences == 0
     house.letters()
     (table,) = house.send(BOB, "blackbox standings")
     assert "alice" not in table.text
     (mine,) = house.send(BOB, "blackbox ratings bob")
-    assert "2 rated games:" in flat(mine)
+    assert "2 rated games:" in mine.one_line
 
 
 def solved(house: Indoors, userid: str) -> list[Posted]:
@@ -137,7 +137,7 @@ def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     (refused,) = house.send("stranger@players.example", f"signup alice {PASSWORD}")
-    assert 'Somebody already plays as "alice".' in flat(refused)
+    assert 'Somebody already plays as "alice".' in refused.one_line
     for line in (f"showas alice {PASSWORD} 1", f"back alice {PASSWORD}", f"reset alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
         assert "Not done" in refused.text

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import MovableClock
 from sqlalchemy import func, select
@@ -128,12 +128,12 @@ def test_a_signup_expires_and_its_letter_and_link_say_so(server: Indoors) -> Non
     path = link.removeprefix("http://games.example")
     site = site_of(server.server)
     server.live(days=6)
-    assert all_asked(site, path)[path].status == 200
+    assert load_all(site, path)[path].status == 200
     server.live(days=2)
     while server.server.expiry.step():
         pass
     assert rows(server, signups) == 0
-    page = all_asked(site, path)[path]
+    page = load_all(site, path)[path]
     assert page.status == 404
     assert b"can be confirmed for 7 days" in page.body
     (answer,) = server.reply(question, "yes")

@@ -119,7 +119,7 @@ def attached(letter: Posted) -> str:
     return re.sub(r'"id": \d+', '"id": N', "\n".join(map(str, files)))
 
 
-def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
+def letters_to_both(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
     """Return all letters to alice and a follower; with *dice* bob plays, too."""
     folder.mkdir()
     sent: list[tuple[str, list[Posted]]] = []
@@ -142,9 +142,9 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
 
 
 def test_moves_of_another_racer_change_no_letter(tmp_path: Path) -> None:
-    alone = told(tmp_path / "alone", None)
+    alone = letters_to_both(tmp_path / "alone", None)
     for seed in range(2):
-        beside = told(tmp_path / f"beside-{seed}", random.Random(seed))
+        beside = letters_to_both(tmp_path / f"beside-{seed}", random.Random(seed))
         for (command, letters), (_, others) in zip(alone, beside, strict=True):
-            for one, other in zip(letters, others, strict=True):
-                assert one.splitlines() == other.splitlines(), (seed, command)
+            for letter, other in zip(letters, others, strict=True):
+                assert letter.splitlines() == other.splitlines(), (seed, command)

@@ -43,12 +43,14 @@ class ClockHouse:
         self.boards: dict[int, ClockBoard] = {}
         self.due: list[tuple[datetime, int]] = []
 
-    def create(self, board: int, sitting: list[Human], terms, asked: bool) -> None:
-        self.boards[board] = ClockBoard(sitting, Terms(*terms), asked, self.rng.randrange(4, 30))
+    def create(self, board: int, sitting: list[Human], terms, is_proposed: bool) -> None:
+        self.boards[board] = ClockBoard(
+            sitting, Terms(*terms), is_proposed, self.rng.randrange(4, 30)
+        )
         self._turn(board, set())
 
     def accept(self, board: int, seat: int) -> None:
-        self.boards[board].asked = False
+        self.boards[board].is_proposed = False
         self._turn(board, {Seat(0), Seat(1)}, playing=False)
 
     def act(self, board: int, seat: int) -> bool:
@@ -94,7 +96,7 @@ class ClockHouse:
         late = [seat for seat, decision in decisions.items() if isinstance(decision, Forfeit)]
         if late:
             board.over = True
-            if board.asked or not board.hidden.issuperset(late):
+            if board.is_proposed or not board.hidden.issuperset(late):
                 people = tuple(board.sitting[seat].number for seat in late)
                 return [Event("withdrawn", number, late[0], people)]
             return [Event("forfeit", number, late[0])]
@@ -145,7 +147,7 @@ class ClockHouse:
     def _facts(self, board: ClockBoard, seat: int) -> tuple[Terms, Person, Server, datetime]:
         human = board.sitting[seat]
         person = Person(human.zone, tuple(human.away), human.offsets, human.night)
-        terms = board.terms.for_answer() if board.asked else board.terms
+        terms = board.terms.for_answer() if board.is_proposed else board.terms
         return terms, person, self.server, self.now
 
     def _turn(self, number: int, ended: set[Seat], *, playing: bool = True) -> None:
@@ -166,8 +168,13 @@ class ClockHouse:
 class ClockBoard:
     """A board of the `ClockHouse`."""
 
-    def __init__(self, sitting: list[Human], terms: Terms, asked: bool, length: int) -> None:
-        self.sitting, self.terms, self.asked, self.length = sitting, terms, asked, length
+    def __init__(self, sitting: list[Human], terms: Terms, is_proposed: bool, length: int) -> None:
+        self.sitting, self.terms, self.is_proposed, self.length = (
+            sitting,
+            terms,
+            is_proposed,
+            length,
+        )
         self.clocks: tuple[SeatClock, ...] = (SeatClock(), SeatClock())
         self.hidden: set[int] = set()
         self.mover = self.turns = 0
@@ -176,7 +183,7 @@ class ClockBoard:
     def to_act(self) -> set[Seat]:
         if self.over:
             return set()
-        if self.asked:
+        if self.is_proposed:
             return {Seat(1)}
         return {Seat(s) for s in {0, 1} - self.hidden or {self.mover}}
 

@@ -34,7 +34,7 @@ def test_hardly_any_are_no_service() -> None:
 
 
 @pytest.mark.parametrize(
-    ("soft", "hard", "most", "found"),
+    ("soft", "hard", "most", "raised"),
     [
         (256, 4096, None, 1000),
         (256, 800, None, 800),
@@ -45,7 +45,7 @@ def test_hardly_any_are_no_service() -> None:
     ],
 )
 def test_the_limit_is_raised_as_far_as_it_may_be(
-    soft: int, hard: int, most: int | None, found: int, monkeypatch: pytest.MonkeyPatch
+    soft: int, hard: int, most: int | None, raised: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert resource.RLIM_INFINITY == -1
     limits = [(soft, hard)]
@@ -57,5 +57,5 @@ def test_the_limit_is_raised_as_far_as_it_may_be(
 
     monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: limits[-1])
     monkeypatch.setattr(descriptors.resource, "setrlimit", limit)
-    assert raise_limit(1000) == found
-    assert limits[-1] in {(soft, hard), (found, hard)}
+    assert raise_limit(1000) == raised
+    assert limits[-1] in {(soft, hard), (raised, hard)}

@@ -23,14 +23,14 @@ class Other:
     """The other stage: answers a form with a number that the form names, some only when told."""
 
     def __init__(self, path: Path) -> None:
-        self.asked: list[int] = []
+        self.questions: list[int] = []
         self.may_answer = threading.Event()
         self.answering = Answering(path, {StoreForm: self._store, PutOffBot: self._fail})
         self.answering.start()
 
     def _store(self, request: StoreForm) -> int:
         number = int(request.values["number"])
-        self.asked.append(number)
+        self.questions.append(number)
         if request.kind == "slow":
             assert self.may_answer.wait(PATIENCE_S)
         return 2 * number
@@ -107,7 +107,7 @@ def test_a_stage_that_has_gone_away_and_come_back_is_asked_again(tmp_path: Path)
     asking.close()
     first.answering.wait_for_askers(PATIENCE_S)
     assert asking.ask(form(4)) == 8
-    assert second.asked == [4]
+    assert second.questions == [4]
     asking.close()
     second.answering.close()
 
@@ -139,7 +139,7 @@ def test_nonsense_is_answered_with_an_error(tmp_path: Path, other: Other, octets
         connection.connect(str(tmp_path / "other.sock"))
         connection.sendall(octets)
         assert connection.recv(1000) == b'fault ["Misread"]\n'
-    assert other.asked == []
+    assert other.questions == []
 
 
 def test_a_stage_with_no_answer_in_time_is_given_up(tmp_path: Path, other: Other) -> None:

@@ -16,8 +16,8 @@ import pytest
 from processes import DOMAIN, PATIENCE_S, Process
 from programs import free_port
 from running import Running, start
+from smtp_client import Wire, mail
 from sqlalchemy import update
-from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pressing import Tab
+from browser_tab import Tab
 from running import Running, start
 
 KATE = "kate@players.example"

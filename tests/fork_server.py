@@ -1,7 +1,7 @@
 """``pbmserv …`` in a process of its own, forked from one that has imported everything.
 
 A start takes two seconds of processor time for imports alone, and a run starts some two hundred
-servers and commands. So the first process of a run starts a parent (`offer`), which imports
+servers and commands. So the first process of a run starts a parent (`start_parent`), which imports
 nothing before the first request. For each request it forks a keeper; the keeper forks the program,
 reports its end, and kills it if the test's own process is gone. The program is
 `pbmserv.__main__.main` with an environment, a working directory and files of its own, or Alembic's
@@ -100,7 +100,7 @@ def run(
         return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
 
 
-def offer(folder: Path) -> Callable[[], None]:
+def start_parent(folder: Path) -> Callable[[], None]:
     """Start the parent for all processes of this run; return a function that ends it."""
     path = folder / "forks"
     with socket.socket(socket.AF_UNIX) as listening:
@@ -173,7 +173,7 @@ def _keep(test: socket.socket) -> NoReturn:
 def _run_program(
     request: tuple[list[str], dict[str, str], str], stdout: int, stderr: int
 ) -> NoReturn:
-    from one_game import play_blackbox_alone
+    from blackbox_alone import play_blackbox_alone
 
     from pbmserv.__main__ import main
     from pbmserv.engine import registry
@@ -241,7 +241,7 @@ POSTS = "PBMSERV_TEST_POSTS"
 def _get_ready() -> None:
     """Do what every server does once: import all modules, load templates, compile statements."""
     import typer
-    from cheaper import (
+    from speedups import (
         build_command_line_once,
         load_templates,
         make_argon2_cheap,
