@@ -190,9 +190,10 @@ class _Stores:
         """Release the claims of killed processes, which last for five minutes on PostgreSQL."""
         if self.database.is_sqlite:
             return
-        left = -1
-        while left != (left := self.waiting()):
+        before = -1
+        while (left := self.waiting()) not in {0, before}:
             time.sleep(SETTLED_S)  # claims that remain are those of killed processes
+            before = left
         with self.database.writing.begin() as connection:
             connection.execute(update(waiting).values(claimed_until=None))
             queued = outbox.c.state == "queued"

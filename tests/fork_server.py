@@ -177,6 +177,7 @@ def _run_program(
 
     from pbmserv.__main__ import main
     from pbmserv.engine import registry
+    from pbmserv.stages import supervisor
 
     arguments, environment, folder = request
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -186,6 +187,8 @@ def _run_program(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    posts = int(os.environ.pop(POSTS, "1"))
+    supervisor.post_count = lambda: posts
     time.tzset()
     if path := environment.get("PYTHONPATH"):
         sys.path[:0] = path.split(os.pathsep)
@@ -225,8 +228,14 @@ def _leave_after(main: Callable[[], None]) -> NoReturn:
 LAZY_IMPORTS = ("alembic.command", "encodings.idna", "typer.rich_utils")
 """Modules that the server imports when it first needs them."""
 
-WITH_A_COMPILER = {f"pbmserv.games.blackbox.bots.{name}" for name in ("kernels", "sampler")}
-"""Modules that need the extra ``house``; a server imports them late or never."""
+LATE_OR_NEVER = (
+    *("pbmserv.games.blackbox.bots.kernels", "pbmserv.games.blackbox.bots.sampler"),
+    "pbmserv.cli.blackbox.",
+)
+"""Beginnings of names of large modules that a server imports late or never: each process copies the
+parent's table of pages."""
+POSTS = "PBMSERV_TEST_POSTS"
+"""Environment variable with the number of processes that send; default: 1, on every machine."""
 
 
 def _get_ready() -> None:
@@ -247,7 +256,7 @@ def _get_ready() -> None:
     from pbmserv.engine.registry import Registry
 
     for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
-        if module.name not in WITH_A_COMPILER:
+        if not module.name.startswith(LATE_OR_NEVER):
             import_module(module.name)
     for name in LAZY_IMPORTS:
         import_module(name)

@@ -25,6 +25,7 @@ from sqlalchemy import Row, bindparam, select, text, update
 from pbmserv.config.settings import Settings, load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
@@ -169,7 +170,7 @@ class Indoors:
             to: an address; letters to others are taken for sent, without making them.
         """
         self.server.bot_worker.run_once()
-        claimed = self.server.outbox.claim(1000)
+        claimed = self.server.outbox.claim(Claim(1000))
         if to:
             others = [letter for letter in claimed if letter.recipient != to]
             self.server.outbox.settle([Sent(letter.id) for letter in others])
@@ -186,7 +187,7 @@ class Indoors:
 
     def drop_letters(self) -> None:
         """Take the letters in the outbox for sent, without making them."""
-        claimed = self.server.outbox.claim(1000)
+        claimed = self.server.outbox.claim(Claim(1000))
         self.server.outbox.settle([Sent(letter.id) for letter in claimed])
 
     def live(self, **by: float) -> list[Posted]:

@@ -404,6 +404,20 @@ def implements(game: object, contract: type) -> bool:
 
 
 @runtime_checkable
+class Dealing(Protocol):
+    """A game with dice or deals that can be the same on several boards."""
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether the game has dice or deals, with its usual options."""
+        ...
+
+    def without_solution(self, step: Step[Any]) -> Step[Any]:
+        """Return the last step of a board without the hidden facts that its end reveals."""
+        ...
+
+
+@runtime_checkable
 class Claimable(Protocol):
     """A game in which a player may claim a draw from a silent opponent."""
 

@@ -159,7 +159,7 @@ class LiarsDice(Game[Round]):
             return None
         order = [*alive, *reversed(state.lost)]
         places = tuple(1 + order.index(seat) for seat in range(len(state.dice)))
-        return Result(places, "the last player with dice")
+        return Result(places, "the last player with dice", tuple(map(len, state.dice)))
 
     def leave(self, state: Round, seat: Seat, rng: Rng) -> After[Round]:
         dice = tuple(

@@ -469,7 +469,7 @@ def _sender_mark(domain: str) -> str:
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
 
 
-_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins"})
+_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins", "event-ends"})
 """Letters that contain other letters."""
 
 _BOT = PlayerState.BOT

@@ -11,7 +11,7 @@ from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring.vitals import Watch
-from pbmserv.outbound.claims import LEASE, OutboxRows
+from pbmserv.outbound.claims import LEASE, Claim, OutboxRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Result
@@ -54,15 +54,9 @@ class Outbox:
         self._clock = clock
         self._watch = watch
 
-    def claim(
-        self,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
+    def claim(self, claim: Claim) -> list[QueuedLetter]:
         """Claim due letters, see `OutboxRows.claim`."""
-        return self._rows.claim(self._by, most, in_hand, avoiding, since)
+        return self._rows.claim(self._by, claim)
 
     def settle(self, results: Sequence[Result]) -> None:
         """Store the results of claimed letters, see `OutboxRows.settle`."""

@@ -68,10 +68,18 @@ from pbmserv.commands.table.playing import (
     Undo,
 )
 from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
-from pbmserv.service.accounts import absences, account, leaving, messages, preferences
+from pbmserv.service.accounts import (
+    absences,
+    leaving,
+    messages,
+    new_addresses,
+    new_passwords,
+    preferences,
+    signing_up,
+)
 from pbmserv.service.boards import (
+    challenges,
     followers,
-    invitations,
     moves,
     notes,
     opponents,
@@ -80,6 +88,7 @@ from pbmserv.service.boards import (
     queued_moves,
     records,
     reports,
+    seeking,
     silent_opponents,
 )
 from pbmserv.service.core.handler import Handlers
@@ -92,10 +101,10 @@ HANDLERS: Handlers = {
     ReplyMove: moves.reply_move,
     Help: queries.help_on,
     ListGames: queries.list_games,
-    Signup: account.signup,
-    ChangePassword: account.change_password,
-    ChangeAddress: account.change_address,
-    Forgot: account.forgot,
+    Signup: signing_up.signup,
+    ChangePassword: new_passwords.change_password,
+    ChangeAddress: new_addresses.change_address,
+    Forgot: new_passwords.forgot,
     WhoAmI: leaving.whoami,
     Prefs: preferences.prefs,
     Away: absences.away,
@@ -103,13 +112,13 @@ HANDLERS: Handlers = {
     Export: leaving.export,
     SignOff: leaving.sign_off,
     Delete: leaving.delete,
-    Challenge: invitations.challenge,
+    Challenge: challenges.challenge,
     Replay: races.replay,
     Daily: daily_box.daily,
     Accept: moves.accept,
     Reject: moves.reject,
-    Seek: invitations.seek,
-    Rematch: invitations.rematch,
+    Seek: seeking.seek,
+    Rematch: challenges.rematch,
     MakeMove: moves.make_move,
     Resign: moves.resign,
     Give: silent_opponents.give,

@@ -31,7 +31,7 @@ from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.board import BoardScene
 from pbmserv.views.public import EventLine, EventPage, Finished, TeamPage
 from pbmserv.web import api_shapes as shapes

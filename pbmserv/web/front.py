@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.names import PublicName
 from pbmserv.views.public import Finished
 from pbmserv.views.texts import refusal_sentence

@@ -37,7 +37,6 @@ def rows(server: Correspondence, table: Any) -> list[Any]:
         return list(connection.execute(ordered).mappings())
 
 
-@pytest.mark.both_databases
 @pytest.mark.slow
 def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
@@ -132,7 +131,6 @@ def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Corresponden
     assert b"bob@players.example" not in content
 
 
-@pytest.mark.both_databases
 @pytest.mark.slow
 def test_deleting_removes_every_trace_and_keeps_the_games(
     database_url: str, tmp_path: Path

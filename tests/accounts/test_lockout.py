@@ -61,7 +61,6 @@ def guess(lockout: Lockout, userid: str, source: Source, times: int) -> None:
         lockout.wrong(userid, source)
 
 
-@pytest.mark.both_databases
 def test_five_wrong_ones_in_ten_minutes_close_the_door(
     lockout: Lockout, clock: MovableClock
 ) -> None:
@@ -105,7 +104,6 @@ def test_a_stranger_does_not_lock_the_player_out(lockout: Lockout) -> None:
     assert lockout.may_try("alice", HOME)
 
 
-@pytest.mark.both_databases
 def test_one_network_cannot_go_through_all_userids(lockout: Lockout) -> None:
     lockout.right("dora", STRANGE)
     for number in range(30):
@@ -122,7 +120,6 @@ def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
     assert lockout.may_try("alice", HOME)
 
 
-@pytest.mark.both_databases
 def test_rows_are_removed_when_they_no_longer_matter(
     lockout: Lockout, database: Database, clock: MovableClock
 ) -> None:

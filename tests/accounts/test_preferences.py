@@ -198,7 +198,6 @@ def test_blocked_players_are_not_passed_on(embedded: Running) -> None:
     assert not embedded.letters(alice)
 
 
-@pytest.mark.both_databases
 def test_plain_text_and_spoken_boards(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     letter = answer_to(server, alice, "prefs alice secret format=spoken")

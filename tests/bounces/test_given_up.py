@@ -354,7 +354,6 @@ def test_letters_that_let_somebody_back_in_are_always_tried(any_house: Indoors) 
     assert {letter.kind for letter in letters} == kinds
 
 
-@pytest.mark.both_databases
 def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)
@@ -455,8 +454,10 @@ FORWARDED = [
 ]
 
 
-@pytest.mark.parametrize("elsewhere", FORWARDED)
-@pytest.mark.parametrize("kind", ["postfix", "qmail", "microsoft-plain"])
+@pytest.mark.parametrize(
+    ("elsewhere", "kind"),
+    list(zip(FORWARDED, ["postfix", "qmail", "microsoft-plain"], strict=True)),
+)
 def test_a_forwarded_letter_comes_back_under_another_name(
     house: Indoors, elsewhere: str, kind: str
 ) -> None:

@@ -52,7 +52,7 @@ def test_a_preview_is_what_a_move_would_do_and_never_more_than_the_view_tells(
 ) -> None:
     if not isinstance(game, Previewing):
         return
-    played = play_randomly(game, words, b"preview")
+    played = play_randomly(game, words)
     for state in played.some_states:
         for you in played.readers:
             view = game.view(state, you)
@@ -76,7 +76,7 @@ def test_a_preview_is_what_a_move_would_do_and_never_more_than_the_view_tells(
 def test_a_free_move_does_what_its_preview_shows(game: AnyGame, words: tuple[str, ...]) -> None:
     if not isinstance(game, Previewing):
         return
-    played = play_randomly(game, words, b"preview")
+    played = play_randomly(game, words)
     seen = 0
     for state in played.some_states[1:]:
         for you in map(Seat, range(played.record.seats)):
@@ -99,7 +99,7 @@ def test_conditions_are_stable_and_answered_by_the_view(
 ) -> None:
     if not isinstance(game, Conditional):
         return
-    played = play_randomly(game, words, b"condition")
+    played = play_randomly(game, words)
     for state in played.some_states:
         for you in map(Seat, range(played.record.seats)):
             view = game.view(state, you)
@@ -119,7 +119,7 @@ def test_conditions_are_stable_and_answered_by_the_view(
 def test_an_expected_view_is_one_to_go_on_from(game: AnyGame, words: tuple[str, ...]) -> None:
     if not isinstance(game, Conditional):
         return
-    played = play_randomly(game, words, b"expect")
+    played = play_randomly(game, words)
     for state in played.states[:-1:5]:
         for you in sorted(game.to_act(state)):
             view = game.view(state, you)
@@ -132,7 +132,7 @@ def test_an_expected_view_is_one_to_go_on_from(game: AnyGame, words: tuple[str, 
 def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, ...]) -> None:
     if not isinstance(game, Aided):
         return
-    played = play_randomly(game, words, b"check")
+    played = play_randomly(game, words)
     checks = 0
     for state in played.some_states:
         for you in map(Seat, range(played.record.seats)):

@@ -22,6 +22,9 @@ BLOCK = 8
 ALSO = "also on: PostgreSQL"
 """The line of a dialog that is played on PostgreSQL, too."""
 
+_ONLY = {"also on": ALSO, "games": "games: all"}
+"""The only lines that begin with these words."""
+
 SETTINGS = frozenset({"signup", "web_url", "operators"})
 
 _HEADER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*): ?(.*)")
@@ -155,6 +158,7 @@ class Dialog:
         players: userids and passwords of players who exist from the beginning.
         games: boards that exist from the beginning, numbered from 1.
         passwords: all passwords in the file, right or wrong.
+        has_every_game: whether its server has all games, not Blackbox alone.
     """
 
     path: Path
@@ -164,6 +168,7 @@ class Dialog:
     games: tuple[Game, ...] = ()
     passwords: frozenset[str] = frozenset()
     steps: tuple[Step, ...] = ()
+    has_every_game: bool = False
 
 
 def address_of(who: str) -> str:
@@ -185,6 +190,7 @@ class _Reader:
         self._path = path
         self._lines = path.read_text("utf-8").split("\n")
         self._also_on_postgresql = False
+        self._has_every_game = False
         self._settings: dict[str, str] = {}
         self._players: list[tuple[str, str]] = []
         self._games: list[Game] = []
@@ -197,7 +203,7 @@ class _Reader:
             raise self._error(1, "a dialog begins with a comment that tells its story")
         for number, head, text in self._paragraphs():
             name, colon, value = head.partition(": ")
-            if colon and name in {"also on", "setting", "player", "game", "password"}:
+            if colon and name in {"also on", "games", "setting", "player", "game", "password"}:
                 self._preface(number, name, value, text)
             else:
                 self._steps.append(self._step(number, head, text))
@@ -210,6 +216,7 @@ class _Reader:
             tuple(self._games),
             frozenset(self._passwords),
             tuple(self._steps),
+            self._has_every_game,
         )
 
     def _paragraphs(self) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
@@ -234,10 +241,11 @@ class _Reader:
     def _preface(self, number: int, name: str, value: str, text: list[tuple[int, str]]) -> None:
         if self._steps or text:
             raise self._error(number, f"{name} stands alone, above all that happens")
-        if name == "also on":
-            if f"{name}: {value}" != ALSO:
-                raise self._error(number, f"the only such line is: {ALSO}")
-            self._also_on_postgresql = True
+        if name in _ONLY:
+            if f"{name}: {value}" != _ONLY[name]:
+                raise self._error(number, f"the only such line is: {_ONLY[name]}")
+            self._also_on_postgresql |= name == "also on"
+            self._has_every_game |= name == "games"
         elif name == "setting":
             key, equals, chosen = value.partition("=")
             if key not in SETTINGS or not equals:

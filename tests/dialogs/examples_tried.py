@@ -66,14 +66,16 @@ class Trying(HandedIn):
         self._house = house
         self._folder = folder
         self._settings = settings
+        self._seen: set[tuple[str, str]] = set()
         self.tried: list[Tried] = []
 
     def _read(self, letters: list[Posted]) -> None:
         super()._read(letters)
         for letter in letters:
             for refused in refusals_in(self._house, letter):
-                example = refused["refusal"]["example"]
-                if example and not is_form(example):
+                code, example = refused["refusal"]["code"], refused["refusal"]["example"]
+                if example and not is_form(example) and (code, example) not in self._seen:
+                    self._seen.add((code, example))
                     self.tried.append(self._try(letter, refused))
 
     def _try(self, letter: Posted, refused: Mapping[str, Any]) -> Tried:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from time import monotonic, sleep
 from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
 from seating import gather_team
+from sqlalchemy import Connection, text
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
@@ -16,6 +19,7 @@ from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
 
 GAME = "connect4"
+PATIENCE_S = 30.0
 ROOKS = ("ann", "bob", "cleo", "dan", "eve")
 PAWNS = ("finn", "gus", "hal", "ivy")
 
@@ -62,10 +66,10 @@ class Field:
         """Let days pass until an event has a status."""
         letters: list[Posted] = []
         for _ in range(most):
-            if self.event(event)["status"] == status:
+            if self.status(event) == status:
                 return letters
             letters += self.live(1)
-        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
 
     def pass_until(self, event: int, status: EventStatus, most: int = 200) -> None:
         """Let days pass until an event has a status, without making the letters.
@@ -73,12 +77,18 @@ class Field:
         To make the letters of a season takes most of its time.
         """
         for _ in range(most):
-            if self.event(event)["status"] == status:
+            if self.status(event) == status:
                 return
             self.server.move_clock(days=1)
             self.server.server.scheduler.run_once()
             self.server.drop_letters()
-        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
+
+    def status(self, number: int) -> EventStatus:
+        with self.server.server.database.reading.connect() as connection:
+            event = events.load(connection, number)
+        assert event is not None
+        return event.status
 
     def event(self, number: int) -> Mapping[str, Any]:
         """Return all that everybody may know of an event."""
@@ -133,3 +143,12 @@ def gather_two(
     """Store two teams, the Rooks and the Pawns."""
     gather(players, "Rooks", rooks)
     gather(players, "Pawns", pawns)
+
+
+def wait_for_a_lock(connection: Connection, letters: Future[list[Posted]]) -> None:
+    """Wait until a command waits for a lock of PostgreSQL; *letters* are its answers."""
+    end = monotonic() + PATIENCE_S
+    while not connection.execute(text("SELECT count(*) FROM pg_locks WHERE NOT granted")).scalar():
+        assert not letters.done()
+        assert monotonic() < end
+        sleep(0.01)

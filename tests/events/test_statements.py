@@ -11,7 +11,7 @@ from indoors import Indoors, indoors
 from sqlalchemy import Connection
 
 from pbmserv.service.events.kinds.registry import SERVERS
-from pbmserv.store import events, shared_boxes
+from pbmserv.store import events, ladders, shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.events import Drawn, Pairing
 from pbmserv.store.operators import events as watched_games
@@ -38,11 +38,13 @@ def test_each_statement(server: Indoors) -> None:
 def _event(
     connection: Connection, kind: str, *, owner_id: int | None = None, name: str = ""
 ) -> int:
+    number = events.next_number(connection, kind, "chess")
     event_id = events.create(
         connection,
         NOW,
         kind=kind,
         game="chess",
+        number=number,
         options=[],
         rules=SERVERS[kind].rules.as_json(),
         closes_at=NOW + DAY,
@@ -50,6 +52,7 @@ def _event(
         owner_id=owner_id,
         name=name,
     )
+    assert event_id is not None
     events.change(connection, event_id, due_at=NOW)
     return event_id
 
@@ -116,6 +119,12 @@ def _run(connection: Connection) -> None:
     events.settle(connection, first, game, (2, 0), "resigned")
     watched = watched_games.early_resignations(connection, NOW - DAY, 6)
     assert watched == [("bob", "ann", "1", "1", str(board))]
+    ladder = ladders.lock(connection, "chess", NOW)
+    challenge = _board(connection, "chess", [2, 1])
+    ladders.add_challenge(connection, ladder.id, challenge, 1, 2, NOW)
+    boards.finish(connection, challenge, {"places": [2, 1], "reason": "resigned"}, NOW)
+    watched = watched_games.early_resignations(connection, NOW - DAY, 6)
+    assert watched == [("bob", "ann", "2", "2", str(challenge))]
 
     _check_people(connection, first)
 
@@ -200,6 +209,18 @@ def _check_people(connection: Connection, first: int) -> None:
     events.enter(connection, third, [2], NOW, EntryStatus.INVITED)
     events.drop_entry(connection, third, 1)
     assert events.drop_regular(connection, "chess", 1)
-    _event(connection, "cup", owner_id=1, name="Office cup")
+    cup = _event(connection, "cup", owner_id=1, name="Office cup")
     assert events.count_owned(connection, 1) == 1
+    events.enter(connection, cup, [2], NOW, EntryStatus.INVITED)
+    assert events.count_invited(connection, 1, NOW - DAY) == 1
+    assert events.count_invited(connection, 1, NOW) == 0
+    before = events.count_entered(connection, [2, 3])
+    events.enter(connection, cup, [2, 3], NOW)
+    assert events.count_entered(connection, [2, 3]) == before + 1
+    events.change_entry(connection, cup, 2, forfeits=2)
+    event = events.load(connection, cup)
+    assert event is not None
+    assert events.count_forfeits(connection, event, 2, NOW) == 2
+    assert events.count_forfeits(connection, event, 2, NOW + 2 * DAY) == 0
+    assert events.end_of(connection, cup) is None
     assert events.open_event(connection, "cup", "chess", NOW) is None

@@ -156,7 +156,7 @@ def test_players_who_have_entered_do_not_count_as_invited(
     letters = players.says("ann", "event invite 1 finn gus")
     assert kinds_to(letters, "finn") == kinds_to(letters, "gus") == ["event-news"]
     (refused,) = players.says("ann", "event invite 1 hal")
-    assert "at most 2 invited players" in " ".join(refused.text.split())
+    assert "invite at most 2 players who do not enter" in " ".join(refused.text.split())
 
 
 def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(

@@ -14,8 +14,9 @@ from seating import HIDINGS
 from sqlalchemy import func, select
 
 from pbmserv.engine.registry import Registry
+from pbmserv.service.operators.boards import resume_game
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.orders import ResumeGame
+from pbmserv.service.operators.orders import order
 from pbmserv.store.boards import moves
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables.boards import plies
@@ -116,7 +117,7 @@ def test_a_stopped_game(opened: House) -> None:
 
         # Its clocks stand still: after a year nobody has lost.
         house.live(days=365)
-        summary = house.operators.do(BY, ResumeGame("HEAPS")).summary
+        summary = house.operators.do(BY, order(resume_game, "HEAPS")).summary
         assert summary.startswith("heaps goes on")
         house.server.play_stage.put_off_mails.run_once()
         assert "bela has taken 3" in "".join(letter.text for letter in house.letters())
@@ -141,7 +142,7 @@ def test_letters_and_pages_of_a_stopped_game(opened: House) -> None:
         assert errors(house) == [waits, waits]
         house.send_unread(BELA, "prefs bela wonder-land public=yes")
         assert shown(house, "/game/1") == {"/game/1": 503}
-        house.operators.do(BY, ResumeGame("heaps"))
+        house.operators.do(BY, order(resume_game, "heaps"))
         assert {letter.recipient for letter in house.letters() if letter.board == 1} == {ANNA, BELA}
         assert shown(house, "/game/1") == {"/game/1": 200}
 

@@ -21,6 +21,7 @@ from indoors import Indoors, Posted, address_of, indoors
 from pbmserv.engine.registry import Registry
 from pbmserv.game import After, Game, Grid, Items, Result, draw
 from pbmserv.games import tictactoe
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Sent
 
@@ -138,7 +139,7 @@ def letters_of(house: Indoors) -> list[OutgoingLetter]:
     """Make the waiting letters, each by itself as post does; drop those that cannot be made."""
     letters = []
     outbox = house.server.outbox
-    for row in outbox.claim(1_000):
+    for row in outbox.claim(Claim(1_000)):
         with suppress(Exception):
             letters += outbox.make([row])
         outbox.settle([Sent(row.id)])

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from pbmserv.boards.filters import drawn_aloud, drawn_text
+from pbmserv.boards.filters import drawn_aloud, drawn_letter, drawn_page, drawn_text
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
-from pbmserv.game import After, Game, Grid, Option, Result, draw, win
+from pbmserv.game import After, Game, Grid, Items, Option, Piece, Result, draw, win
 from pbmserv.games import chess, connect4, tictactoe
 from pbmserv.games import hex as hex_game
 from pbmserv.testing import check_game
+
+NAMES = ("anna", "bela")
 
 BEATS = {"rock": "scissors", "scissors": "paper", "paper": "rock"}
 
@@ -264,12 +266,39 @@ def test_texts_of_a_board_name_the_players() -> None:
         key = "named"
 
         def show(self, state, seat):
-            return [super().show(state, seat), "Points: {0} 3, {1} 4"]
+            grid = Grid(["X."], title="{1's} board")
+            return [grid, "Points: {0} 3, {1} 4", Items("Stores", ["{0} 2", "{1} 1"])]
 
     game = AdaptedGame(Named())
     view = game.view(begun(game).state, Seat(1))
-    assert "Points: anna 3, you 4." in drawn_text(view, ("anna", "bela"))
-    assert "Points: anna 3, you 4." in drawn_aloud(view, ("anna", "bela"))
+    for shown in (drawn_text(view, NAMES), "\n".join(drawn_aloud(view, NAMES))):
+        assert shown.startswith("Your board")
+        assert "Points: anna 3, you 4." in shown
+        assert "Stores: anna 2" in shown
+        assert "you 1" in shown
+        assert "{" not in shown
+
+
+@pytest.mark.parametrize("shape", ["squares", "lines", "hexes"])
+def test_a_cell_with_several_pieces_shows_their_number(
+    shape: Literal["squares", "lines", "hexes"],
+) -> None:
+    class Sown(tictactoe.TicTacToe):
+        """Three in a row."""
+
+        key = "sown"
+
+        def show(self, state, seat):
+            return Grid(["s.s"], {"s": Piece("o", "stones")}, counts={"A1": 12}, shape=shape)
+
+    game = AdaptedGame(Sown())
+    view = game.view(begun(game).state, Seat(0))
+    assert "o12" in drawn_text(view, NAMES)
+    assert ">o12<" in drawn_letter(view, NAMES, None)[0].rows
+    assert ">o12<" in drawn_page(view, NAMES, (), "")[0].rows
+    drawing = game.drawing(view, Seat(0), None)
+    assert drawing is not None
+    assert [shape.text for shape in drawing.shapes if shape.text.startswith("o")] == ["o12", "o"]
 
 
 @pytest.mark.parametrize(

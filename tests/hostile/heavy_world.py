@@ -22,6 +22,7 @@ from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
@@ -180,7 +181,7 @@ class World:
     def letters(self) -> list[OutgoingLetter]:
         """Make all letters that wait, as post does, and return them."""
         letters: list[OutgoingLetter] = []
-        while claimed := self.server.outbox.claim(1000):
+        while claimed := self.server.outbox.claim(Claim(1000)):
             letters += self.server.outbox.make(claimed)
             self.server.outbox.settle([Sent(letter.id) for letter in claimed])
         return letters

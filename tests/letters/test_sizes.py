@@ -26,10 +26,12 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
 
 def begun(server: Indoors, count: int, size: str) -> None:
     for board in range(1, count + 1):
-        server.send(ALICE, f"blackbox challenge alice bob -size={size} -atoms=4")
+        server.send_unread(ALICE, f"blackbox challenge alice bob -size={size} -atoms=4")
         for who in ("alice", "bob"):
-            server.send(address_of(who), f"blackbox move {board} {who} {PASSWORD} a1,b2,c3,d4")
-    server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+            line = f"blackbox move {board} {who} {PASSWORD} a1,b2,c3,d4"
+            server.send_unread(address_of(who), line)
+    server.send_unread(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+    server.drop_letters()
 
 
 def are_short(letters: Sequence[Posted]) -> None:
@@ -49,7 +51,8 @@ def test_a_digest_of_many_words_is_short_and_has_all_of_them(
     """An opponent decides how much is said; the reader sees all of it, in several mails."""
     begun(server, count, size)
     for board in range(1, count + 1):
-        server.send(ALICE, f"blackbox move {board} alice {PASSWORD} 1", text)
+        server.send_unread(ALICE, f"blackbox move {board} alice {PASSWORD} 1", text)
+    server.drop_letters()
     digests = [letter for letter in server.live(hours=24) if letter.recipient == BOB]
     are_short(digests)
     assert {letter.kind for letter in digests} == {"tray"}

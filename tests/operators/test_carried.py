@@ -51,6 +51,7 @@ from typer.testing import CliRunner
 from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
+from pbmserv.outbound.claims import Claim
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery.shares import SHARES
@@ -121,7 +122,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         to_move = {letter.recipient: letter for letter in house.reply(challenge, "a1")}
         # A letter that is made, and whose post has died with it; one that nobody has made yet.
         house.send_unread(ALICE, "blackbox show 69")
-        (claimed,) = house.server.outbox.make(house.server.outbox.claim(10))
+        (claimed,) = house.server.outbox.make(house.server.outbox.claim(Claim(10)))
         house.send_unread(ALICE, "blackbox show 70")
         # A mail that is carried out, which the door has not removed; one that is not.
         deliver_at_door(house, "blackbox show 71")
@@ -146,7 +147,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         house.server.settle()
         assert house.letters() == []
         house.move_clock(minutes=10)
-        assert house.server.outbox.claim(10) == []
+        assert house.server.outbox.claim(Claim(10)) == []
         # Replies to letters from before the move count, and once.
         assert answers(house, to_move[ALICE], "b2") == {"board"}
         assert answers(house, to_move[ALICE], "b3") == {"refusal"}

@@ -64,7 +64,6 @@ def subjects(letters: list[Letter]) -> list[str]:
     return [letter.subject for letter in letters]
 
 
-@pytest.mark.both_databases
 def test_addresses_networks_and_players(busy: Running) -> None:
     # An address, from wherever it writes.
     stranger = "stranger@players.example"

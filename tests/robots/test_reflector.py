@@ -71,12 +71,10 @@ def lines(row: Row) -> Iterator[str]:
 def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row) -> None:
     every = list(lines(row))
     senders = cycle((VICTIM, ALICE))
-    for line in every[::4]:  # all of them are in the mails below
-        check(server.send(next(senders), line), line)
-    for at in range(0, len(every), 6):
-        check(server.send(next(senders), "multiple", "\n".join(every[at : at + 6])), every[at])
-    for line in every[:2]:
-        check(server.send(next(senders), "", f"{line}\n\n{LINK} {' '.join(PHRASE)}"), line)
+    check(server.send(next(senders), every[0]), every[0])
+    for at in range(0, len(every), 12):
+        check(server.send(next(senders), "multiple", "\n".join(every[at : at + 12])), every[at])
+    check(server.send(next(senders), "", f"{every[1]}\n\n{LINK} {' '.join(PHRASE)}"), every[1])
 
 
 @pytest.mark.parametrize("marker", LINKS)

@@ -196,7 +196,6 @@ def test_seeks_never_pair_two_names(house: Indoors) -> None:
     assert {letter.kind for letter in letters} == {"started"}
 
 
-@pytest.mark.both_databases
 def test_an_invitation_of_another_spelling_of_ones_own_address(house: Indoors) -> None:
     (letter,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} Alice+me@players.example")
     assert letter.kind == "refusal"
@@ -262,7 +261,6 @@ def test_neither_a_deleted_name_nor_a_changed_address_has_another_try(house: Ind
     assert len(daily(house, "bobby", BOB)[1]) <= 1
 
 
-@pytest.mark.both_databases
 def test_a_second_try_of_names_joined_later_does_not_count(house: Indoors) -> None:
     _, (first,) = daily(house, "alice")
     _, (his,) = daily(house, "bob")
@@ -284,7 +282,6 @@ def test_a_second_try_of_names_joined_later_does_not_count(house: Indoors) -> No
     assert " bob " not in week.text
 
 
-@pytest.mark.both_databases
 def test_a_list_of_days_names_a_person_once(house: Indoors) -> None:
     _, (first,) = daily(house, "alice")
     _, (his,) = daily(house, "bob")

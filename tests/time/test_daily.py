@@ -121,11 +121,11 @@ def test_nothing_comes_while_away(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     house.send(ALICE, f"away alice {PASSWORD} until in 2 days")
-    assert days(house, 48) == []
-    assert len(days(house, 72)) == 2
+    assert days(house, 48, 6) == []
+    assert len(days(house, 72, 6)) == 2
     house.send(ALICE, f"away alice {PASSWORD} from in 2 days until in 3 days")
-    assert [len(days(house, 24)) for _ in range(4)] == [1, 1, 0, 0]
-    assert len(days(house, 24)) == 1
+    assert [len(days(house, 24, 6)) for _ in range(4)] == [1, 1, 0, 0]
+    assert len(days(house, 24, 6)) == 1
 
 
 def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:

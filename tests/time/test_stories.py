@@ -120,7 +120,6 @@ def test_reminders_of_one_evening_are_one_letter_and_one_reply_answers_them(
     assert server.letters(bob) == [], "each was reminded of once"
 
 
-@pytest.mark.both_databases
 def test_a_board_without_a_waiting_opponent_ends_quietly(server: Correspondence) -> None:
     alice = server.sign_up("alice")
     server.send(alice, "blackbox challenge alice house -size=2x2 -atoms=1")
@@ -229,7 +228,6 @@ def test_while_away_and_after_it_nothing_is_lost(server: Correspondence, planned
     assert status(server) == "finished"
 
 
-@pytest.mark.both_databases
 def test_an_outage_counts_against_nobody(server: Correspondence) -> None:
     begun(server)
     server.live(days=7)
@@ -257,7 +255,6 @@ def test_in_the_hour_after_an_outage_nothing_is_lost(server: Correspondence) -> 
     assert status(server) == "finished"
 
 
-@pytest.mark.both_databases
 def test_a_restart_within_five_minutes_is_no_outage(server: Correspondence) -> None:
     server.sleep(minutes=5)
     with server.server.database.reading.connect() as connection:

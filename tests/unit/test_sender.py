@@ -21,6 +21,7 @@ from pbmserv.errors import (
 )
 from pbmserv.log import TextFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import BATCH, Sender
@@ -74,17 +75,12 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(
-        self,
-        limit: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
+    def claim(self, claim: Claim) -> list[QueuedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
-            due = [row for row in self._open(avoiding) if row.due and row.due <= now][:limit]
+            due = [row for row in self._open(claim.avoiding) if row.due and row.due <= now]
+            del due[claim.most :]
             for row in due:
                 row.due = now + LEASE
             if due:
@@ -436,7 +432,7 @@ def test_a_relay_that_takes_ten_minutes_over_a_letter_gets_it_once(
                 clock.time += LEASE - timedelta(seconds=1)
                 seen = len(outbox.renewed)
             outbox.wait_for(lambda: len(outbox.renewed) > seen)  # noqa: B023 - at once
-            assert outbox.claim(BATCH) == []
+            assert outbox.claim(Claim(BATCH)) == []
 
     outbox.add(1)
     outbox.broken |= trouble

@@ -112,7 +112,6 @@ def won_by_alice(client: Client, ports: str = "") -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.both_databases
 def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     (game,) = client.read("/games")["items"]
     assert (game["game"], game["title"], game["hidden"]) == ("blackbox", "Blackbox", True)

@@ -161,15 +161,15 @@ def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) 
     assert asyncio.run(fetch(site, seat)).status == 200
     headers = {"authorization": f"Bearer {token(house)}"}
     assert asyncio.run(fetch(site, "/api/seat", **headers)).status == 200
-    for path in routes(site):
+    for shift, path in enumerate(routes(site)):
         filled = path.replace("/b/{token}", seat)
         filled = PARAMETER.sub("1", filled)
         wrong += faults(
             site,
             *[
                 ("GET", f"{filled}?{name}={quote(value)}", b"")
-                for name in QUERIES
-                for value in WORST
+                for number, name in enumerate(QUERIES)
+                for value in WORST[(number + shift) % 4 :: 4]
             ],
             *[
                 ("GET", f"{filled}?" + "&".join(f"{name}={quote(value)}" for name in QUERIES), b"")
@@ -200,7 +200,9 @@ def test_any_value_in_a_form(house: Indoors) -> None:
         body = "&".join(f"{name}={quote(value)}" for name in fields).encode()
         paths = (f"/b/{token(house)}", "/mine", "/mine/x", "/confirm/x", "/unsubscribe/x")
         for path in (*paths, "/hide", "/hide/filled", "/hide/shut"):
-            wrong += faults(site, ("POST", path, body), ("POST", path, body[:-1] + b"\xff"))
+            wrong += faults(site, ("POST", path, body))
+            if value == HOSTILE[0]:
+                wrong += faults(site, ("POST", path, body[:-1] + b"\xff"))
             play = f"turn=0&key=1&move={quote(value)}&words={quote(value)}".encode()
             if path.startswith("/hide/"):
                 taps = f"turn=0&tap={quote(value)}&tool={quote(value)}".encode()

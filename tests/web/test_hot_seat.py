@@ -74,7 +74,6 @@ class Device:
         return self
 
 
-@pytest.mark.both_databases
 def test_one_hides_and_the_other_one_finds(server: Running) -> None:
     device = Device(server)
     assert "Hide a box for somebody" in device.tab.text

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import NotDone
-from pbmserv.service.accounts import account
+from pbmserv.service.accounts import signing_up
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.page_requests import (
     LINK_ENDED,
@@ -114,7 +114,7 @@ def test_a_form_that_failed_is_not_told_as_done(
     site, run = site_of(house.server), house.loop.run_until_complete
     body = b"name=carol&address=carol%40players.example"
     with monkeypatch.context() as broken:
-        broken.setattr(account, "signup_by_page", lambda *_: 1 // 0)
+        broken.setattr(signing_up, "signup_by_page", lambda *_: 1 // 0)
         answer = run(fetch(site, "/signup", "POST", body))
     assert answer.status == 500
     assert b"Nothing has changed, and nothing of yours is lost" in answer.body

@@ -27,7 +27,7 @@ from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
-from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook
 from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages

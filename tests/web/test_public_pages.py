@@ -108,7 +108,6 @@ def daily_of(server: Running, address: str) -> Tab:
 
 
 @pytest.mark.slow
-@pytest.mark.both_databases
 def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Running) -> None:
     archive = Tab(server.web_port, "/daily").load()
     assert "Nobody has got one yet" in archive.text

@@ -20,7 +20,7 @@ from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards import bot_turns, far_labels, invitations
+from pbmserv.service.boards import bot_turns, challenges, far_labels
 from pbmserv.service.boards.plies import decline, log_ply, must_be_drawn, must_run, over, play_move
 from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
 from pbmserv.service.core.context import CommandContext, Focus
@@ -151,7 +151,7 @@ def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
     """Accept or reject the challenge of the answered letter; other words go to the opponents."""
     context.current.line_words = talk(consent.others)
     if consent.is_yes:
-        return invitations.accept(context, Accept(None, None, None))
+        return challenges.accept(context, Accept(None, None, None))
     return reject(context, Reject(None, None, None))
 
 
@@ -338,7 +338,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     return (
         _as_move(context, command, "accept")
         or _with_first_move(context, command)
-        or invitations.accept(context, command)
+        or challenges.accept(context, command)
     )
 
 
@@ -353,7 +353,7 @@ def _drop_out(context: CommandContext, command: Reject) -> Answer:
     if board.status == "proposed" and board.seats > 1 and context.position(board).apart:
         return resign(context, Resign(command.game, command.board, command.who))
     assert sitter.seat < board.seats
-    return invitations.reject(context, command)
+    return challenges.reject(context, command)
 
 
 def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:

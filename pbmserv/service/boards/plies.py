@@ -101,7 +101,7 @@ def mark_of_first_mail(
         sitter.player_id,
         sitter.seat,
     )
-    is_first = board.pledged and sitter.seat not in position.marked
+    is_first = board.pledged and sitter.seat not in position.marked and not position.is_duplicate
     return mark_of_mail(context) if is_own and is_first else ""
 
 
@@ -274,6 +274,8 @@ def _ended(
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
+    if board.bots:  # the house may make the last move, and reads no letters
+        return _End(words | shared, {})
     return _End(words, shared)
 
 

@@ -50,6 +50,8 @@ _STRANGERS_OF_PLAYER = "10/day"
 """Letters to strangers that one player causes, from any network."""
 _STRANGERS_AT_DOMAIN = "200/hour"
 """Letters to strangers at one domain, whoever causes them."""
+_KEPT_OF_NETWORK = "40/hour; 150/day"
+"""Challenges of strangers from one network that wait for a signup."""
 _LOOKS = "120/minute"
 """Requests of one player's programs for a board."""
 _HIDES = "600/hour"
@@ -127,6 +129,7 @@ class Traffic:
                 ("strangers of", _STRANGERS_OF_NETWORK if rates.confirmations else ""),
                 ("strangers of player", _STRANGERS_OF_PLAYER if rates.confirmations else ""),
                 ("strangers at", _STRANGERS_AT_DOMAIN if rates.confirmations else ""),
+                ("kept", _KEPT_OF_NETWORK if rates.confirmations else ""),
                 ("look", _LOOKS if rates.player else ""),
                 ("hide", _HIDES if rates.player else ""),
                 ("box", _OF_A_BOX if rates.player else ""),
@@ -309,6 +312,14 @@ class Traffic:
         """Count a letter that offers a new password; return False if there were enough today."""
         with self._guard:
             return self._hit("reset", str(player)) is None
+
+    def may_keep(self, source: Source) -> bool:
+        """Count a challenge that waits for a signup; return False if its network has enough."""
+        windows: list[Window] = [
+            (limit, ("kept", source.neighbours)) for limit in self._limits["kept"]
+        ]
+        with self._guard:
+            return self._hit_all(windows)
 
     def is_known_source(self, address: str, source: Source) -> bool:
         """Return whether *address* was lately shown to write from *source*."""

@@ -132,7 +132,7 @@ class MailService:
             )
         if result.is_proven:
             is_kept = self._quota.keep_text(MailState.DONE, octets)
-        elif result.led_on:  # anybody can have written it
+        elif result.has_effect:  # anybody can have written it
             is_kept = False
         else:
             inbox.mark(connection, mail_id, MailState.ANSWERED)

@@ -23,7 +23,7 @@ from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refus
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Part
-from pbmserv.service.delivery import digest
+from pbmserv.service.delivery import digest_replies
 from pbmserv.service.mails.answers import kept_address
 from pbmserv.service.mails.incoming import reading_of
 from pbmserv.store.accounts import players
@@ -180,7 +180,7 @@ def _example(
         return _with_known_names(context, refusal, echo, sender)
     if refusal.code == "tray-line" and context.reply_address is not None:
         with suppress(Refused):
-            return f"{digest.first_board(context)}: show"
+            return f"{digest_replies.first_board(context)}: show"
     if refusal.code == "no-words":
         by_reply = "chat YOUR WORDS" if refusal.part == "chat" else ""
         return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")

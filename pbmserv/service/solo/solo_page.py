@@ -5,6 +5,7 @@ Nobody has an account there, and each tap is a move of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -116,6 +117,15 @@ def solo_scene(position: Position) -> BoardScene:
         own_move=True,
         daily=0,
     )
+
+
+def replayed(position: Position, moves: Iterable[str]) -> Position:
+    """Return the position after canonical moves of the only player."""
+    game = position.game
+    for text in moves:
+        view = game.view(position.state, SOLO_SEAT)
+        position = position.move(SOLO_SEAT, game.parse(view, text))
+    return position
 
 
 def tapped_position(game: RacingGame, position: Position, tap: str) -> Position:
