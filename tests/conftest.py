@@ -35,6 +35,7 @@ from speedups import (
     read_migrations_once,
     share_statements,
     share_templates,
+    shorten_pauses,
     wait_for_no_disk,
 )
 
@@ -68,6 +69,7 @@ build_command_line_once()
 share_statements()
 read_migrations_once()
 wait_for_no_disk()
+shorten_pauses()
 play_blackbox_alone()
 
 

@@ -248,6 +248,7 @@ def _get_ready() -> None:
         read_migrations_once,
         share_statements,
         share_templates,
+        shorten_pauses,
         wait_for_no_disk,
     )
 
@@ -268,6 +269,7 @@ def _get_ready() -> None:
     share_statements()
     read_migrations_once()
     wait_for_no_disk()
+    shorten_pauses()
     Registry.installed()
     _play()
     gc.collect()

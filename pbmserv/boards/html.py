@@ -159,7 +159,7 @@ def _blocks(
 
 
 def _is_large(grid: Grid) -> bool:
-    """Whether there is room for large cells."""
+    """Return whether there is room for large cells."""
     return max(map(len, grid.rows), default=0) <= _LARGE and grid.shape not in _SMALL
 
 

@@ -19,7 +19,6 @@ from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.table import (
     ACCEPT,
     DRAW,
-    DUPLICATE_OPTION,
     REJECT,
     SWAP,
     TAKE_BACK,
@@ -155,17 +154,15 @@ class AdaptedGame:
 
     def options(self, words: Sequence[str], seats: int) -> Settings:  # noqa: ARG002 - a contract
         """Read the option words of a challenge."""
-        shared = [word for word in words if word == DUPLICATE and self.has_chance]
-        settings = self._options.read([word for word in words if word not in shared])
-        return Settings([*settings.items_in_order, DUPLICATE_OPTION]) if shared else settings
+        may_duplicate = DUPLICATE in words and self.has_chance
+        return self._options.read(words, may_duplicate=may_duplicate)
 
     def describe(self, options: Settings) -> tuple[str, ...]:
         """Return the words of all options that differ from their defaults."""
-        words = self._options.words_of(options)
-        return (*words, DUPLICATE) if DUPLICATE_OPTION in options.items_in_order else words
+        return self._options.words_of(options)
 
     def rated(self, options: Settings) -> bool:
-        """Whether a board with these options changes ratings."""
+        """Return whether a board with these options changes ratings."""
         return self._options.are_rated(options)
 
     # -- play ------------------------------------------------------------------------------
@@ -395,7 +392,7 @@ class AdaptedGame:
         return move.upper() if CELL.fullmatch(move) else move.lower()
 
     def holds(self, view: View, condition: str) -> bool:
-        """Whether the last move was this one."""
+        """Return whether the last move was this one."""
         last = view.table.last
         return matching.tokens(last) == matching.tokens(condition) or bool(
             condition and matching.spelt(condition, [last])

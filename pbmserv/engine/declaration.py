@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.engine.game_options import UNRATED
-from pbmserv.engine.table import DUPLICATE_OPTION
+from pbmserv.engine.game_options import SERVER_OPTIONS
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.game import Game, Option
 
@@ -45,7 +44,7 @@ def check_declaration(rules: Game[Any]) -> None:
 def _check_options(name: str, options: Sequence[Option]) -> None:
     names = [option.name for option in options]
     for option in options:
-        is_own = option.name not in {UNRATED.name, DUPLICATE_OPTION[0]}
+        is_own = option.name not in SERVER_OPTIONS
         if not (_OPTION.fullmatch(option.name) and is_own) or names.count(option.name) > 1:
             raise ValueError(f"{name}.options: {option.name!r} is not a word of its own")
         if option.default not in option.values:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.errors import OptionError
 from pbmserv.game import Game, Option
 
-UNRATED = Option("unrated", "the result changes no ratings", (False, True), False, rated=False)
+_UNRATED = Option("unrated", "the result changes no ratings", (False, True), False, rated=False)
+DUPLICATE_OPTION = DUPLICATE.removeprefix("-"), True
+"""The option of boards of a duplicate event and its value, on such boards alone."""
+SERVER_OPTIONS = frozenset({_UNRATED.name, DUPLICATE_OPTION[0]})
 _YES = frozenset({"yes", "true", "on", "1"})
 _NO = frozenset({"no", "false", "off", "0"})
 
@@ -53,25 +57,32 @@ class GameOptions:
 
     def __init__(self, rules: Game[Any]) -> None:
         self._key, self._title = rules.key, rules.title
-        self._options = (*rules.options, UNRATED)
+        self._options = (*rules.options, _UNRATED)
         self.described = tuple((_form(option), _meaning(option)) for option in self._options)
 
-    def read(self, words: Sequence[str]) -> Settings:
+    def read(self, words: Sequence[str], *, may_duplicate: bool) -> Settings:
         """Return the values of all options of a challenge.
+
+        Args:
+            may_duplicate: whether the words may be those of a board of a duplicate event.
 
         Raises:
             OptionError: a word is not an option, or a value does not belong to it.
         """
         values = {option.name: option.default for option in self._options}
         options_by_name = {option.name.casefold(): option for option in self._options}
+        is_duplicate = may_duplicate and DUPLICATE in words
         for word in words:
+            if is_duplicate and word == DUPLICATE:
+                continue
             name, sign, text = word.removeprefix("-").partition("=")
             option = options_by_name.get(name.casefold())
             if option is None or not word.startswith("-"):
                 forms = ", ".join(form for form, _ in self.described)
                 raise self._refused("no-option", word, options=forms)
             values[option.name] = self._value(option, word, text if sign else None)
-        return Settings((option.name, values[option.name]) for option in self._options)
+        chosen = [(option.name, values[option.name]) for option in self._options]
+        return Settings([*chosen, DUPLICATE_OPTION] if is_duplicate else chosen)
 
     def _value(self, option: Option, word: str, text: str | None) -> Any:
         if _is_switch(option):
@@ -90,10 +101,11 @@ class GameOptions:
     def words_of(self, settings: Settings) -> tuple[str, ...]:
         """Return the words of all options that differ from their defaults."""
         changed = [option for option in self._options if settings[option.name] != option.default]
-        return tuple(_word(option, settings[option.name]) for option in changed)
+        words = tuple(_word(option, settings[option.name]) for option in changed)
+        return (*words, DUPLICATE) if DUPLICATE_OPTION in settings.items_in_order else words
 
     def are_rated(self, settings: Settings) -> bool:
-        """Whether a board with these options changes ratings."""
+        """Return whether a board with these options changes ratings."""
         return all(
             option.rated or settings[option.name] == option.default for option in self._options
         )

@@ -177,7 +177,7 @@ class Answering(Protocol[V_contra]):
         ...
 
     def holds(self, view: V_contra, condition: str) -> bool:
-        """Whether a canonical condition holds, as far as this view tells; unknown is no."""
+        """Return whether a canonical condition holds, as far as this view tells; unknown is no."""
         ...
 
 

@@ -182,7 +182,7 @@ def _source_of(game: AnyGame) -> tuple[Path, Path]:
 
 
 def _is_foreign(entry: EntryPoint) -> bool:
-    """Whether a game comes from a package of its own; our games keep their keys."""
+    """Return whether a game comes from a package of its own; our games keep their keys."""
     return _package_of(entry) != OURS
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pbmserv.engine.record import DUPLICATE
+from pbmserv.engine.game_options import DUPLICATE_OPTION
 from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal
 from pbmserv.game import After, Game, Result, Told
@@ -26,8 +26,6 @@ OFFER = "offer"
 """The kind of a note about an offer, which is news though it uses no turn."""
 
 RESIGNED = "resigned"
-
-DUPLICATE_OPTION = DUPLICATE.removeprefix("-"), True
 
 _DEALS = 2**32
 """Limit of the numbers of deals, and of draws in one."""
@@ -201,7 +199,7 @@ class Keeper:
         return list(self.game.moves(self.game.seen(table.state, side), side))
 
     def can_move(self, table: Table, seat: Seat) -> bool:
-        """Whether a seat has any move."""
+        """Return whether a seat has any move."""
         side = table.sides[seat]
         moves = self.game.moves(self.game.seen(table.state, side), side)
         return next(iter(moves), None) is not None

@@ -319,7 +319,7 @@ class Game(Generic[S]):
         return ""
 
     def worth_swapping(self, state: S) -> bool:
-        """Whether a bot takes over the first player's side after the first move."""
+        """Return whether a bot takes over the first player's side after the first move."""
         return False
 
     def file(

@@ -149,7 +149,7 @@ def plays(points: Sequence[int], bar: int, dice: Sequence[int]) -> dict[tuple[An
 
 
 def is_by(step: Step, die: int) -> bool:
-    """Whether one man's move can have used a die."""
+    """Return whether one man's move can have used a die."""
     source, to = step
     return source - to == die if to != OFF else source <= die
 
@@ -347,7 +347,9 @@ class Backgammon(Game[Board]):
     def over(self, state: Board) -> Result | None:
         if max(state.score) < state.target:
             return None
-        return ranked(state.score, "all men are off" if state.target == 1 else "the match")
+        if state.target == 1:
+            return ranked(state.score, "all men are off")
+        return ranked([min(points, state.target) for points in state.score], "the match")
 
     def show(self, state: Board, seat: Seat | None) -> list[Grid | Items | str]:
         viewer = seat or 0
@@ -482,7 +484,7 @@ def hits_on(points: Sequence[int], bar: int, blot: int) -> int:
 
 
 def is_open(points: Sequence[int], blot: int, die: int, count: int) -> bool:
-    """Whether a double reaches a man over points that are not closed."""
+    """Return whether a double reaches a man over points that are not closed."""
     return all(points[blot - n * die] < 2 for n in range(1, count) if blot - n * die > 0)
 
 

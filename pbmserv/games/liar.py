@@ -51,7 +51,7 @@ def bid_text(bid: tuple[int, int]) -> str:
 
 
 def is_higher(bid: tuple[int, int], last: tuple[int, int] | None) -> bool:
-    """Whether a bid is more than the last one: more dice, or as many of a higher face."""
+    """Return whether a bid is more than the last one: more dice, or as many of a higher face."""
     return last is None or bid > last
 
 

@@ -41,7 +41,7 @@ from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.views.board import FORESEEN, foreseen
+from pbmserv.views.board import FORESEEN, BoardScene, foreseen
 from pbmserv.views.environment import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
 from pbmserv.views.texts import refusal_sentence, render_text
@@ -61,6 +61,9 @@ _USUAL: dict[str, Any] = {
 }
 """Defaults for the words of letters about boards."""
 
+_COMPACT = frozenset({"tray-board"})
+"""Letters that show a small board with few links."""
+
 LONGEST = 100_000
 """Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
 
@@ -70,6 +73,21 @@ _LONGEST_TEXT = 95_000
 
 LONGEST_TINY_TEXT = 480
 """Octets of the text of a tiny letter, which has less than 1,000 with its headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A letter without its headers.
+
+    Attributes:
+        shown: the board that it is about, if any.
+        title: of its thread.
+    """
+
+    reader: Reader
+    shown: ShownBoard | None
+    title: str
+    texts: Composed
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +113,23 @@ class Composer:
             ServerFault: the row names a board that does not exist, or is so old that its words
                 were deleted.
         """
-        reader, shown, values, composed = self._compose(boards, row)
+        draft = self._compose(boards, row)
+        reader, texts = draft.reader, draft.texts
+        headers = self._headers(row, draft)
+        if headers.is_brief:
+            return build(headers, texts.text, "")
+        html = texts.html if reader.form == "html" else ""
+        has_files = kind_of(row.letter).has_files
+        files = attachments(boards.connection, row, reader.player) if has_files else ()
+        opened = tuple(reader.opened.values())
+        text = _cut(texts.text)
+        raw = build(headers, text, html, (*files, *opened))
+        if len(raw) > LONGEST and html and not files:
+            return build(headers, text, "", opened)
+        return raw
+
+    def _headers(self, row: QueuedLetter, draft: _Draft) -> Headers:
+        reader, shown = draft.reader, draft.shown
         thread = ""  # the Message-ID of the first letter about this board to this seat
         if shown and (shown.seat is not None or kind_of(row.letter).to_followers):
             board = shown.board
@@ -109,17 +143,17 @@ class Composer:
             *proofs_of_searches(row.letter, row.words),
             *reader.proofs.values(),
         ]
-        headers = Headers(
+        return Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
             to=row.recipient,
             reply_to=reader.reply_to,
-            subject=composed.subject,
+            subject=draft.texts.subject,
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
             references=tuple(dict.fromkeys(filter(None, (root, row.in_reply_to)))),
             thread=thread,
-            topic=values["title"] if thread else "",
+            topic=draft.title if thread else "",
             date=row.created_at,
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
@@ -135,17 +169,6 @@ class Composer:
                 [proof.short_field if is_brief else proof.field for proof in proofs[:MOST_FIELDS]]
             ),
         )
-        if headers.is_brief:
-            return build(headers, composed.text, "")
-        html = composed.html if reader.form == "html" else ""
-        has_files = kind_of(row.letter).has_files
-        files = attachments(boards.connection, row, reader.player) if has_files else ()
-        opened = tuple(reader.opened.values())
-        text = _cut(composed.text)
-        raw = build(headers, text, html, (*files, *opened))
-        if len(raw) > LONGEST and html and not files:
-            return build(headers, text, "", opened)
-        return raw
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
         """Return the text, and the HTML if there is any, with which to compare quoted passages.
@@ -154,18 +177,16 @@ class Composer:
         changed. Its reader's answer must be read nevertheless.
         """
         try:
-            reader, _, _, composed = self._compose(BoardReader(connection, self.positions), row)
+            draft = self._compose(BoardReader(connection, self.positions), row)
         except SQLAlchemyError:
             raise
         except (Exception, SystemExit):  # rules of games may raise anything
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
-        return (composed.text, composed.html) if reader.form == "html" else (composed.text,)
+        texts = draft.texts
+        return (texts.text, texts.html) if draft.reader.form == "html" else (texts.text,)
 
-    def _compose(
-        self, boards: BoardReader, row: QueuedLetter
-    ) -> tuple[Reader, ShownBoard | None, dict[str, Any], Composed]:
-        """Return the reader of a letter, its board, the values of its templates, and its texts."""
+    def _compose(self, boards: BoardReader, row: QueuedLetter) -> _Draft:
         if not row.message_id:
             raise ServerFault(f"letter {row.id} is too old: its words were deleted")
         player = None if row.player_id is None else by_id(boards.connection, row.player_id)
@@ -200,10 +221,9 @@ class Composer:
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
-        texts = partial(compose, row.letter, values)
-        if _is_tiny(row, reader):
-            texts = partial(_tiny, row.letter, values)
-        return reader, shown, values, with_defaults(shown.board.game, texts) if shown else texts()
+        render = partial(_tiny if _is_tiny(row, reader) else compose, row.letter, values)
+        texts = with_defaults(shown.board.game, render) if shown else render()
+        return _Draft(reader, shown, values["title"], texts)
 
     # -- values of templates -------------------------------------------------------------
 
@@ -296,73 +316,77 @@ class Composer:
         self, letter: str, words: Mapping[str, Any], shown: ShownBoard | None, reader: Reader
     ) -> dict[str, Any]:
         """Return the values of a letter's templates, or of those of a part of a letter."""
-        userid = reader.player.userid if reader.player else ""
         scene = shown.scene(words) if shown else None
         if scene is not None and letter in FORESEEN:
             scene = foreseen(letter, words, scene)
-        sitters = shown.board.sitters if shown else ()
-        values: dict[str, Any] = {
+        userid = reader.player.userid if reader.player else ""
+        dropped = (words.get("plan") or {}).get("dropped")
+        return {
             "house": self.mail_domain.address,
             "userid": userid,
             "words": _USUAL | dict(words),
             "brief": False,
             "beginner": shown is not None and shown.is_beginner,
-            "compact": letter == "tray-board",
+            "compact": letter in _COMPACT,
             "drawn": True,
             "spoken": reader.form == "spoken",
-            "scene": scene,
-            "others": [name for name in shown.board.names if name != userid] if shown else [],
-            # the other players, without bots, which read no words
-            "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
-            "here": [s.userid for s in sitters if s.state in _HERE],
             "titles": self.registry.titles,
             "bots": self.registry.bots,
             "racing": self.registry.racing,
-            "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
-            "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
             "note": _own_note(shown),
+            "own_page": "",
+            "why": refusal_sentence(Refusal(**dropped["refusal"])) if dropped else "",
+            **_values_of_players(shown, userid),
+            **_values_of_scene(scene),
+            **self._values_of_links(letter, shown, scene, reader),
+            **self._values_of_kind(letter, words, scene),
         }
+
+    def _values_of_links(
+        self, letter: str, shown: ShownBoard | None, scene: BoardScene | None, reader: Reader
+    ) -> dict[str, Any]:
+        """Return the values that lead back to the server: from links, replies, and a page."""
         own = ""  # the reply address for moves on this board
         if shown is not None and shown.reply is not None:
             is_answer = shown.reply == reader.answer
             own = reader.reply_to if is_answer else self.mail_domain.address_of(shown.reply)
         # Commands in the subject are read at the plain address only, where "Re:" prevents that.
         # Each of the 96 links of a board repeats it, so there it is short and has no blank.
-        subject = f"Board{scene.number}" if own and scene else f"Re: {values['title']}"
-        values["mailto"] = Mailto(own or reader.reply_to, subject)
-        most_links = Links.FEW if values["compact"] else Links.ALL
+        subject = f"Board{scene.number}" if own and scene else f"Re: {_title(scene)}"
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
-        values["board_page"] = f"{self.web_url}/b/{token}" if self.web_url and token else ""
-        values["own_page"] = ""
-        values["links"] = most_links if own and not kind_of(letter).beyond_record else Links.NONE
-        if scene is not None:  # values of the games' templates
-            values |= {
-                "view": scene.view,
-                "names": scene.names,
-                "you": scene.you,
-                "board": scene.number,
-            }
-        dropped = (words.get("plan") or {}).get("dropped")
-        values["why"] = refusal_sentence(Refusal(**dropped["refusal"])) if dropped else ""
-        if letter == "tray-board" and scene is not None:
-            moves = scene.game.legal(scene.view) if scene.your_turn else None
-            values["example"] = next(iter(moves or ()), "")
-        if letter == "refusal":
-            values["why"] = refusal_sentence(Refusal(**words["refusal"]))
-        elif letter in {"confirm", "stranger"}:
-            token = self.mail_domain.ring.token(
-                ReplyAddress(Purpose.CONFIRM, about=words["signup"])
-            )
-            values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""
-        elif letter == "list":
-            values["games"] = [self.registry.newest(key).info for key in words["games"]]
-        elif letter == "help":
-            topics = self._topics(words["subjects"])
-            # Unknown subjects are not repeated, since one may be a slipped password.
-            values["topic"] = ", ".join(topic.subject for topic in topics if topic.known)
-            values["unknown"] = not any(topic.known for topic in topics)
-            values["pages"] = [self._help_page(topic) for topic in topics]
-        return values
+        has_links = bool(own) and not kind_of(letter).beyond_record
+        most_links = Links.FEW if letter in _COMPACT else Links.ALL
+        return {
+            "mailto": Mailto(own or reader.reply_to, subject),
+            "board_page": f"{self.web_url}/b/{token}" if self.web_url and token else "",
+            "links": most_links if has_links else Links.NONE,
+        }
+
+    def _values_of_kind(
+        self, letter: str, words: Mapping[str, Any], scene: BoardScene | None
+    ) -> dict[str, Any]:
+        """Return the values that only letters of this kind have."""
+        match letter:
+            case "tray-board" if scene is not None:
+                moves = scene.game.legal(scene.view) if scene.your_turn else None
+                return {"example": next(iter(moves or ()), "")}
+            case "refusal":
+                return {"why": refusal_sentence(Refusal(**words["refusal"]))}
+            case "confirm" | "stranger":
+                address = ReplyAddress(Purpose.CONFIRM, about=words["signup"])
+                token = self.mail_domain.ring.token(address)
+                return {"link": f"{self.web_url}/confirm/{token}" if self.web_url else ""}
+            case "list":
+                return {"games": [self.registry.newest(key).info for key in words["games"]]}
+            case "help":
+                topics = self._topics(words["subjects"])
+                # Unknown subjects are not repeated, since one may be a slipped password.
+                return {
+                    "topic": ", ".join(topic.subject for topic in topics if topic.known),
+                    "unknown": not any(topic.known for topic in topics),
+                    "pages": [self._help_page(topic) for topic in topics],
+                }
+        return {}
 
     def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
         """Return one page for all words together (``change password``), else one for each."""
@@ -396,6 +420,39 @@ class Composer:
         return show_or_log(board, boards.board(board).game, show)
 
 
+def _title(scene: BoardScene | None) -> str:
+    return f"{scene.title} {scene.number}" if scene else "pbmserv"
+
+
+def _values_of_scene(scene: BoardScene | None) -> dict[str, Any]:
+    """Return the values of a board's picture, and of the templates of its game."""
+    values: dict[str, Any] = {"scene": scene, "title": _title(scene)}
+    if scene is not None:
+        values |= {
+            "view": scene.view,
+            "names": scene.names,
+            "you": scene.you,
+            "board": scene.number,
+        }
+    return values
+
+
+def _values_of_players(shown: ShownBoard | None, userid: str) -> dict[str, Any]:
+    """Return the userids of the players at a board.
+
+    Args:
+        userid: of the reader.
+    """
+    sitters = shown.board.sitters if shown else ()
+    return {
+        "others": [name for name in shown.board.names if name != userid] if shown else [],
+        # the other players, without bots, which read no words
+        "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
+        "here": [s.userid for s in sitters if s.state in _HERE],
+        "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
+    }
+
+
 def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: Reader) -> None:
     """Note the hashes of a board for the letter, and the file with which a result opens them."""
     proof = proof_of(shown) if shown is not None else None
@@ -414,7 +471,7 @@ def _own_note(shown: ShownBoard | None) -> str:
 
 
 def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
-    """Whether a letter about a turn must be as short as can be, for an expensive link."""
+    """Return whether a letter about a turn must be as short as can be, for an expensive link."""
     is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
     return reader.form == "tiny" and is_of_turn and row.seat is not None
 

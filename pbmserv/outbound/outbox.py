@@ -81,9 +81,11 @@ class Outbox:
         kills = self._watch.killed_over()
         try:
             with self._database.snapshot() as connection:
-                looking = BoardReader(connection, self._composer.positions)
+                board_reader = BoardReader(connection, self._composer.positions)
                 for row in rows:
-                    raws[row.id] = row.raw or self._rendered(looking, row, kills.get(row.id, 0))
+                    raws[row.id] = row.raw or self._rendered(
+                        board_reader, row, kills.get(row.id, 0)
+                    )
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
                 self._rows.keep(packed)
@@ -91,11 +93,11 @@ class Outbox:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]
 
-    def _rendered(self, looking: BoardReader, row: QueuedLetter, kills: int) -> bytes:
+    def _rendered(self, board_reader: BoardReader, row: QueuedLetter, kills: int) -> bytes:
         if kills:
             _refuse_deadly(row, kills)
         with self._watch.doing(row.id):
-            raw = self._composer.bytes_of(looking, row)
+            raw = self._composer.bytes_of(board_reader, row)
             return self._signer.signed(raw) if self._signer.keys else raw
 
     def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:

@@ -100,7 +100,7 @@ class Door:
         self.blocked = BlockedSenders()
 
     def is_over(self, envelope: Envelope) -> bool:
-        """Whether a mail would be over a limit; *envelope* has no text yet. Counts nothing."""
+        """Return whether a mail without its text would be over a limit; count nothing."""
         source = source_of(envelope, self._ours)
         player = speaker_of(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=not envelope.handed_on)

@@ -74,10 +74,11 @@ def test_public_pages_and_wide_boards_fit_a_phone(chromium: Browser, server: Run
     letters = server.letters(ALICE)
     path = page_of(letters[-1])
     mine = letters[0].text.rpartition("http://games.example")[2].strip()
+    screen = opened(chromium, server, path, 320, "light")
     for url in (path, mine, "/game/1", "/game/1?turn=0", "/standings", "/players/alice"):
-        screen = opened(chromium, server, url, 320, "light")
+        screen.goto(url)
         looked_at(chromium, screen, 320, "dark")
-        screen.context.close()
+    screen.context.close()
 
 
 def test_a_turn_by_the_keyboard_alone_from_ones_own_page(

@@ -107,11 +107,11 @@ def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
 
 
 def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running) -> None:
+    screen = opened(chromium, played, "/", 320, "light")
     for number, path in enumerate(PAGES):
-        width, scheme = ((320, "light"), (375, "dark"), (1200, "light"))[number % 3]
-        screen = opened(chromium, played, path, width, scheme)
-        looked_at(chromium, screen, width, scheme)
-        screen.context.close()
+        screen.goto(path)
+        looked_at(chromium, screen, *((320, "light"), (375, "dark"), (1200, "light"))[number % 3])
+    screen.context.close()
 
 
 def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> None:
@@ -126,10 +126,11 @@ def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> No
     server.carry_out()
     match = re.search(r"http://games\.example(/mine/[a-z2-7]+)", server.letters(address)[-1].text)
     assert match is not None
+    screen = opened(chromium, server, "/", 320, "light")
     for path in (f"/players/{name}", "/game/1", "/seeks", *pages, match[1]):
-        screen = opened(chromium, server, path, 320, "light")
+        screen.goto(path)
         looked_at(chromium, screen, 320, "light")
-        screen.context.close()
+    screen.context.close()
 
 
 def test_a_game_is_stepped_through_by_slider_keys_and_links(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
-from indoors import PASSWORD, Posted, address_of
+from indoors import PASSWORD, Posted, address_of, indoors
 from mailboxes_of_games import sentences, verdict_of
 from seasons import Field, kinds_to
 
 from pbmserv.engine.position import Position, bot_move
 from pbmserv.engine.proof import pledge_of
 from pbmserv.engine.record import GameRecord, Ply
+from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
+from pbmserv.game import After, Game, Rng, win
 from pbmserv.service.events import shared_boxes as shared
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
@@ -103,10 +107,12 @@ def test_whoever_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
     _begun(players, "liar", "-boxes=1 -dice=1")
     line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"  # the house must doubt it
     players.server.send(address_of("bob"), line)
-    letters = players.until(1, EventStatus.FINISHED, most=16)  # two are late after two weeks
+    letters = players.until(1, EventStatus.FINISHED, most=30)
     assert [row.rank for row in _results(players)].count(GIVEN_UP) == 2
     assert players.table(1) == [("bob", 4), ("ann", 1), ("cleo", 1)]
-    assert kinds_to(letters, "ann")[-2:] == ["result", "event-news"]
+    assert set(kinds_to(letters, "ann")[:-1]) == {"reminder"}
+    assert kinds_to(letters, "ann")[-1] == "event-ends"
+    assert kinds_to(letters, "bob") == ["event-news"]
 
 
 def test_games_that_still_run_are_given_up_after_four_weeks(field: Callable[[int], Field]) -> None:
@@ -122,7 +128,9 @@ def test_games_that_still_run_are_given_up_after_four_weeks(field: Callable[[int
     assert players.event(1)["finished"] == players.event(1)["ends"]
     assert {row.rank for row in _results(players)} == {GIVEN_UP}
     assert players.table(1) == [("ann", 1), ("bob", 1)]
-    assert kinds_to(letters, "ann").count("event-news") == 1
+    assert kinds_to(letters, "ann") == ["event-ends"]
+    (end,) = [letter for letter in letters if letter.recipient == address_of("ann")]
+    assert "The game that you had not finished was given up." in " ".join(end.text.split())
 
 
 def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field]) -> None:
@@ -140,6 +148,69 @@ def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
     assert players.table(1) == [("ann", 2), ("bob", 0)]
+
+
+def test_a_player_who_deletes_the_account_harms_nobody(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    _begun(players, "liar", "-boxes=2 -dice=1")
+    line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"
+    players.server.send(address_of("bob"), line)
+    (question,) = players.says("bob", "delete")
+    players.server.reply(question, "yes")
+    assert [row.rank for row in _results(players) if row.player_id == 2] == [PLAYED, GIVEN_UP]
+    for number in (1, 2):
+        _play(players, "ann", _board(players, "ann", number))
+    players.live(1)
+    assert players.event(1)["status"] == EventStatus.FINISHED
+    assert sum(points for _, points in players.table(1)) == 4
+
+
+class Late(Game[tuple[int, ...]]):
+    """Roll a six.
+
+    Roll the die in turn; the first six wins.
+    """
+
+    key, title, chance, draws = "late", "Late six", True, False
+
+    def start(self, seats: int, options: Any, rng: Rng) -> tuple[int, ...]:
+        return ()
+
+    def moves(self, state: tuple[int, ...], seat: int) -> list[str]:
+        return ["roll", "throw"]
+
+    def play(
+        self, state: tuple[int, ...], seat: int, move: str, rng: Rng
+    ) -> After[tuple[int, ...]]:
+        return After((*state, rng.below(6) + 1))
+
+    def over(self, state: tuple[int, ...]) -> Any:
+        return win((len(state) - 1) % 2, "a six") if 6 in state else None
+
+    def show(self, state: tuple[int, ...], seat: int | None) -> str:
+        return f"The rolls were: {' '.join(map(str, state))}."
+
+
+def test_a_game_gets_such_events_for_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dice decide all of this game, so all players have the same result at it."""
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls([Late()])))
+    with indoors(tmp_path) as server:
+        players = Field(server, ("ann", "bob"))
+        _begun(players, "late", "-boxes=3")
+        for name, word in (("ann", "roll"), ("bob", "throw")):
+            for number in (1, 2, 3):
+                board = _board(players, name, number)
+                while _position(players, board)[1].outcome is None:
+                    server.send(address_of(name), f"late move {board} {name} {PASSWORD} {word}")
+        ends = [
+            [_position(players, _board(players, name, number))[1] for number in (1, 2, 3)]
+            for name in players.names
+        ]
+        assert [end.state.state for end in ends[0]] == [end.state.state for end in ends[1]]
+        players.live(1)
+        assert players.table(1) == [("ann", 3), ("bob", 3)]
 
 
 def test_places_at_a_game() -> None:

@@ -64,6 +64,51 @@ def _play_all_but_ann(players: Field, event: int) -> None:
         players.server.send_unread(address_of(other), line)
 
 
+def _win_all(players: Field, event: int, winner: str) -> None:
+    """Let the opponents of a player in an event give up."""
+    for game in list(players.games(event)):
+        pair = {game["first"], game["second"]}
+        if winner in pair and not game["reason"]:
+            (loser,) = pair - {winner}
+            line = f"{GAME} resign {game['board']} {loser} {PASSWORD}"
+            players.server.send_unread(address_of(loser), line)
+
+
+def test_a_group_winner_who_leaves_is_followed_by_the_second(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(9)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1)
+    players.until(1, EventStatus.RUNNING)
+    _win_all(players, 1, "finn")
+    players.live(0.1)
+    assert players.table(1, 2)[0] == ("finn", 6)
+    players.says("finn", "event leave 1")
+    players.give_up(1)
+    players.live(1)
+    assert players.event(1)["round"] == 2
+    assert {name for name, _ in players.table(1, 3)} == {"ann", "gus"}
+
+
+def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> None:
+    players = field(8)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1)
+    players.until(1, EventStatus.RUNNING)
+    for name in ("finn", "gus"):
+        _win_all(players, 1, name)
+        players.says(name, "event leave 1")
+    players.says("hal", "event leave 1")
+    players.live(1)
+    assert players.event(1)["status"] == EventStatus.FINISHED
+    won = [letter for letter in players.letters if "You have won Monthly cup 1" in letter.one_line]
+    assert [letter.recipient for letter in won] == [address_of("ann")]
+    assert players.event(2)["waiting"] == ["ann"]  # the final of the year
+
+
 def test_time_is_not_given_and_an_end_not_claimed_in_an_event(
     field: Callable[[int], Field],
 ) -> None:

@@ -39,7 +39,7 @@ OTHERS = 4
 """Boards of a good game."""
 WEB = "127.0.0.1:0"
 SECONDS = 1
-"""Seconds that one mail may take, on PostgreSQL four times as long; the default is 15."""
+"""Seconds that one mail may take, on PostgreSQL twice as long; the default is 15."""
 
 
 @dataclass
@@ -120,7 +120,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("database_url", "way"),
     # What differs on PostgreSQL is who notices that a process has ended.
-    [*(("sqlite", way) for way in ("loop", "sleep", "abort")), ("postgresql", "sleep")],
+    [("sqlite", "loop"), ("sqlite", "abort"), ("postgresql", "sleep")],
     indirect=["database_url"],
 )
 def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
@@ -129,7 +129,6 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
     for table in house.good:
         house.send(table, 0, HIDINGS[0])
     house.send(other, 0, "1")
-    assert not house.kept()  # the door takes mails in, whatever play is at
 
     promised = Counter({(table.board, 0): 1 for table in [*house.good, other]})
     writers = [table.players[0].address for table in [*house.good, other]]

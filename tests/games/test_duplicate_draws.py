@@ -50,7 +50,8 @@ def _rolls(end: Position) -> list[list[tuple[str, ...]]]:
 @pytest.mark.parametrize("words", [(), ("-match=5",), ("-match=5", "-cube=no")])
 def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
     game = AdaptedGame(backgammon.GAME)
-    boards = [_rolls(_played(game, words, chooser, SEED)) for chooser in range(4)]
+    ends = [_played(game, words, chooser, SEED) for chooser in range(4)]
+    boards = [_rolls(end) for end in ends]
     boards.append(_rolls(_played(game, words, 9, bytes(32))))
     first, *others, foreign = boards
     assert len({tuple(map(len, board)) for board in boards}) > 1  # they were played differently
@@ -59,6 +60,9 @@ def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
             shorter = min(len(rolls), len(others_rolls))
             assert rolls[:shorter] == others_rolls[:shorter]
     assert first[0][:9] != foreign[0][:9]
+    for end in ends:  # a cube in the last game of a match makes no win larger
+        assert end.outcome is not None
+        assert max(end.outcome.scores) <= (5 if words else 3)
 
 
 def test_deal_n_is_the_same_for_all() -> None:

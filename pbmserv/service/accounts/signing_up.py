@@ -161,7 +161,7 @@ def _question(
 
 
 def waits(request: PendingSignup, now: datetime) -> bool:
-    """Whether a signup can still be confirmed, or was confirmed already."""
+    """Return whether a signup can still be confirmed, or was confirmed already."""
     late = now > request.created_at + timedelta(days=UNCONFIRMED_DAYS)
     return request.player_id is not None or not late
 

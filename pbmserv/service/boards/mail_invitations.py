@@ -190,7 +190,7 @@ def _must_not_be_too_many(
 
 
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
-    """Whether the invitation is sent. The inviter does not learn that."""
+    """Return whether the invitation is sent. The inviter does not learn that."""
     month = context.now - AGAIN
     refused = invitations.are_refused(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
@@ -206,7 +206,7 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
 
 
 def _is_wanted(context: CommandContext, sender: Player, address: str) -> bool:
-    """Whether a player with this address takes challenges, and none blocks the sender."""
+    """Return whether a player with this address takes challenges, and none blocks the sender."""
     owners = _players_at(context, address)
     if not owners:
         return True

@@ -219,7 +219,7 @@ def invite(
 
 
 def takes_challenges(player: Player) -> bool:
-    """Whether a player takes challenges."""
+    """Return whether a player takes challenges."""
     return player.active and player.accept != "none"
 
 
@@ -230,7 +230,7 @@ def _is_race(proposal: Proposal) -> bool:
 
 
 def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
-    """Whether a game with this player begins without a question."""
+    """Return whether a game with this player begins without a question."""
     if bot_turns.is_bot(player):
         return True
     if player.accept != "auto" or player.unreachable_since is not None:

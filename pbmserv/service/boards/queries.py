@@ -325,10 +325,10 @@ def _boards_of(
     context: CommandContext, player: Player, which: str, game: str | None, most: int
 ) -> _Listed:
     statuses = STATUSES[which]
-    looking = SEARCHED if which == "next" else most
+    most_read = SEARCHED if which == "next" else most
     listed: list[BoardRow] = []
     total = 0
-    for board_id in boards.of_player(context.connection, player.id, statuses, game, looking):
+    for board_id in boards.of_player(context.connection, player.id, statuses, game, most_read):
         context.budget.spend(Work.BOARD)
         board = boards.load(context.connection, board_id)
         if board is None:

@@ -132,7 +132,7 @@ def _reported(
 
 
 def _arrives_elsewhere(context: CommandContext, letter: Posted) -> bool:
-    """Whether the letter's player has written since this or an earlier letter came back.
+    """Return whether the letter's player has written since this or an earlier letter came back.
 
     Of two mailboxes to which an address forwards, one may be dead; answered letters are read. Only
     the letter's reader could forge the report, and knows the recipient anyway.
@@ -230,7 +230,7 @@ def _give_up(context: CommandContext, standing: Standing, letter: Posted) -> lis
 
 
 def _is_theirs(context: CommandContext, letter: Posted, address: str) -> bool:
-    """Whether the letter went to an own address of its player, whose row is locked."""
+    """Return whether the letter went to an own address of its player, whose row is locked."""
     if letter.player_id is None:
         return False
     preferences.lock(context.connection, letter.player_id)

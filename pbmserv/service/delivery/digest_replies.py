@@ -68,7 +68,7 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
 
 
 def names_no_board(command: object) -> bool:
-    """Whether a line of a reply needs a board's number and has none."""
+    """Return whether a line of a reply needs a board's number and has none."""
     if isinstance(command, model.ReplyMove):
         return True
     if not isinstance(command, _OF_A_BOARD) or command.board is not None:
@@ -143,7 +143,7 @@ def first_board(context: CommandContext) -> int:
 
 
 def _is_move(context: CommandContext, number: int, text: str) -> bool:
-    """Whether a text is a move on a board of the speaker."""
+    """Return whether a text is a move on a board of the speaker."""
     board, sitter = context.seat_at(number, None, None)
     position = context.position(board)
     try:
@@ -154,8 +154,10 @@ def _is_move(context: CommandContext, number: int, text: str) -> bool:
 
 
 def _is_newest_move(context: CommandContext, number: int, command: model.ReplyMove) -> bool:
-    """Whether a line is a move on a board that it does not name, so that the focus must not show
-    it."""
+    """Return whether a line is a move on a board that it does not name.
+
+    The focus must not show such a board.
+    """
     focus = context.current.focus
     try:
         return moves.holds_move(context, command, number)

@@ -358,14 +358,19 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
 
 
 def _end_round(context: CommandContext, event: Event) -> list[Notification]:
-    """Begin the next round, or end the event."""
+    """Begin the next round with players who are still there, or end the event."""
     kind = kind_of(event)
     tables = games_of(event).tables(context, event)
+    entries = events.entries_of(context.connection, event.id)
+    here = {entry.player_id for entry in entries if entry.is_here}
     games = events.pairings_of(context.connection, event.id, event.round)
-    played = sorted({game.section for game in games})
-    of_round = {section: tables[section] for section in played if tables.get(section)}
+    of_round = {}
+    for section in sorted({game.section for game in games}):
+        lines = [line for line in tables.get(section, ()) if line.player_id in here]
+        if lines:
+            of_round[section] = lines
     if not kind.has_next_round(event, of_round):
-        return _finish(context, event, tables)
+        return _finish(context, event, tables, of_round)
     if not kind.keeps_groups:
         _store_places(context, event, tables)
         _store_groups(context, event, kind.next_groups(event, of_round), max(tables) + 1)
@@ -393,9 +398,16 @@ def _store_places(
 
 
 def _finish(
-    context: CommandContext, event: Event, tables: Mapping[int, Sequence[Line]]
+    context: CommandContext,
+    event: Event,
+    tables: Mapping[int, Sequence[Line]],
+    of_round: Mapping[int, Sequence[Line]],
 ) -> list[Notification]:
-    """Store the places, end the event, and tell each player the result."""
+    """Store the places, end the event, and tell each player the result.
+
+    Args:
+        of_round: the players of the last round who are still there, by group.
+    """
     kind = kind_of(event)
     if kind.shares_boxes:
         notifications, is_done = shared_boxes.finish(context, event, tables)
@@ -411,7 +423,7 @@ def _finish(
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     counts = group_sizes(entries.values())
     ratings = events.ordinals(context.connection, event.game, event.id)
-    winning_group = kind.winning_group(tables) if tables else 0
+    winning_group = kind.winning_group(of_round or tables) if tables else 0
     final = ""
     qualification = kind.qualifies_for(event)
     if qualification is not None and tables:

@@ -57,7 +57,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
     if not boxes:
         _draw_boxes(context, event)
         return []
-    portion = max(1, BOARDS // len(boxes))
+    rules, portion = Rules.of(event), max(1, BOARDS // len(boxes))
     waiting = shared_boxes.without_board(connection, event.id, portion)
     if not waiting:
         return None
@@ -73,7 +73,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
             continue
         dealt = []
         for box in boxes:
-            board = deal(context, box, player, kind_of(event).terms, Rules.of(event).house)
+            board = deal(context, box, player, kind_of(event).terms_of(event), rules.house)
             shared_boxes.set_board(connection, box.id, player_id, board.id)
             dealt.append(board)
         notifications.append(letters.box_letter(context, event, player, dealt, field, count))

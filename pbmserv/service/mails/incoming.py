@@ -281,13 +281,15 @@ def reading_of(
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:
-    """Whether a machine's mail is neither carried out nor answered. Letters that come back are
-    carried out."""
+    """Return whether a machine's mail is neither carried out nor answered.
+
+    Letters that come back are carried out.
+    """
     return not (incoming.comes_back or _robot_may_play(incoming, incoming.mail))
 
 
 def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
-    """Whether a mail that must not be answered may still be a player's.
+    """Return whether a mail that must not be answered may still be a player's.
 
     Exchange, mailing lists and newsletter software mark people's mails like a machine's, a player
     may use a program of their own, and a person may write a subject like an out-of-office note's.

@@ -113,8 +113,10 @@ def must_speak_of(context: CommandContext, command: AtBoard) -> None:
 
 
 def _may_speak_of(context: CommandContext, line: Line) -> bool:
-    """Whether a line without a password may be about its board. A reply to the letter of one board
-    is about that board only, unless the From address is verified."""
+    """Return whether a line without a password may be about its board.
+
+    A reply to the letter of one board is only about that board, unless the sender is verified.
+    """
     board, reply_address = getattr(line.meaning, "board", None), context.reply_address
     if board is None or reply_address is None or not reply_address.player:
         return True
@@ -156,12 +158,12 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
 
 
 def is_userid_in_place(connection: Connection, who: Credentials) -> bool:
-    """Whether the word in the place of a password is a userid."""
+    """Return whether the word in the place of a password is a userid."""
     return _is_userid(connection, who.password.text.lower())
 
 
 def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Line) -> bool:
-    """Whether a refusal shows that no word of a line was a password.
+    """Return whether a refusal shows that no word of a line was a password.
 
     Args:
         line: the line as it stands.
@@ -178,7 +180,7 @@ def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Lin
 
 
 def _is_plain(context: CommandContext, word: str) -> bool:
-    """Whether a word cannot be a password in a wrong place."""
+    """Return whether a word cannot be a password in a wrong place."""
     text = word.rstrip(",;")
     return (
         len(text) < SHORTEST_PASSWORD
@@ -208,6 +210,6 @@ def refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
 
 
 def _is_right(context: CommandContext, who: Credentials, player: Player) -> bool:
-    """Whether a word is known to be the password."""
+    """Return whether a word is known to be the password."""
     is_right = context.services.memo.right(who.userid, player.password_hash, who.password.text)
     return who in context.actor.passwords and is_right is True

@@ -228,8 +228,10 @@ class MailService:
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
 
     def _has_heard_enough(self, mail: ToKeep) -> bool:
-        """Whether the From address of a kept mail got such letters today: anybody can write any
-        address into a mail on which our code fails."""
+        """Return whether the From address of a kept mail has had enough such letters today.
+
+        Anybody can write any address into a mail on which our code fails.
+        """
         envelope = mail.envelope
         source = Source(block_name(envelope.peer), envelope.sender.lower())
         return bool(self._services.traffic.count_questions([mail.answer_to.lower()], source))

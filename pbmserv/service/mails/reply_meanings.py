@@ -163,7 +163,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
 
 
 def _is_no_command(purpose: Purpose, line: Line) -> bool:
-    """Whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
+    """Return whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
     talks = isinstance(line.meaning, Yes | Chat)
     return purpose in ENDINGS or (talks and line.who is None)
 
@@ -188,7 +188,7 @@ def _answer_to_question(
 
 
 def _is_clear_yes(context: CommandContext, question: _Question, command: Yes | ReplyMove) -> bool:
-    """Whether a reply says yes: "Yes please!" does, and "No!" does not.
+    """Return whether a reply says yes: "Yes please!" does, and "No!" does not.
 
     A reply without words says yes, since it comes from that address. It does not if it may have
     had words of its writer, however likely they were quoted.
@@ -236,21 +236,23 @@ def _confirmed_at_board(
 
 
 def _answers_challenge(context: CommandContext, command: ReplyMove) -> bool:
-    """Whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
+    """Return whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
     _, sitter = context.seat_at(None, None, None)
     return sitter.accepted_at is None and consent_in(command.lines[0]) is not None
 
 
 def _asks_nothing(context: CommandContext, command: ReplyMove) -> bool:
-    """Whether words at a board are only thanks, neither an answer to a challenge nor kind words
-    that another person at the board gets."""
+    """Return whether words at a board are only thanks.
+
+    They are neither an answer to a challenge nor kind words that another person at the board gets.
+    """
     if not _only_thanks(command) or _answers_challenge(context, command):
         return False
     return not moves.is_kind(context, command.lines[0])
 
 
 def _only_thanks(command: ReplyMove) -> bool:
-    """Whether a reply asks for nothing: it is only a kind word, or an emoji."""
+    """Return whether a reply asks for nothing: it is only a kind word, or an emoji."""
     if len(command.lines) > 1:
         return False
     text = command.lines[0].lower()
@@ -260,7 +262,7 @@ def _only_thanks(command: ReplyMove) -> bool:
 
 
 def _says_no(command: object) -> bool:
-    """Whether a reply says no, by a command or by its first word."""
+    """Return whether a reply says no, by a command or by its first word."""
     if isinstance(command, Reject):
         return True
     if not isinstance(command, ReplyMove):

@@ -39,7 +39,7 @@ def greet_if_lost(context: CommandContext, results: list[CommandResult]) -> list
 
 
 def _is_lost(result: CommandResult) -> bool:
-    """Whether a line failed only because its writer is new."""
+    """Return whether a line failed only because its writer is new."""
     if result.echo == EMPTY.echo or result.stopped is not None:
         return True
     refused = [part.words["refusal"] for part in result.parts if part.letter == "refusal"]

@@ -84,7 +84,7 @@ class WebRequests:
         return visit_token(self._services.mail_domain.ring, token, self._clock.now())
 
     def is_link(self, token: str) -> bool:
-        """Whether a token belongs to a letter's link, whose visit has not begun."""
+        """Return whether a token belongs to a letter's link, whose visit has not begun."""
         link = self._services.mail_domain.ring.read(token)
         return (
             link is not None
@@ -93,7 +93,7 @@ class WebRequests:
         )
 
     def has_ended(self, token: str) -> bool:
-        """Whether a token belongs to a visit that is over."""
+        """Return whether a token belongs to a visit that is over."""
         link = self._services.mail_domain.ring.read(token)
         return link is not None and has_ended(link, self._clock.now())
 

@@ -200,7 +200,8 @@ class _RunningClocks:
         """Return whether the board has a box of an event, which gives up all its boxes at once."""
         if self._board.event_id is None:
             return False
-        return shared_boxes.of_board(self._context.connection, self._board.id) is not None
+        shared = shared_boxes.of_board(self._context.connection, self._board.id)
+        return shared is not None and shared.is_open
 
     def _store(self, seat_clocks: Sequence[SeatClock]) -> None:
         """Store the clocks, and the time at which the board is due again."""

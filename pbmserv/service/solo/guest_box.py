@@ -197,5 +197,5 @@ class GuestBoxes:
 
 
 def _is_playable(game: object) -> TypeGuard[RacingGame]:
-    """Whether a game has a box of the day, and a page on which it is played."""
+    """Return whether a game has a box of the day, and a page on which it is played."""
     return races(game) and isinstance(game, Tappable)

@@ -60,6 +60,11 @@ class Duplicate(Kind):
         """Return twice the time for games with the house, which take more mails than boxes."""
         return self.round_length * (2 if Rules.of(event).house else 1)
 
+    def terms_of(self, event: Event) -> Terms:
+        """Return times of which all may be used for one turn."""
+        days = self.length_of_round(event).days
+        return replace(self.terms, forfeit=days, away=days)
+
     def board_options(self, game: AnyGame, words: tuple[str, ...], line: str) -> tuple[str, ...]:
         """Return canonical options of an event's boards.
 

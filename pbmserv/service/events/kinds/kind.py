@@ -186,6 +186,10 @@ class Kind(ABC):
     round_length: ClassVar[timedelta] = timedelta(days=90)
     """Time after which the games of a round that still run are decided."""
 
+    def terms_of(self, event: Event) -> Terms:
+        """Return the times of a game of an event."""
+        return self.terms
+
     def length_of_round(self, event: Event) -> timedelta:
         """Return this time for an event."""
         return self.round_length
