@@ -19,7 +19,9 @@ from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import CLASSIC
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.accounts import players, signing_keys
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.clocks import Times

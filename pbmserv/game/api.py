@@ -240,7 +240,8 @@ class Game(Generic[S]):
             draws in `start` need not say so.
         bots: functions that choose a move, by the names ``house-beginner``, ``house-easy``,
             ``house``, ``house-hard`` and ``house-best``. Without any, ``house`` moves at random.
-        words: words that may stand in a move, for a game that has its own `read`.
+        words: words of moves that `moves` does not list at all times; for a game that has its own
+            `read`, all words that may stand in a move.
     """
 
     key: str

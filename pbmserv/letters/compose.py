@@ -17,10 +17,8 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from pbmserv.commands.help_topics import HelpTopic
-from pbmserv.commands.help_topics import topic as help_topic
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import Refusal, ServerFault
+from pbmserv.errors import ServerFault
 from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.proof import (
@@ -31,38 +29,22 @@ from pbmserv.letters.proof import (
     proof_of,
     proofs_of_searches,
 )
-from pbmserv.letters.rendering import Composed, Links, compose, excerpt
-from pbmserv.letters.replies import Mailto, answer_to, page_link, unsubscribe_addresses
+from pbmserv.letters.rendering import Composed, compose, excerpt
+from pbmserv.letters.replies import answer_to, page_link, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
+from pbmserv.letters.template_values import TemplateValues
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import OF_BOARDS
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.views.board import FORESEEN, BoardScene, foreseen
 from pbmserv.views.environment import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
-from pbmserv.views.texts import refusal_sentence, render_text
+from pbmserv.views.texts import render_text
 
 log = logging.getLogger("pbmserv.send")
-
-_USUAL: dict[str, Any] = {
-    "event": "",
-    "by": "",
-    "said": "",
-    "said_to": "",
-    "undecided": [],
-    "unreachable": [],
-    "ratings": [],
-    "plan": None,
-    "forfeit": None,
-}
-"""Defaults for the words of letters about boards."""
-
-_COMPACT = frozenset({"tray-board"})
-"""Letters that show a small board with few links."""
 
 LONGEST = 100_000
 """Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
@@ -105,6 +87,11 @@ class Composer:
     registry: Registry
     positions: Positions
     web_url: str
+
+    @property
+    def _values(self) -> TemplateValues:
+        """Makes the values of templates."""
+        return TemplateValues(self.mail_domain, self.registry, self.web_url)
 
     def bytes_of(self, boards: BoardReader, row: QueuedLetter) -> bytes:
         """Return the mail, ready for the relay but for its signature.
@@ -202,7 +189,7 @@ class Composer:
         form = players[0].format if len(players) == 1 else "html"
         reader = Reader(player, answer, reply_to, form)
         _prove(boards, row.letter, shown, reader)
-        values = self._part_values(row.letter, row.words, shown, reader)
+        values = self._values.of_letter(row.letter, row.words, shown, reader)
         values["form"] = reader.form
         # A letter that names the page of a board names no other.
         wants_page = row.letter == "page-link" or not values["board_page"]
@@ -225,7 +212,7 @@ class Composer:
         texts = with_defaults(shown.board.game, render) if shown else render()
         return _Draft(reader, shown, values["title"], texts)
 
-    # -- values of templates -------------------------------------------------------------
+    # -- letters that contain others -----------------------------------------------------
 
     def _parts(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
         """Return the values of a letter that contains other letters."""
@@ -306,107 +293,11 @@ class Composer:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
         _prove(boards, part["letter"], shown, reader)
-        values = self._part_values(part["letter"], part["words"], shown, reader)
+        values = self._values.of_letter(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
         draw = partial(excerpt, part["letter"], {**values, "brief": brief}, *share)
         return with_defaults(shown.board.game, draw) if shown else draw()
-
-    def _part_values(
-        self, letter: str, words: Mapping[str, Any], shown: ShownBoard | None, reader: Reader
-    ) -> dict[str, Any]:
-        """Return the values of a letter's templates, or of those of a part of a letter."""
-        scene = shown.scene(words) if shown else None
-        if scene is not None and letter in FORESEEN:
-            scene = foreseen(letter, words, scene)
-        userid = reader.player.userid if reader.player else ""
-        dropped = (words.get("plan") or {}).get("dropped")
-        return {
-            "house": self.mail_domain.address,
-            "userid": userid,
-            "words": _USUAL | dict(words),
-            "brief": False,
-            "beginner": shown is not None and shown.is_beginner,
-            "compact": letter in _COMPACT,
-            "drawn": True,
-            "spoken": reader.form == "spoken",
-            "titles": self.registry.titles,
-            "bots": self.registry.bots,
-            "racing": self.registry.racing,
-            "note": _own_note(shown),
-            "own_page": "",
-            "why": refusal_sentence(Refusal(**dropped["refusal"])) if dropped else "",
-            **_values_of_players(shown, userid),
-            **_values_of_scene(scene),
-            **self._values_of_links(letter, shown, scene, reader),
-            **self._values_of_kind(letter, words, scene),
-        }
-
-    def _values_of_links(
-        self, letter: str, shown: ShownBoard | None, scene: BoardScene | None, reader: Reader
-    ) -> dict[str, Any]:
-        """Return the values that lead back to the server: from links, replies, and a page."""
-        own = ""  # the reply address for moves on this board
-        if shown is not None and shown.reply is not None:
-            is_answer = shown.reply == reader.answer
-            own = reader.reply_to if is_answer else self.mail_domain.address_of(shown.reply)
-        # Commands in the subject are read at the plain address only, where "Re:" prevents that.
-        # Each of the 96 links of a board repeats it, so there it is short and has no blank.
-        subject = f"Board{scene.number}" if own and scene else f"Re: {_title(scene)}"
-        token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
-        has_links = bool(own) and not kind_of(letter).beyond_record
-        most_links = Links.FEW if letter in _COMPACT else Links.ALL
-        return {
-            "mailto": Mailto(own or reader.reply_to, subject),
-            "board_page": f"{self.web_url}/b/{token}" if self.web_url and token else "",
-            "links": most_links if has_links else Links.NONE,
-        }
-
-    def _values_of_kind(
-        self, letter: str, words: Mapping[str, Any], scene: BoardScene | None
-    ) -> dict[str, Any]:
-        """Return the values that only letters of this kind have."""
-        match letter:
-            case "tray-board" if scene is not None:
-                moves = scene.game.legal(scene.view) if scene.your_turn else None
-                return {"example": next(iter(moves or ()), "")}
-            case "refusal":
-                return {"why": refusal_sentence(Refusal(**words["refusal"]))}
-            case "confirm" | "stranger":
-                address = ReplyAddress(Purpose.CONFIRM, about=words["signup"])
-                token = self.mail_domain.ring.token(address)
-                return {"link": f"{self.web_url}/confirm/{token}" if self.web_url else ""}
-            case "list":
-                return {"games": [self.registry.newest(key).info for key in words["games"]]}
-            case "help":
-                topics = self._topics(words["subjects"])
-                # Unknown subjects are not repeated, since one may be a slipped password.
-                return {
-                    "topic": ", ".join(topic.subject for topic in topics if topic.known),
-                    "unknown": not any(topic.known for topic in topics),
-                    "pages": [self._help_page(topic) for topic in topics],
-                }
-        return {}
-
-    def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
-        """Return one page for all words together (``change password``), else one for each."""
-        games = [game.info.key for game in self.registry]
-        about = partial(help_topic, games=games, boxes=self.registry.boxes)
-        together = about(" ".join(subjects))
-        if together.known or len(subjects) < 2:
-            return [together]
-        topics = [about(subject) for subject in subjects]
-        by_page = {topic.template if topic.known else topic.subject: topic for topic in topics}
-        return list(by_page.values())
-
-    def _help_page(self, topic: HelpTopic) -> str:
-        infos = {game.info.key: game.info for game in self.registry}
-        values = {
-            "house": self.mail_domain.address,
-            "info": infos.get(topic.subject),
-            "infos": infos,
-        }
-        return render_text(topic.template, {**topic.values, **values})
 
     def _only_board(
         self, boards: BoardReader, row: QueuedLetter, player: Player | None
@@ -420,39 +311,6 @@ class Composer:
         return show_or_log(board, boards.board(board).game, show)
 
 
-def _title(scene: BoardScene | None) -> str:
-    return f"{scene.title} {scene.number}" if scene else "pbmserv"
-
-
-def _values_of_scene(scene: BoardScene | None) -> dict[str, Any]:
-    """Return the values of a board's picture, and of the templates of its game."""
-    values: dict[str, Any] = {"scene": scene, "title": _title(scene)}
-    if scene is not None:
-        values |= {
-            "view": scene.view,
-            "names": scene.names,
-            "you": scene.you,
-            "board": scene.number,
-        }
-    return values
-
-
-def _values_of_players(shown: ShownBoard | None, userid: str) -> dict[str, Any]:
-    """Return the userids of the players at a board.
-
-    Args:
-        userid: of the reader.
-    """
-    sitters = shown.board.sitters if shown else ()
-    return {
-        "others": [name for name in shown.board.names if name != userid] if shown else [],
-        # the other players, without bots, which read no words
-        "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
-        "here": [s.userid for s in sitters if s.state in _HERE],
-        "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
-    }
-
-
 def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: Reader) -> None:
     """Note the hashes of a board for the letter, and the file with which a result opens them."""
     proof = proof_of(shown) if shown is not None else None
@@ -461,13 +319,6 @@ def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: R
     reader.proofs[proof.board] = proof
     if letter == "result" and (opened := opened_record(boards.connection, shown)):
         reader.opened[proof.board] = opened
-
-
-def _own_note(shown: ShownBoard | None) -> str:
-    """Return the reader's own note at a board; "" for a spectator."""
-    if shown is None or shown.seat is None:
-        return ""
-    return shown.board.sitters[shown.seat].note or ""
 
 
 def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
@@ -528,7 +379,3 @@ def _sender_mark(domain: str) -> str:
 
 _OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins", "event-ends"})
 """Letters that contain other letters."""
-
-_BOT = PlayerState.BOT
-_HERE = frozenset({PlayerState.ACTIVE, _BOT})
-"""States of players who can be challenged."""

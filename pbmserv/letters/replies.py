@@ -10,7 +10,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import PAGE_DAYS, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pbmserv.mail.reply_address import VISIT_MINUTES, KeyRing, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.reply_address import VISIT_MINUTES, Purpose, ReplyAddress
 
 _VISITS = {Purpose.BOARD: Purpose.BOARD_VISIT, Purpose.PAGE: Purpose.PAGE_VISIT}
 

@@ -22,8 +22,9 @@ from pbmserv.inbound.message import read_head, wire_refusal
 from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import LOOPBACK, Network
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
+from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic

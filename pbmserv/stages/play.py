@@ -40,7 +40,7 @@ from pbmserv.service.pages.forms import Form
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPageRequest
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import CurrentWork
-from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
+from pbmserv.stages.lanes import MOST_DEATHS, Lanes, Task
 from pbmserv.stages.page_results import FAILED
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import OF_PAGES, Gone
@@ -52,6 +52,11 @@ AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 16
 """Most mails at the writer: post's questions to it wait behind them."""
+FEW = IN_FLIGHT // 2
+"""Most mails at the writer while play reads others. Python runs one thread at a time, so to read
+mails beside a busy writer would take longer than to read them afterwards."""
+READING_S = 0.02
+"""Seconds of reading after which mails are submitted, so that they do not wait for slow ones."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are checked again because one was changed meanwhile."""
 LONGEST_S = 300.0
@@ -210,21 +215,29 @@ class Play:
         self._look_at = 0.0 if self._arrivals.has_more else perf_counter() + POLL_S
 
     def _begin_ready(self) -> None:
-        """Begin as many mails as may be under way."""
-        if perf_counter() < self._again_at:
+        """Read mails and submit their jobs together, so that one transaction carries them out."""
+        if perf_counter() < self._again_at or self._at_writer > FEW:
             return
+        jobs = list[tuple[Task, _Job]]()
+        end = perf_counter() + READING_S
         for lane in self._lanes.ready():
-            if self._at_writer >= IN_FLIGHT or self._stopping.is_set() or self._is_alone:
-                return
+            if self._at_writer + len(jobs) >= IN_FLIGHT or (jobs and perf_counter() > end):
+                break
+            if self._stopping.is_set() or self._is_alone:
+                break
             if lane.waiting[0].may_kill:
-                if self._at_writer:
-                    return
+                if self._at_writer or jobs:
+                    break
                 self._is_alone = True
-            self._begin(lane)
+            task = self._lanes.begin(lane)
+            job = self._read(task)
+            if job is not None:
+                jobs.append((task, job))
+        for task, job in jobs:
+            self._submit(task, job)
 
-    def _begin(self, lane: Lane) -> None:
-        """Read the first arrival of a lane, and submit its job or have it checked."""
-        task = self._lanes.begin(lane)
+    def _read(self, task: Task) -> _Job | None:
+        """Return the job for an arrival; `None` if it is checked first, or is tried again later."""
         begun = thread_time()
         self._current.begin(task.arrival.id)
         try:
@@ -233,19 +246,18 @@ class Play:
             job = self._keeping(task, ToKeep(task.arrival.envelope, "", f"{UNREADABLE}: {error}"))
         except UNAVAILABLE as error:
             self._failed(task, error)
-            return
+            return None
         except Exception as error:
             if task.arrival.kind in OF_PAGES:
                 self._failed(task, error)
-                return
+                return None
             log.exception("a mail could not be read; it is kept for the operator")
             fault = ToKeep.of_fault(task.arrival.envelope, None, traceback.format_exc())
             job = self._keeping(task, fault)
         finally:
             self._current.finish()
             self._lanes.charge(task, thread_time() - begun)
-        if job is not None:
-            self._submit(task, job)
+        return job
 
     def _job(self, task: Task) -> _Job | None:
         """Return the job that carries out an arrival, `None` if a check comes first."""

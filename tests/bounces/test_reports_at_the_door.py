@@ -15,7 +15,8 @@ from sqlalchemy import select
 
 from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.maildir import folder_of
 from pbmserv.outbound.results import Failed, Sent

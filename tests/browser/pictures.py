@@ -24,7 +24,7 @@ from sqlalchemy import func, select
 
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.mail.reply_address import mailbox_secret
+from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.store import shared_boxes
 from pbmserv.store.tables.mail import outbox
 from pbmserv.web.operator_sessions import new_token

@@ -12,17 +12,9 @@ from running import Running
 from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection
 
-from pbmserv.mail.reply_address import (
-    LONGEST_LOCAL,
-    MAC_BYTES,
-    OF_PAGES,
-    KeyRing,
-    MailDomain,
-    Purpose,
-    ReplyAddress,
-    _mac,
-    password_mark,
-)
+from pbmserv.mail.key_ring import LONGEST_LOCAL, MAC_BYTES, KeyRing, _mac
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import OF_PAGES, Purpose, ReplyAddress, password_mark
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import moves
 from pbmserv.store.tables.accounts import players as players_table

@@ -17,7 +17,9 @@ from processes import Process, wait_until
 from smtp_client import Wire, mail
 from sqlalchemy import delete
 
-from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key, make_key
 from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core.database import Database

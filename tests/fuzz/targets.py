@@ -27,7 +27,8 @@ from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.mails.incoming import MailReader

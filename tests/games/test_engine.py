@@ -321,3 +321,21 @@ def test_talk_around_a_move_that_a_game_reads_itself(
     table = game.setup(2, game.options((), 2), Rng(bytes(32), 0))
     meant = game.meant(game.view(table, Seat(0)), text)
     assert (meant and meant.text) == move
+
+
+def test_a_word_of_a_move_that_comes_too_early_is_illegal_and_not_unknown() -> None:
+    class Dice(tictactoe.TicTacToe):
+        """Roll, and hold."""
+
+        key = "dice"
+        words = ("roll", "hold")
+
+        def moves(self, state, seat):
+            return ["roll"]
+
+    game = AdaptedGame(Dice())
+    view = game.view(begun(game).state, Seat(0))
+    with pytest.raises(Illegal):
+        game.parse(view, "hold")
+    with pytest.raises(NotUnderstood):
+        game.parse(view, "fold")

@@ -43,7 +43,7 @@ from pbmserv.inbound.source import source_of
 from pbmserv.inbound.text import clean, decode
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.outbound.log_lines import loggable_reply
 from pbmserv.views.filters import definitions, filled, said
 

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, select
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
-from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.outbound.claims import LEASE, Claim, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Outbox

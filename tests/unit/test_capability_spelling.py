@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.mail.reply_address import OF_PAGES, KeyRing, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import OF_PAGES, Purpose, ReplyAddress
 
 RING = KeyRing({1: b"a key" * 8})
 NUMBERS = st.integers(0, 2**40)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from rows import rows
 from token_spellings import SPELLINGS
 
+from pbmserv.mail.key_ring import KeyRing, mailbox_secret
 from pbmserv.mail.own_tokens import lines_with_tokens
-from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress, mailbox_secret
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 
 RING = KeyRing({1: b"1" * 32, 7: b"7" * 32, 200: b"x" * 32})
 OTHER = KeyRing({200: b"y" * 32})

@@ -17,7 +17,7 @@ from running import Running, start
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
-from pbmserv.mail.reply_address import mailbox_secret
+from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.stages.ports import bind

@@ -30,8 +30,8 @@ from pbmserv.cli.main import app
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError, StillWorking
+from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.mail.letter_kinds import KINDS, OF_ACCOUNTS
-from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind

@@ -24,7 +24,7 @@ from pbmserv.errors import ConfigError, Refusal, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook

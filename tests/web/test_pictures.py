@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from pbmserv.config.listen import Listen
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operators import build_operators

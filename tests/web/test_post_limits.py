@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pbmserv.config.listen import Listen
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.store.tables.mail import arrivals
 from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance

@@ -26,7 +26,7 @@ from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.service.core.context import Services
 from pbmserv.service.solo import guest_box
 from pbmserv.service.solo.daily_box import day_of

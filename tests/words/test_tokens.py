@@ -16,8 +16,9 @@ from indoors import PASSWORD, Indoors, Posted, indoors
 from poison import ALICE, BOB, CAROL, HELLO, SMALL, challenged, hidden, last_letter, words_to_others
 from token_spellings import SPELLINGS
 
+from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.mail.own_tokens import lines_with_tokens
-from pbmserv.mail.reply_address import Purpose, ReplyAddress, mailbox_secret
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import visit_of
 
 pytestmark = pytest.mark.slow

@@ -26,7 +26,8 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.actor import Actor

@@ -177,32 +177,22 @@ class Executor:
 
     def _try(self, context: CommandContext, line: Line) -> _Attempt:
         """Carry out one command, or undo it and explain the refusal."""
-        proven_line, read = None, line  # nearly all lines can be read in one way only
-        if (
-            line.without_password is not None
-            or line.without_writer is not None
-            or line.with_proof is not None
-        ):
-            proven_line = line_readings.without_proof(context, line)
-            read = proven_line or line_readings.with_password(context, line) or line
+        choice = line_readings.choose(context, line)
         before = context.effects.copy()
         _COMMAND.begin(context.connection)
         try:
-            attempt = _Attempt(self._affordable_answer(context, read), read.echo, is_done=True)
+            answer = self._affordable_answer(context, choice.line)
         except PlayerError as error:
             tried_move = refusal_letters.refuses_move(error) and bool(
                 context.proofs.counted or context.known_writers()
             )
             _COMMAND.undo(context.connection)
             context.take_back(before)
-            if error.refusal.code != "no-words":  # there may be none because all were left out
-                context.current.left_out.clear()
-            if proven_line is not None and not line_readings.was_meant(context, error, line, read):
-                read, error = line, line_readings.refusal_with_password(context, line)
-            part, echo = self._explanation(context, read, error)
-            attempt = _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
+            part, echo = self._explain(context, choice, error)
+            _COMMAND.end(context.connection)
+            return _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
         _COMMAND.end(context.connection)
-        return attempt
+        return _Attempt(answer, choice.line.echo, is_done=True)
 
     def _affordable_answer(self, context: CommandContext, line: Line) -> Answer:
         """Carry out a line and the queued moves that it sets off.
@@ -226,14 +216,17 @@ class Executor:
         letter_costs.charge(context, answer.parts, answer.notifications)
         return answer
 
-    def _explanation(
-        self, context: CommandContext, line: Line, error: PlayerError
+    def _explain(
+        self, context: CommandContext, choice: line_readings.Choice, error: PlayerError
     ) -> tuple[Part, str]:
         """Return the letter about a refused line, and the line as it may be repeated.
 
-        The letter's example is tried, and undone.
+        To see whether the example of the letter works, it is carried out and undone.
         """
-        part, echo = refusal_letters.explain(context, line, error)
+        if error.refusal.code != "no-words":  # there may be none because all were left out
+            context.current.left_out.clear()
+        read, refusal = line_readings.refused_reading(context, choice, error)
+        part, echo = refusal_letters.explain(context, read, refusal)
         part = refusal_letters.with_working_example(context, part, self._answer_either_way)
         _COMMAND.undo(context.connection)
         return letter_costs.affordable_refusal(context, part), echo

@@ -24,9 +24,10 @@ from pbmserv.inbound.source import source_of
 from pbmserv.mail import reading_time
 from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Source, Verdict
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import Network
 from pbmserv.mail.reading_time import ReadingTooLong
-from pbmserv.mail.reply_address import ENDINGS, OF_TALK, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import ENDINGS, OF_TALK, Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.submission import Request, Submission
 from pbmserv.service.limits.rates import Over
