@@ -102,7 +102,7 @@ def _pledge(board: BoardRow) -> bytes:
     )
 
 
-def test_whoever_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
+def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(3)
     _begun(players, "liar", "-boxes=1 -dice=1")
     line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"  # the house must doubt it

@@ -79,7 +79,7 @@ def test_a_player_who_does_not_move_is_reminded_and_loses_in_the_end(
     assert "alice took too long: bob won board 1" in server.letter("bob@players.example").text
 
 
-def test_a_reminder_can_be_answered_and_the_clock_starts_anew(server: Correspondence) -> None:
+def test_a_reminder_can_be_answered_and_the_clock_starts_again(server: Correspondence) -> None:
     begun(server)
     server.live(days=7)
     reminder = server.letter("alice@players.example")
@@ -162,7 +162,7 @@ def test_a_challenge_that_nobody_answers_is_withdrawn(server: Correspondence) ->
     assert status(server) == "declined"
 
 
-def test_an_acceptance_starts_the_clock_of_whoever_must_hide(server: Correspondence) -> None:
+def test_an_acceptance_starts_the_clock_of_a_player_who_must_hide(server: Correspondence) -> None:
     _, theirs = challenge(server, "--nagtime=2 --forfeittime=4")
     server.live(days=1)
     server.reply(theirs, "accept")
