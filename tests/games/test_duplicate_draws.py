@@ -56,9 +56,9 @@ def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
     first, *others, foreign = boards
     assert len({tuple(map(len, board)) for board in boards}) > 1  # they were played differently
     for other in others:
-        for one, two in zip(first, other, strict=False):
-            shorter = min(len(one), len(two))
-            assert one[:shorter] == two[:shorter]
+        for rolls, others_rolls in zip(first, other, strict=False):
+            shorter = min(len(rolls), len(others_rolls))
+            assert rolls[:shorter] == others_rolls[:shorter]
     assert first[0][:9] != foreign[0][:9]
     for end in ends:  # a cube in the last game of a match makes no win larger
         assert end.outcome is not None
