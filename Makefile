@@ -5,8 +5,8 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
-# Processors that this process may use; pytest-xdist would count those of the machine.
-WORKERS ?= $(shell nproc 2>/dev/null || echo auto)
+# tests/conftest.py counts them by processors and memory.
+WORKERS ?= auto
 MINUTES ?= 10
 GROWTH ?=
 FOLDER ?= var/screenshots

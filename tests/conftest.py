@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
+import psutil
 import pytest
 from _pytest.runner import runtestprotocol
 from blackbox_alone import play_blackbox_alone
@@ -46,15 +47,24 @@ from pbmserv.store.core.database import Database
 
 POSTGRES = "PBMSERV_TEST_POSTGRES"
 TEMPLATE = "PBMSERV_TEST_TEMPLATE"
-BOTH_FOLDERS = {"faults", "operators", "store"}
+BOTH_FOLDERS = {"faults", "store"}
 """Folders whose tests run on both kinds of databases, unless a marker says otherwise."""
 SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 BEGUN_FIRST = (
     *("test_bad_plugin.py", "test_silent_database.py", "test_postfix_restart.py"),
-    *("test_people_write.py", "test_patterns.py", "test_kills.py"),
+    *("test_people_write.py", "test_patterns.py", "test_kills.py", "test_failover.py"),
+    "test_slow_name_servers.py",
 )
 """Modules with the longest tests; a run that began them last would wait for one of them."""
+MOST_WORKERS = 12
+"""Each worker imports all tests; with more, a run takes as long as its longest tests."""
+WORKER_OCTETS = 3 << 28
+"""Memory of a worker with its servers, databases and browser."""
+MEMORY_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 QUICK = "not slow"
 """The marker expression of `make test-quick`, which needs no PostgreSQL."""
 ALL_SLOW = "\npytestmark = pytest.mark.slow\n"
@@ -149,10 +159,18 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return twice the cores: many tests wait for a server, a database or a program. Quick tests
-    seldom wait, and each worker has to collect all tests."""
-    cores = min(8, os.cpu_count() or 1)
-    return cores + 1 if config.option.markexpr == QUICK else 2 * cores
+    """Return two workers for each processor, if there is memory for them: a third of the time of a
+    test is spent waiting for a server, a database or a program. Quick tests seldom wait."""
+    processors = len(os.sched_getaffinity(0))  # `nproc`, which may be less than the machine has
+    workers = processors if config.option.markexpr == QUICK else 2 * processors
+    return max(1, min(workers, MOST_WORKERS, _free_memory() // WORKER_OCTETS))
+
+
+def _free_memory() -> int:
+    """Return the octets that a run may use, by the machine and by the container."""
+    limits = [file.read_text().strip() for file in MEMORY_LIMITS if file.is_file()]
+    free = psutil.virtual_memory().available
+    return min([free, *(int(limit) for limit in limits if limit.isdecimal())])
 
 
 @pytest.hookimpl(tryfirst=True)

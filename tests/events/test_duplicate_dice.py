@@ -81,10 +81,10 @@ def test_the_same_moves_lead_to_the_same_game(field: Callable[[int], Field]) -> 
     first, second = _board(players, "ann"), _board(players, "bob")
     for name, number in (("ann", first), ("bob", second)):
         _play(players, name, number)
-    one, other = _position(players, first)[1], _position(players, second)[1]
-    texts = [[position.ply for position in end.backwards()] for end in (one, other)]
+    own, other = _position(players, first)[1], _position(players, second)[1]
+    texts = [[position.ply for position in end.backwards()] for end in (own, other)]
     assert texts[0] == texts[1]
-    assert one.state == other.state
+    assert own.state == other.state
     rows = [_position(players, number)[0] for number in (first, second)]
     assert len({_pledge(row) for row in rows}) == 1
     assert _pledge(rows[0]) != _pledge(_position(players, _board(players, "ann", 2))[0])
@@ -102,7 +102,7 @@ def _pledge(board: BoardRow) -> bytes:
     )
 
 
-def test_whoever_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
+def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(3)
     _begun(players, "liar", "-boxes=1 -dice=1")
     line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"  # the house must doubt it
