@@ -8,8 +8,9 @@ strength and in how likely they are to disappear.
 tournaments a year. Moves are left out, and letters are counted and not made. The table says whether
 events begin and end on the days that they said.
 
-``--start N`` measures one season start with N entrants, with all letters queued;
-``--duplicate N`` a duplicate event of three boxes with N entrants, who never move.
+``--start N`` measures the start and the end of one season with N entrants, with all letters queued:
+half of the games have ended unnoticed, the others are decided. ``--duplicate N`` measures a
+duplicate event of three boxes with N entrants, who never move.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ MOST_GAMES = {"league": 7, "cup": 4, "swiss": 5}
 """Limits of the games of a player in a group."""
 FADES = (0.0, 0.01, 0.02, 0.1)
 """Probabilities to disappear in a season; players differ in them."""
+_WON = {"places": (1, 2), "scores": [], "reason": "four", "seat": None}
+"""The outcome of a game that the first player has won."""
 RETURNS = 0.2
 """Probability to enter again after that, in each season."""
 
@@ -400,12 +403,8 @@ class World:
         outcome = Outcome((1, 2) if has_won else (2, 1), "four")
         game = known_game(context, board.game)
         end = rate_ended_board(context.connection, board, outcome, (), context.now, game)
-        board_rows.finish(
-            context.connection,
-            board.id,
-            {"places": outcome.places, "scores": [], "reason": "four", "seat": None},
-            end.at,
-        )
+        won = {**_WON, "places": outcome.places}
+        board_rows.finish(context.connection, board.id, won, end.at)
 
     def _note_events(self, connection: Connection, now: datetime) -> None:
         """Note when events begin and end."""
@@ -514,10 +513,19 @@ def _sorting(connection: Connection, world: World) -> list[Line]:
 
 
 def start(count: int) -> list[Line]:
-    """Return what one season start with so many entrants costs, with all letters queued."""
+    """Return what the start and the end of a season with so many entrants cost, with all letters
+    queued."""
+    kind = SERVERS["league"]
     with opened() as (services, database):
         begin_league(services, database, count, 9)
-        return _costs(services, database, BEGIN, f"season start with {count:,} entrants")
+        lines = _costs(services, database, BEGIN, f"season start with {count:,} entrants")
+        ends_at = BEGIN + kind.round_length
+        with database.writing.begin() as connection:
+            games = events.pairings_of(connection, 1)
+            for game in games[::2]:
+                assert game.board_id is not None
+                board_rows.finish(connection, game.board_id, _WON, ends_at)
+        return [*lines, *_costs(services, database, ends_at, "its end")]
 
 
 def duplicate(count: int) -> list[Line]:

@@ -404,14 +404,72 @@ def count_forfeits(connection: Connection, like: Event, player_id: int, since: d
 # -- entries -----------------------------------------------------------------------------------
 
 
-def entries_of(connection: Connection, event_id: int, section: int | None = None) -> list[Entry]:
-    """Return the entries of an event or of one of its groups, by group, seed and time."""
+def entries_of(
+    connection: Connection,
+    event_id: int,
+    section: int | None = None,
+    player_ids: Collection[int] | None = None,
+) -> list[Entry]:
+    """Return the entries of an event, of one of its groups, or of some players, by group, seed and
+    time."""
     statement = _ENTRY.where(entries.c.event_id == event_id).order_by(
         entries.c.section, entries.c.seed, entries.c.entered_at, entries.c.player_id
     )
     if section is not None:
         statement = statement.where(entries.c.section == section)
+    if player_ids is not None:
+        statement = statement.where(entries.c.player_id.in_(player_ids))
     return [Entry(*row) for row in connection.execute(statement)]
+
+
+def gone_entries(connection: Connection, event_id: int) -> list[Entry]:
+    """Return the entries of players who were drawn and have no account any more."""
+    statement = _ENTRY.where(
+        entries.c.event_id == event_id,
+        entries.c.status == EntryStatus.ENTERED,
+        entries.c.section.is_not(None),
+        players.c.state != PlayerState.ACTIVE,
+    )
+    return [Entry(*row) for row in connection.execute(statement.order_by(entries.c.player_id))]
+
+
+def groups_here(connection: Connection, event_id: int) -> set[int]:
+    """Return the groups of the players who take part and have an account."""
+    statement = (
+        select(entries.c.section)
+        .distinct()
+        .join(players, players.c.id == entries.c.player_id)
+        .where(
+            entries.c.event_id == event_id,
+            entries.c.status == EntryStatus.ENTERED,
+            entries.c.section.is_not(None),
+            players.c.state == PlayerState.ACTIVE,
+        )
+    )
+    return set(connection.execute(statement).scalars())
+
+
+def groups_without_places(connection: Connection, event_id: int) -> set[int]:
+    """Return the groups in which players who were not removed have no place yet."""
+    statement = (
+        select(entries.c.section)
+        .distinct()
+        .where(
+            entries.c.event_id == event_id,
+            entries.c.status != EntryStatus.REMOVED,
+            entries.c.section.is_not(None),
+            entries.c.place.is_(None),
+        )
+    )
+    return set(connection.execute(statement).scalars())
+
+
+def has_places(connection: Connection, event_id: int) -> bool:
+    """Return whether a player has got the result of an event: its table is final."""
+    statement = select(entries.c.place).where(
+        entries.c.event_id == event_id, entries.c.place.is_not(None)
+    )
+    return connection.execute(statement.limit(1)).first() is not None
 
 
 def count_groups(connection: Connection, event_id: int) -> int:
@@ -729,12 +787,39 @@ def settle(
     )
 
 
-def ended_games(connection: Connection, event_id: int) -> list[Pairing]:
-    """Return the games whose board is over and whose result is not stored, oldest board first."""
+def ended_games(connection: Connection, event_id: int, section: int | None = None) -> list[Pairing]:
+    """Return the games of a group whose board is over and whose result is not stored, oldest board
+    first.
+
+    Args:
+        section: the group; `None` for the first one that has such games.
+    """
+    if section is None:
+        section = connection.execute(
+            select(func.min(pairings.c.section))
+            .join(boards, boards.c.id == pairings.c.board_id)
+            .where(pairings.c.event_id == event_id, _ENDED)
+        ).scalar()
+    if section is None:
+        return []
     rows = connection.execute(
         _PAIRING.join(boards, boards.c.id == pairings.c.board_id)
-        .where(pairings.c.event_id == event_id, _ENDED)
+        .where(pairings.c.event_id == event_id, pairings.c.section == section, _ENDED)
         .order_by(boards.c.finished_at, boards.c.id)
+    )
+    return [Pairing(*row) for row in rows]
+
+
+def open_games(connection: Connection, event_id: int, round_number: int) -> list[Pairing]:
+    """Return the games without a result of the first group that has any in a round."""
+    is_open = and_(
+        pairings.c.event_id == event_id,
+        pairings.c.round == round_number,
+        pairings.c.reason == "",
+    )
+    first = select(func.min(pairings.c.section)).where(is_open).scalar_subquery()
+    rows = connection.execute(
+        _PAIRING.where(is_open, pairings.c.section == first).order_by(pairings.c.number)
     )
     return [Pairing(*row) for row in rows]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -19,7 +20,7 @@ from running import MovableClock
 from seasons import GAME, Field, gather
 from sqlalchemy import Connection, select
 
-from pbmserv.service.events import letters
+from pbmserv.service.events import letters, paired_games
 from pbmserv.service.events import shared_boxes as boxes_of_events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.events import create_event
@@ -125,6 +126,82 @@ def test_a_season_start_goes_on_where_it_was_killed(
     wanted = [pair for group in groups.values() for pair in combinations(sorted(group), 2)]
     assert pairs == sorted(wanted)
     assert len(event_boards) == len(pairs)
+
+
+def _end_now(players: Field, ended: int) -> datetime:
+    """Let some games of a season end unnoticed, and its last day be now; return the moment."""
+    server = players.server
+    for game in [*players.games(1)][::ended]:
+        line = f"{GAME} resign {game['board']} {game['second']} {PASSWORD}"
+        server.send_unread(address_of(game["second"]), line)
+    server.drop_letters()
+    server.server.door_stage.run_once()  # no mail waits
+    now = server.server.clock.now()
+    server.server.writer.submit(lambda c: events.change(c, 1, ends_at=now, due_at=now)).result()
+    return now
+
+
+@pytest.mark.parametrize(
+    ("module", "made_by", "killed_after"),
+    [(events, "settle", 7), (paired_games, "decide", 12), (letters, "news", 8)],
+    ids=["settling games", "deciding games", "sending results"],
+)
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_the_end_of_a_season_goes_on_where_it_was_killed(
+    database: str,
+    module: ModuleType,
+    made_by: str,
+    killed_after: int,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    with indoors(tmp_path, url) as server:
+        players = Field(server, NAMES)
+        players.all_say(f"league join {GAME}")
+        players.pass_until(1, EventStatus.RUNNING)
+        now = _end_now(players, ended=3)
+    in_second_group = _killed_and_resumed(
+        tmp_path, url, now, killed_after, made_by, module, EventStatus.FINISHED
+    )
+    with in_second_group as connection:
+        groups: dict[int, list[int | None]] = {}
+        for entry in events.entries_of(connection, 1):
+            groups.setdefault(entry.section or 0, []).append(entry.place)
+        games = events.pairings_of(connection, 1)
+        letters_sent = connection.execute(
+            select(outbox.c.player_id, outbox.c.words)
+            .where(outbox.c.letter == "event-news", outbox.c.created_at >= now)
+            .order_by(outbox.c.player_id)
+        ).all()
+        regulars = events.entries_of(connection, 2)
+    assert [player_id for player_id, _ in letters_sent] == list(range(1, 18))
+    assert {words["what"] for _, words in letters_sent} == {"ended"}
+    champions = [words["section"] for _, words in letters_sent if words["champion"]]
+    assert champions == [1]
+    assert [sorted(map(int, places)) for places in groups.values()] == [  # type: ignore[arg-type]
+        [1, 2, 3, 4, 5, 6],
+        [1, 2, 3, 4, 5, 6],
+        [1, 2, 3, 4, 5],
+    ]
+    assert Counter(game.reason for game in games) == {"resigned": 14, "decided": 26}
+    assert sorted(entry.player_id for entry in regulars) == list(range(1, 18))
+
+
+def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) -> None:
+    """Let a server be down from the last day of a season to the start of the next one."""
+    with indoors(tmp_path) as server:
+        players = Field(server, NAMES[:8])
+        players.all_say(f"league join {GAME}")
+        players.pass_until(1, EventStatus.RUNNING)
+        now = _end_now(players, ended=3)
+        is_closed = partial(events.change, status=EventStatus.CLOSED, closes_at=now)
+        server.server.writer.submit(lambda c: is_closed(c, 2, starts_at=now, due_at=now)).result()
+        server.server.scheduler.run_once()
+        assert (players.status(1), players.status(2)) == (EventStatus.FINISHED, EventStatus.CLOSED)
+        server.move_clock(seconds=60)
+        server.server.scheduler.run_once()
+        assert players.status(2) == EventStatus.RUNNING
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])

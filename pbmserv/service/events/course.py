@@ -1,12 +1,12 @@
 """The course of an event: each step is one job of the scheduler, in one transaction.
 
 A step is taken when it is due, however late that is, and a crash before its commit repeats it. The
-groups of an event start one by one, so that a large event does not keep moves waiting.
+groups of an event start and end one by one, so that a large event does not keep moves waiting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -16,7 +16,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
 from pbmserv.service.events.games import games_of
-from pbmserv.service.events.groups import Entrant, group_sizes
+from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.service.events.tables import Line
@@ -24,6 +24,7 @@ from pbmserv.store import events
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards import closed_games
 from pbmserv.store.events import Drawn, Entry, Event
+from pbmserv.store.ratings import of_player
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 LOOK = timedelta(days=1)
@@ -31,6 +32,9 @@ LOOK = timedelta(days=1)
 
 LATE = timedelta(days=1)
 """Delay of a start by which all later dates move, too."""
+
+PAUSE = timedelta(minutes=1)
+"""Time after which a season looks again for the end of the one before."""
 
 WAIT = timedelta(days=28)
 """Time by which an event with too few players is put off."""
@@ -57,7 +61,10 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
         return None  # it may be due all the same, since its games are over
     notifications: list[Notification] = []
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
-        notifications += games_of(event).settle_ended(context, event)
+        settled = games_of(event).settle_next(context, event)
+        if settled is not None:
+            _set_due(context, event, context.now)
+            return settled
         notifications += _remove_gone_players(context, event)
     makes_boards = event.status != EventStatus.RUNNING
     if makes_boards and closed_games.is_closed(context.connection, event.game):
@@ -229,6 +236,9 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
     if context.now < event.starts_at:
         _set_due(context, event, event.starts_at)
         return []
+    if _awaits_places(context, event):
+        _set_due(context, event, context.now + PAUSE)
+        return []
     waiting = _waiting(context, event)
     if len(waiting) < 2:
         return cancel(context, event)
@@ -249,6 +259,17 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
         due_at=context.now,
     )
     return []
+
+
+def _awaits_places(context: CommandContext, event: Event) -> bool:
+    """Return whether the draw must wait for places of the season before, which ends late: the
+    server was down."""
+    if not kind_of(event).recurs:
+        return False
+    before = events.of_number(context.connection, event.kind, event.game, event.number - 1)
+    if before is None or before.status not in events.UNDER_WAY:
+        return False
+    return before.ends_at is not None and before.ends_at <= context.now
 
 
 def _move_following(context: CommandContext, event: Event) -> None:
@@ -338,44 +359,55 @@ def _step_starting(context: CommandContext, event: Event) -> Sequence[Notificati
 def _remove_gone_players(context: CommandContext, event: Event) -> list[Notification]:
     """Take out the players who signed off, were barred by an operator, or were deleted."""
     notifications: list[Notification] = []
-    for entry in events.entries_of(context.connection, event.id):
-        is_gone = entry.status == EntryStatus.ENTERED and not entry.is_here
-        if is_gone and entry.section is not None:
-            notifications += games_of(event).leave(context, event, entry)
+    for entry in events.gone_entries(context.connection, event.id):
+        notifications += games_of(event).leave(context, event, entry)
     return notifications
 
 
 def _step_running(context: CommandContext, event: Event) -> Sequence[Notification]:
     """End the round when all its games are over, or on its last day."""
     assert event.ends_at is not None
-    notifications: list[Notification] = []
+    games = games_of(event)
     if context.now >= event.ends_at:
-        notifications += games_of(event).decide_open(context, event)
-    if games_of(event).is_open(context, event):
+        decided = games.decide_next(context, event)
+        if decided is not None:
+            _set_due(context, event, context.now)
+            return decided
+    elif games.is_open(context, event):
         _set_due(context, event, min(event.ends_at, context.now + LOOK))
-        return notifications
-    return [*notifications, *_end_round(context, event)]
+        return []
+    return _end_round(context, event)
 
 
 def _end_round(context: CommandContext, event: Event) -> list[Notification]:
     """Begin the next round with players who are still there, or end the event."""
     kind = kind_of(event)
-    tables = games_of(event).tables(context, event)
-    entries = events.entries_of(context.connection, event.id)
-    here = {entry.player_id for entry in entries if entry.is_here}
-    games = events.pairings_of(context.connection, event.id, event.round)
-    of_round = {}
-    for section in sorted({game.section for game in games}):
-        lines = [line for line in tables.get(section, ()) if line.player_id in here]
-        if lines:
-            of_round[section] = lines
-    if not kind.has_next_round(event, of_round):
-        return _finish(context, event, tables, of_round)
+    sections = events.sections_with_games(context.connection, event.id, event.round)
+    sections &= events.groups_here(context.connection, event.id)
+    if not kind.has_next_round(event, sections):
+        return _finish(context, event, sections)
     if not kind.keeps_groups:
-        _store_places(context, event, tables)
-        _store_groups(context, event, kind.next_groups(event, of_round), max(tables) + 1)
+        _draw_next_round(context, event, sections)
     _begin_round(context, event)
     return []
+
+
+def _draw_next_round(context: CommandContext, event: Event, sections: Collection[int]) -> None:
+    """Store the groups of the next round.
+
+    Args:
+        sections: the groups of the present round that have players left.
+    """
+    tables = games_of(event).tables(context, event, (min(sections), max(sections)))
+    entries = events.entries_of(context.connection, event.id)
+    here = {entry.player_id for entry in entries if entry.is_here}
+    lines = {
+        section: left
+        for section in sorted(sections)
+        if (left := [line for line in tables[section] if line.player_id in here])
+    }
+    newest = max(events.sections_with_games(context.connection, event.id))
+    _store_groups(context, event, kind_of(event).next_groups(event, lines), newest + 1)
 
 
 def _begin_round(context: CommandContext, event: Event) -> None:
@@ -389,67 +421,99 @@ def _begin_round(context: CommandContext, event: Event) -> None:
     )
 
 
-def _store_places(
-    context: CommandContext, event: Event, tables: Mapping[int, Sequence[Line]]
-) -> None:
-    for lines in tables.values():
-        for line in lines:
-            events.change_entry(context.connection, event.id, line.player_id, place=line.place)
+# -- the end -------------------------------------------------------------------------------------
 
 
-def _finish(
-    context: CommandContext,
-    event: Event,
-    tables: Mapping[int, Sequence[Line]],
-    of_round: Mapping[int, Sequence[Line]],
-) -> list[Notification]:
-    """Store the places, end the event, and tell each player the result.
+def _finish(context: CommandContext, event: Event, sections: Collection[int]) -> list[Notification]:
+    """Store the places of the next players and tell them the result; end the event when all have
+    read it.
+
+    Places are stored with the letters, so a player with a place has got the result.
 
     Args:
-        of_round: the players of the last round who are still there, by group.
+        sections: the groups of the last round that have players left.
     """
-    kind = kind_of(event)
-    if kind.shares_boxes:
-        notifications, is_done = shared_boxes.finish(context, event, tables)
-        if is_done:
-            _end(context, event, EventStatus.FINISHED)
+    if kind_of(event).shares_boxes:
+        notifications = shared_boxes.tell_next(context, event)
+    else:
+        notifications = _tell_next_group(context, event, sections)
+    if notifications is None:
+        _end(context, event, EventStatus.FINISHED)
+        return []
+    _set_due(context, event, context.now)
+    return notifications
+
+
+def _tell_next_group(
+    context: CommandContext, event: Event, sections: Collection[int]
+) -> list[Notification] | None:
+    """Store the places of a group and tell its players the result; `None` if all have got it.
+
+    The winner's group is the first one, so that players who leave meanwhile change no winner.
+    """
+    connection = context.connection
+    sections = sections or events.sections_with_games(connection, event.id)
+    if not sections:
+        return None
+    winning = kind_of(event).winning_group(sections)
+    is_first = not events.has_places(connection, event.id)
+    waiting = events.groups_without_places(connection, event.id)
+    for section in sorted(waiting, key=lambda number: (number != winning, number)):
+        if kind_of(event).team_size > 1:
+            notifications = team_events.tell_group(context, event, section)
         else:
-            _set_due(context, event, context.now)
-        return notifications
-    _store_places(context, event, tables)
-    _end(context, event, EventStatus.FINISHED)
-    if kind.team_size > 1:
-        return team_events.finish(context, event)
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    counts = group_sizes(entries.values())
-    ratings = events.ordinals(context.connection, event.game, event.id)
-    winning_group = kind.winning_group(of_round or tables) if tables else 0
-    final = ""
-    qualification = kind.qualifies_for(event)
-    if qualification is not None and tables:
-        final = _enter_winner(context, event, qualification, tables[winning_group])
-    notifications = []
-    for section, lines in tables.items():
-        rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
-        has_winner = sum(line.place == 1 for line in lines) == 1
-        for line in lines:
-            entry = entries[line.player_id]
-            if entry.section != section:
-                continue  # the player reached a later round
-            is_newcomer = is_provisional(ratings[line.player_id][1])
-            moves = kind.movement(section, line.place, counts[section])
-            notifications += letters.news(
-                context,
-                event,
-                [entry],
-                "ended",
-                rows=rows,
-                section=section,
-                place=line.place,
-                moves=0 if is_newcomer else moves,
-                champion=line.place == 1 and has_winner and section == winning_group,
-                final=final,
-            )
+            has_winner = is_first and section == winning
+            notifications = _tell_group(context, event, section, has_winner=has_winner)
+        if notifications is not None:
+            return notifications
+    return None
+
+
+def _tell_group(
+    context: CommandContext, event: Event, section: int, *, has_winner: bool
+) -> list[Notification] | None:
+    """Store the places of a group and tell its players the result; `None` if none waits for it.
+
+    Players who reached a later round are told the place in the group of that one.
+
+    Args:
+        has_winner: the first player of the group has won the event.
+    """
+    connection, kind = context.connection, kind_of(event)
+    lines = paired_games.tables(context, event, (section, section)).get(section, [])
+    ids = [line.player_id for line in lines]
+    rows_of_entries = events.entries_of(connection, event.id, player_ids=ids)
+    entries = {entry.player_id: entry for entry in rows_of_entries}
+    waiting = [
+        line
+        for line in lines
+        if (entry := entries[line.player_id]).section == section and entry.place is None
+    ]
+    if not waiting:
+        return None
+    final, qualification = "", kind.qualifies_for(event)
+    if has_winner and qualification is not None:
+        final = _enter_winner(context, event, qualification, lines)
+    size = len(events.entries_of(connection, event.id, section))
+    rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
+    notifications: list[Notification] = []
+    for line in waiting:
+        events.change_entry(connection, event.id, line.player_id, place=line.place)
+        moves = kind.movement(section, line.place, size)
+        rated = of_player(connection, event.game, line.player_id) if moves else None
+        is_newcomer = rated is None or is_provisional(rated.standing.games)
+        notifications += letters.news(
+            context,
+            event,
+            [entries[line.player_id]],
+            "ended",
+            rows=rows,
+            section=section,
+            place=line.place,
+            moves=0 if is_newcomer else moves,
+            champion=line.place == 1 and has_winner,
+            final=final,
+        )
     return notifications
 
 

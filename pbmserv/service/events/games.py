@@ -21,14 +21,20 @@ class Games(Protocol):
         """Make some of the boards that the present round lacks; return one letter for each of their
         players, `None` if no board is missing."""
 
-    def settle_ended(self, context: CommandContext, event: Event, /) -> list[Notification]:
-        """Store the results of games that have ended."""
+    def settle_next(
+        self, context: CommandContext, event: Event, section: int | None = None, /
+    ) -> list[Notification] | None:
+        """Store the results of the games of a group that have ended, `None` if there are none.
+
+        Args:
+            section: the group; `None` for the next one.
+        """
 
     def leave(self, context: CommandContext, event: Event, entry: Entry, /) -> list[Notification]:
         """Take a player out of a running event."""
 
-    def decide_open(self, context: CommandContext, event: Event, /) -> list[Notification]:
-        """End the games of the present round that still run, or the next ones of very many."""
+    def decide_next(self, context: CommandContext, event: Event, /) -> list[Notification] | None:
+        """End the next games of the present round that still run, `None` if none does."""
 
     def is_open(self, context: CommandContext, event: Event, /) -> bool:
         """Return whether games of the present round still run."""
@@ -49,7 +55,9 @@ def withdraw(context: CommandContext, event: Event, player_id: int) -> list[Noti
     Games that have just ended count first: they may be half of the player's games.
     """
     games = games_of(event)
-    notifications = games.settle_ended(context, event)
+    entry = events.entry_of(context.connection, event.id, player_id)
+    section = entry.section if entry is not None else None
+    notifications = games.settle_next(context, event, section) or []
     entry = events.entry_of(context.connection, event.id, player_id)
     if entry is not None and entry.status == EntryStatus.ENTERED:
         letters = games.leave(context, event, entry)

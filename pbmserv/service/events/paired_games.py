@@ -107,8 +107,7 @@ def begin(
 
 def is_open(context: CommandContext, event: Event) -> bool:
     """Return whether games of the present round have no result."""
-    games = events.pairings_of(context.connection, event.id, event.round)
-    return any(game.is_open for game in games)
+    return bool(events.open_games(context.connection, event.id, event.round))
 
 
 def tables(
@@ -123,10 +122,14 @@ def tables(
         members.setdefault(game.section, {}).update(
             (player_id, None) for player_id in pair if player_id is not None
         )
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
+    ids = (
+        None if groups is None else {player_id for group in members.values() for player_id in group}
+    )
+    rows = events.entries_of(context.connection, event.id, player_ids=ids)
+    entries = {entry.player_id: entry for entry in rows}
     lines = {}
-    for section, ids in members.items():
-        group = [entries[player_id] for player_id in ids if player_id in entries]
+    for section, players_of_group in members.items():
+        group = [entries[player_id] for player_id in players_of_group if player_id in entries]
         lines[section] = _table(event, group, games[section])
     return lines
 
@@ -151,11 +154,20 @@ def _table(event: Event, group: Sequence[Entry], games: Sequence[Pairing]) -> li
 # -- results, and players who leave --------------------------------------------------------------
 
 
-def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
-    """Store the results of games that have ended; return the letters about players who are out."""
+def settle_next(
+    context: CommandContext, event: Event, section: int | None = None
+) -> list[Notification] | None:
+    """Store the results of the games of a group that have ended; return the letters about players
+    who are out, `None` if no game has ended.
+
+    A player is in one group, so one letter tells of all losses on time that are noticed at once.
+    """
+    games = events.ended_games(context.connection, event.id, section)
+    if not games:
+        return None
     notifications: list[Notification] = []
     losses_on_time: dict[int, int] = {}
-    for game in events.ended_games(context.connection, event.id):
+    for game in games:
         board = boards.load(context.connection, game.board_id or 0)
         assert board is not None
         if board.status == BoardStatus.DECLINED or board.outcome is None:
@@ -200,15 +212,18 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     return notifications
 
 
-def decide_open(context: CommandContext, event: Event) -> list[Notification]:
-    """End the games of the present round that still run: players who are waited for lose.
+def decide_next(context: CommandContext, event: Event) -> list[Notification] | None:
+    """End the games of the next group that still run: players who are waited for lose.
 
     If both are waited for, nobody gets a point.
     """
+    games = events.open_games(context.connection, event.id, event.round)
+    if not games:
+        return None
     notifications: list[Notification] = []
-    for game in events.pairings_of(context.connection, event.id, event.round):
+    for game in games:
         board = boards.lock(context.connection, game.board_id) if game.board_id else None
-        if not game.is_open or board is None or board.status not in RUNNING:
+        if board is None or board.status not in RUNNING:
             continue
         late = [Seat(n) for n, clock in enumerate(board.clocks) if clock.since is not None]
         notifications += decide(context, event, game, board, late)

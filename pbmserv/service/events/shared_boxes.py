@@ -10,7 +10,7 @@ in portions, so that a large event does not keep moves waiting.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
@@ -104,9 +104,8 @@ def _drawn_box(
     return game.describe(game.fixed(game.options(words, 1), Rng(seed, number))), None
 
 
-def settle_ended(_context: CommandContext, _event: Event) -> list[Notification]:
+def settle_next(_context: CommandContext, _event: Event, _section: int | None = None) -> None:
     """Do nothing: the end of a board stores its result (`boards.score_keeping`)."""
-    return []
 
 
 def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notification]:
@@ -119,10 +118,13 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
     return notifications
 
 
-def decide_open(context: CommandContext, event: Event) -> list[Notification]:
+def decide_next(context: CommandContext, event: Event) -> list[Notification] | None:
     """Give up the next boxes that somebody still plays; the letter with the results shows them."""
+    rows = shared_boxes.unfinished(context.connection, event.id, BOARDS)
+    if not rows:
+        return None
     notifications: list[Notification] = []
-    for row in shared_boxes.unfinished(context.connection, event.id, BOARDS):
+    for row in rows:
         notifications += _give_up(context, row)
     return notifications
 
@@ -227,14 +229,15 @@ def marks(results: Sequence[SharedBoard]) -> dict[int, list[str]]:
     return words
 
 
-def finish(
-    context: CommandContext, event: Event, tables: Mapping[int, Sequence[Line]]
-) -> tuple[list[Notification], bool]:
-    """Store the places of the next players and send them the table; return whether all have it."""
-    lines = tables.get(GROUP, ())
+def tell_next(context: CommandContext, event: Event) -> list[Notification] | None:
+    """Store the places of the next players and send them the table; `None` if all have it."""
+    rows_of_boards = results(context, event)
+    lines = table(context, event, rows_of_boards)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     waiting = [line for line in lines if entries[line.player_id].place is None]
-    boards = {row.player_id: row.board_id for row in reversed(results(context, event))}
+    if not waiting:
+        return None
+    boards = {row.player_id: row.board_id for row in reversed(rows_of_boards)}
     has_winner = sum(line.place == 1 for line in lines) == 1
     readers = [line.player_id for line in waiting[:READERS]]
     assert event.ends_at is not None
@@ -262,4 +265,4 @@ def finish(
             field=len(lines),
             board=boards.get(line.player_id),
         )
-    return notifications, len(waiting) <= READERS
+    return notifications

@@ -156,11 +156,10 @@ def groups_of(
     context: CommandContext, event: Event, groups: tuple[int, int] | None = None
 ) -> dict[int, Group]:
     """Return the groups that play, by number."""
-    entries = events.entries_of(context.connection, event.id)
     games = events.pairings_of(context.connection, event.id, groups=groups)
     found: dict[int, Group] = {}
     for section in sorted({game.section for game in games}):
-        own = [entry for entry in entries if entry.section == section]
+        own = events.entries_of(context.connection, event.id, section)
         ids = _teams(own)
         team_of = {entry.player_id: entry.team_id or 0 for entry in own}
         played = team_tables.matches(
@@ -175,26 +174,30 @@ def groups_of(
     return found
 
 
-def finish(context: CommandContext, event: Event) -> list[Notification]:
-    """Store the places of the teams with their players, and tell each player the result."""
+def tell_group(context: CommandContext, event: Event, section: int) -> list[Notification] | None:
+    """Store the places of the teams of a group with their players, and tell each player the result;
+    `None` if none waits for it."""
+    group = groups_of(context, event, (section, section)).get(section)
+    waiting = [] if group is None else [one for one in group.players.values() if one.place is None]
+    if group is None or not waiting:
+        return None
     notifications: list[Notification] = []
-    for section, group in groups_of(context, event).items():
-        rows = [row_of(line, group) for line in group.lines]
-        for line in group.lines:
-            players = [one for one in group.players.values() if one.team_id == line.team]
-            for entry in players:
-                events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
-            notifications += letters.news(
-                context,
-                event,
-                players,
-                "team-ended",
-                teams=rows,
-                section=section,
-                place=line.place,
-                team=group.names[line.team],
-                champion=line.place == 1 and section == 1,
-            )
+    rows = [row_of(line, group) for line in group.lines]
+    for line in group.lines:
+        players = [entry for entry in waiting if (entry.team_id or 0) == line.team]
+        for entry in players:
+            events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
+        notifications += letters.news(
+            context,
+            event,
+            players,
+            "team-ended",
+            teams=rows,
+            section=section,
+            place=line.place,
+            team=group.names[line.team],
+            champion=line.place == 1 and section == 1,
+        )
     return notifications
 
 

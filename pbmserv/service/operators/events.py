@@ -152,7 +152,7 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
     event = events.lock(context.connection, event_id) if event_id is not None else None
     if event is None:
         raise OperatorError(f"board {number} belongs to no event")
-    if event.status in OVER:
+    if event.status in OVER or events.has_places(context.connection, event.id):
         raise OperatorError(f"event {event.id} is over; its table is final")
     game = events.pairing_of_board(context.connection, number)
     if game is None:

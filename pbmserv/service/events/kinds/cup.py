@@ -33,8 +33,8 @@ class Cup(Kind):
         entrants = [Entrant(player_id, ratings[player_id][0]) for player_id in player_ids]
         return deal(in_order(entrants, event.number), Rules.of(event).size)
 
-    def has_next_round(self, event: Event, tables: Mapping[int, Sequence[Line]]) -> bool:
-        return len(tables) > 1
+    def has_next_round(self, event: Event, sections: Collection[int]) -> bool:
+        return len(sections) > 1
 
     def next_groups(
         self, event: Event, tables: Mapping[int, Sequence[Line]]

@@ -232,18 +232,22 @@ class Kind(ABC):
     keeps_groups: ClassVar[bool] = False
     """Groups stay the same in all rounds. If not, each round has new ones."""
 
-    def has_next_round(self, event: Event, tables: Mapping[int, Sequence[Line]]) -> bool:
+    def has_next_round(self, event: Event, sections: Collection[int]) -> bool:
         """Return whether another round follows the present one.
 
         Args:
-            tables: the groups that played in this round, by number.
+            sections: the groups that played in this round and have players left.
         """
         return event.round < self.rounds
 
     def next_groups(
         self, event: Event, tables: Mapping[int, Sequence[Line]]
     ) -> list[list[Entrant]]:
-        """Return the groups of the next round; not asked if groups stay the same."""
+        """Return the groups of the next round; not asked if groups stay the same.
+
+        Args:
+            tables: the players left of the groups that played in this round, by group.
+        """
         return []
 
     def winning_group(self, sections: Collection[int]) -> int:
