@@ -209,7 +209,7 @@ def _start_postgres(config: pytest.Config) -> str:
     url: str = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     # The data need not outlive a power cut, and no vacuum may change the timing of a test.
     unsafe = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
-    for setting in (*unsafe, "autovacuum = off"):
+    for setting in (*unsafe, "autovacuum = off", "jit = off"):
         administer(url, f"ALTER SYSTEM SET {setting}")
     administer(url, "SELECT pg_reload_conf()")
 
