@@ -47,7 +47,7 @@ from pbmserv.store.core.database import Database
 
 POSTGRES = "PBMSERV_TEST_POSTGRES"
 TEMPLATE = "PBMSERV_TEST_TEMPLATE"
-BOTH_FOLDERS = {"faults", "operators", "store"}
+BOTH_FOLDERS = {"faults", "store"}
 """Folders whose tests run on both kinds of databases, unless a marker says otherwise."""
 SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}

@@ -24,7 +24,7 @@ _STYLES = re.compile(rf"(?:letters|games/[^/]+)/(?:{_HEAD}|{_TAGS})|palette\.j2"
 
 
 def is_style(template: str) -> bool:
-    """Whether a template is a stylesheet of letters, or the colours of one."""
+    """Return whether a template is a stylesheet of letters, or the colours of one."""
     return _STYLES.fullmatch(template) is not None
 
 

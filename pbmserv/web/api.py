@@ -354,7 +354,8 @@ class _Api:
         page = await self._allowance.spend(request, lambda: self._web_requests.public.guest(look))
         if page is None:
             raise ApiProblem(404, "no-today")
-        today = like(Today, page, **shapes.shown(page.scene))
+        facts = {"full": page.is_nearly_full, "anew": page.state_refused}
+        today = like(Today, page, **facts, **shapes.shown(page.scene))
         return _json(request, today, Today, _PUBLIC)
 
     # -- a seat ----------------------------------------------------------------------------

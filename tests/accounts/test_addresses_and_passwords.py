@@ -70,7 +70,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     assert {str(f.message["To"]) for f in server.letters()} == {bob, HOME}
 
 
-def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
+def test_boards_come_again_to_the_new_address(server: Correspondence) -> None:
     old = server.sign_up("alice")
     server.sign_up("bob")
     server.send(old, "blackbox challenge alice bob")

@@ -162,7 +162,7 @@ def test_a_year_has_as_many_days_away_as_the_operator_says(tmp_path: Path) -> No
         )
 
 
-def test_an_absence_that_is_ended_and_begun_anew_costs_its_own_days_once(
+def test_an_absence_that_is_ended_and_begun_again_costs_its_own_days_once(
     embedded: Running,
 ) -> None:
     """The days of a running absence count against its new end, too."""

@@ -37,7 +37,9 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 def challenged(house: Indoors) -> list[Posted]:
     """Return the letters of a challenge, the answer first."""
-    return house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1 --forfeittime=90")
+    letters = house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1 --forfeittime=90")
+    house.make_letters()
+    return letters
 
 
 def kept(house: Indoors, letter: Posted) -> bytes | None:

@@ -158,7 +158,7 @@ def test_a_check_keeps_the_focus_and_answers_where_it_was_asked(
     screen.context.close()
 
 
-def test_a_board_is_sealed_stepped_through_and_begun_anew(
+def test_a_board_is_sealed_stepped_through_and_begun_again(
     chromium: Browser, server: Running
 ) -> None:
     server.send(ALICE, "blackbox solo alice -practice")

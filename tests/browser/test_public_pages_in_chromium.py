@@ -72,7 +72,7 @@ def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, serve
         screen.context.close()
 
 
-def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
+def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_again(
     chromium: Browser, server: Running
 ) -> None:
     screen = opened(chromium, server, "/today", 390, "dark")

@@ -38,6 +38,7 @@ class Field:
 
     def __post_init__(self) -> None:
         self.server.server.scheduler.begin()
+        self.server.reads_late = True  # a season brings hundreds of letters
         self.server.sign_up(*self.names)
 
     def says(self, name: str, command: str, body: str = "") -> list[Posted]:

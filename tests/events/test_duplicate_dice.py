@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from indoors import PASSWORD, Posted, address_of, indoors
-from mailboxes_of_games import checked, sentences
+from mailboxes_of_games import sentences, verdict_of
 from seasons import Field, kinds_to
 
 from pbmserv.engine.position import Position, bot_move
@@ -81,10 +81,10 @@ def test_the_same_moves_lead_to_the_same_game(field: Callable[[int], Field]) -> 
     first, second = _board(players, "ann"), _board(players, "bob")
     for name, number in (("ann", first), ("bob", second)):
         _play(players, name, number)
-    one, other = _position(players, first)[1], _position(players, second)[1]
-    texts = [[position.ply for position in end.backwards()] for end in (one, other)]
+    own, other = _position(players, first)[1], _position(players, second)[1]
+    texts = [[position.ply for position in end.backwards()] for end in (own, other)]
     assert texts[0] == texts[1]
-    assert one.state == other.state
+    assert own.state == other.state
     rows = [_position(players, number)[0] for number in (first, second)]
     assert len({_pledge(row) for row in rows}) == 1
     assert _pledge(rows[0]) != _pledge(_position(players, _board(players, "ann", 2))[0])
@@ -102,7 +102,7 @@ def _pledge(board: BoardRow) -> bytes:
     )
 
 
-def test_whoever_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
+def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(3)
     _begun(players, "liar", "-boxes=1 -dice=1")
     line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"  # the house must doubt it
@@ -247,7 +247,9 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     players.says("bob", "event leave 1")
     letters += players.live(1)
     letters += players.server.send(address_of("ann"), record)
-    verdict = checked([letter.raw for letter in letters if letter.recipient == address_of("ann")])
+    verdict = verdict_of(
+        [letter.raw for letter in letters if letter.recipient == address_of("ann")]
+    )
     findings = " ".join(sentences(verdict))
     assert "the result fit all" in findings
     assert "it belongs to a duplicate event" in findings

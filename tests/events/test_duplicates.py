@@ -98,7 +98,7 @@ def test_the_table_compares_and_the_event_ends_on_its_day(field: Callable[[int],
         assert f"You gave up board {number}" in results.text
     assert results.text.count("@|") == 12
     # Reminders name the end of the event, also for the box at which cleo moved later.
-    reminders = [" ".join(one.text.split()) for one in letters if one.kind == "reminders"]
+    reminders = [letter.one_line for letter in letters if letter.kind == "reminders"]
     assert len(reminders) == 4
     for text in reminders:
         assert {text[:8] for text in text.split("is lost on Wednesday ")[1:]} == {"18 March"}
@@ -116,7 +116,7 @@ def test_who_leaves_harms_nobody(field: Callable[[int], Field]) -> None:
     }
     for number in _boards(players, "ann"):
         answers = _solves(players, "ann", number)
-        assert any('reply "events 1"' in " ".join(letter.text.split()) for letter in answers)
+        assert any('reply "events 1"' in letter.one_line for letter in answers)
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
     assert players.table(1) == [("ann", 12), ("bob", 3), ("cleo", 3)]

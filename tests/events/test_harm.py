@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from indoors import PASSWORD, Posted, address_of
+from indoors import PASSWORD, address_of
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
 from sqlalchemy import Connection
 from test_teams import finish_a_game
@@ -21,10 +21,6 @@ from pbmserv.store import events, ladders
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
-
-
-def words_of(letter: Posted) -> str:
-    return " ".join(letter.text.split())
 
 
 def day_in(players: Field, days: float) -> str:
@@ -43,19 +39,19 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     players.live(0.1)
     _play_all_but_ann(players, 2)
     players.live(10)
-    told = [words_of(one) for one in players.letters if one.recipient == address_of("ann")]
-    (barred,) = [text for text in told if "enter no event until" in text]
+    texts = [letter.one_line for letter in players.letters if letter.recipient == address_of("ann")]
+    (barred,) = [text for text in texts if "enter no event until" in text]
     assert "you are no longer entered in every season" not in barred
     (refused,) = players.says("ann", "swiss join chess")
-    assert f"can enter none until {day_in(players, 30)}" in words_of(refused)
+    assert f"can enter none until {day_in(players, 30)}" in refused.one_line
     players.until(1, EventStatus.RUNNING)
     _play_all_but_ann(players, 1)
     players.live(10.1)
-    told = [words_of(one) for one in players.letters if one.recipient == address_of("ann")]
-    *_, barred = [text for text in told if "enter no event until" in text]
+    texts = [letter.one_line for letter in players.letters if letter.recipient == address_of("ann")]
+    *_, barred = [text for text in texts if "enter no event until" in text]
     assert "so you are no longer entered in every season" in barred
     (refused,) = players.says("ann", "swiss join chess")
-    assert f"can enter none until {day_in(players, 90)}" in words_of(refused)
+    assert f"can enter none until {day_in(players, 90)}" in refused.one_line
     assert "ann" not in players.event(3)["waiting"]
 
 
@@ -108,8 +104,8 @@ def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> Non
     players.says("hal", "event leave 1")
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
-    won = [one for one in players.letters if "You have won Monthly cup 1" in words_of(one)]
-    assert [one.recipient for one in won] == [address_of("ann")]
+    won = [letter for letter in players.letters if "You have won Monthly cup 1" in letter.one_line]
+    assert [letter.recipient for letter in won] == [address_of("ann")]
     assert players.event(2)["waiting"] == ["ann"]  # the final of the year
 
 
@@ -124,7 +120,7 @@ def test_time_is_not_given_and_an_end_not_claimed_in_an_event(
         line = " ".join((GAME, verb, number, "ann", PASSWORD, *rest))
         (refused,) = players.server.send(address_of("ann"), line)
         assert refused.kind == "refusal"
-        assert why in words_of(refused)
+        assert why in refused.one_line
 
 
 def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Field]) -> None:
@@ -132,7 +128,7 @@ def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Fi
     players.all_say(f"cup join {GAME}")
     players.all_say("cup join chess")
     letters = players.live(0.1)
-    (begins, _) = (one for one in letters if one.recipient == address_of("ann"))
+    (begins, _) = (letter for letter in letters if letter.recipient == address_of("ann"))
     way_out = re.search(r"<mailto:([^?>]+)", str(begins.message["List-Unsubscribe"]))
     assert way_out
     (answer,) = players.server.send(address_of("ann"), "unsubscribe", "", way_out[1])
@@ -165,7 +161,7 @@ def test_invitations_are_few_in_a_week(
         players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
         letters = players.says("ann", f"event invite {number} {names}")
         players.says("ann", f"event cancel {number}")
-    assert [one.kind for one in letters] == ["refusal"]
+    assert [letter.kind for letter in letters] == ["refusal"]
     players.live(8)
     players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
     assert kinds_to(players.says("ann", "event invite 3 dan eve"), "dan") == ["event-news"]
@@ -181,9 +177,9 @@ def test_nobody_is_in_very_many_events(
     for game in (GAME, "chess"):
         players.says("bob", f"cup join {game}")
     (refused,) = players.says("bob", "cup join hex")
-    assert "You are in 2 events that are not over" in words_of(refused)
+    assert "You are in 2 events that are not over" in refused.one_line
     (refused,) = players.says("ann", f"team enter {GAME}")
-    assert "bob is in 2 events that are not over" in words_of(refused)
+    assert "bob is in 2 events that are not over" in refused.one_line
     players.says("bob", "cup leave chess")
     assert kinds_to(players.says("ann", f"team enter {GAME}"), "ann") == ["team"]
 
@@ -194,7 +190,7 @@ def test_a_player_holds_two_events_at_a_time(field: Callable[[int], Field]) -> N
     for _ in range(2):
         players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
     (refused,) = players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
-    assert "that is as many as one player can have at a time" in words_of(refused)
+    assert "that is as many as one player can have at a time" in refused.one_line
 
 
 def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
@@ -212,7 +208,7 @@ def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
         entered = [entry.userid for entry in events.entries_of(connection, 1)]
     assert entered == ["ann", "bob", "cleo", "dan"]
     letters = players.says("dan", "team leave")
-    assert any("no longer in" in words_of(one) for one in letters)
+    assert any("no longer in" in letter.one_line for letter in letters)
 
 
 def test_places_on_a_ladder_that_are_given_away_are_watched(
@@ -263,7 +259,7 @@ def test_a_game_of_a_player_who_is_out_gets_no_result(field: Callable[[int], Fie
     players = field(5)
     players.all_say(f"league join {GAME}")
     players.until(1, EventStatus.RUNNING)
-    games = [one for one in players.games(1) if "ann" in {one["first"], one["second"]}]
+    games = [game for game in players.games(1) if "ann" in {game["first"], game["second"]}]
     players.says("ann", "event leave 1")
     decide = partial(deeds.decide, number=games[0]["board"], result="lost")
     with pytest.raises(OperatorError, match="one of its players is out"):

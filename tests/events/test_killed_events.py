@@ -231,7 +231,7 @@ def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
         rows = shared_boxes.results(connection, 1)
         places = [entry.place for entry in events.entries_of(connection, 1)]
         statuses = connection.execute(select(boards.c.status).where(boards.c.event_id == 1))
-        told = connection.execute(
+        letters = connection.execute(
             select(outbox.c.letter, outbox.c.player_id, outbox.c.words)
             .where(outbox.c.created_at >= ends_at)
             .order_by(outbox.c.player_id)
@@ -239,10 +239,10 @@ def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
         assert set(statuses.scalars()) == {"finished"}
     assert {row.rank for row in rows} == {shared_boxes.GIVEN_UP}
     assert places == [1] * 40
-    assert [player_id for _, player_id, _ in told] == ids
-    assert [letter for letter, _, _ in told] == ["event-news", *["event-ends"] * 39]
+    assert [player_id for _, player_id, _ in letters] == ids
+    assert [letter for letter, _, _ in letters] == ["event-news", *["event-ends"] * 39]
     boards_told = [
-        (player_id, part["board"]) for _, player_id, words in told[1:] for part in words["news"]
+        (player_id, part["board"]) for _, player_id, words in letters[1:] for part in words["news"]
     ]
     by_player = sorted(rows, key=lambda row: (row.player_id, row.number))
     assert boards_told == [(row.player_id, row.board_id) for row in by_player if row.player_id > 1]

@@ -286,6 +286,6 @@ def test_two_first_entries_at_once_create_one_event(postgres_url: str, tmp_path:
             letters = thread.submit(players.says, "ann", f"cup join {GAME}")
             wait_for_a_lock(connection, letters)
             connection.commit()
-            assert [one.kind for one in letters.result(PATIENCE_S)] == ["event-entry"]
+            assert [letter.kind for letter in letters.result(PATIENCE_S)] == ["event-entry"]
         with database.reading.connect() as connection:
             assert events.count_entries(connection, [1, 2]) == {event.id: 2}

@@ -47,18 +47,18 @@ def _rolls(end: Position) -> list[list[tuple[str, ...]]]:
     return games
 
 
-@pytest.mark.parametrize("words", [(), ("-match=5",), ("-match=5", "-cube=no")])
+@pytest.mark.parametrize("words", [(), ("-match=5",)])
 def test_roll_n_of_game_k_is_the_same_for_all(words: tuple[str, ...]) -> None:
     game = AdaptedGame(backgammon.GAME)
-    ends = [_played(game, words, chooser, SEED) for chooser in range(4)]
+    ends = [_played(game, words, chooser, SEED) for chooser in range(3)]
     boards = [_rolls(end) for end in ends]
     boards.append(_rolls(_played(game, words, 9, bytes(32))))
     first, *others, foreign = boards
     assert len({tuple(map(len, board)) for board in boards}) > 1  # they were played differently
     for other in others:
-        for one, two in zip(first, other, strict=False):
-            shorter = min(len(one), len(two))
-            assert one[:shorter] == two[:shorter]
+        for rolls, others_rolls in zip(first, other, strict=False):
+            shorter = min(len(rolls), len(others_rolls))
+            assert rolls[:shorter] == others_rolls[:shorter]
     assert first[0][:9] != foreign[0][:9]
     for end in ends:  # a cube in the last game of a match makes no win larger
         assert end.outcome is not None

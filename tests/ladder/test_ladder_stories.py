@@ -78,7 +78,6 @@ class Climbers:
         return [place.userid for place in places]
 
 
-@pytest.mark.both_databases
 def test_a_month_on_a_ladder(server: Correspondence) -> None:
     climbers = Climbers(server)
     assert climbers.order() == list(PEOPLE)
@@ -142,7 +141,6 @@ def test_a_month_on_a_ladder(server: Correspondence) -> None:
     assert "5 players, bob is first" in one_line(pages["/ladder"].body.decode())
 
 
-@pytest.mark.both_databases
 def test_a_server_that_was_down_for_a_week_carries_out_the_results_in_their_order(
     server: Correspondence,
 ) -> None:

@@ -444,7 +444,7 @@ def inviting(folder: Path) -> Iterator[Posted]:
         for friend, words in (
             ("carol dora@far.example", "Do you remember the marbles?"),
             ("erik@far.example -size=5x5", "See https://far.example"),
-            ("lost@far.example", ""),
+            ("nowhere@far.example", ""),
         ):
             line = f"blackbox challenge alice {PASSWORD} {friend}"
             letters = server.send(ALICE, line, words)
@@ -454,7 +454,7 @@ def inviting(folder: Path) -> Iterator[Posted]:
             yield from letters
         for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
             yield from server.reply(invitations[f"{friend}@far.example"], words)
-        yield from _comes_back(server, invitations["lost@far.example"])
+        yield from _comes_back(server, invitations["nowhere@far.example"])
         yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} erik@far.example")
 
 

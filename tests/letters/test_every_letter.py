@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from headers import by_the_library
+from headers import read_by_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import check_form, facts, page_of
 from mailto_links import ANY, drafted, drafts_of
@@ -131,7 +131,7 @@ def test_letters_are_well_formed_for_a_reader_that_looks_at_each_line(
 ) -> None:
     """The other tests read them quicker (`headers.py`)."""
     for letter in letters:
-        their_parts = list(by_the_library(letter.raw).walk())
+        their_parts = list(read_by_library(letter.raw).walk())
         assert not any(part.defects for part in their_parts)
         our_parts = list(letter.message.walk())
         for our_part, their_part in zip(our_parts, their_parts, strict=True):

@@ -58,7 +58,6 @@ def test_each_active_player_hears_once(house: Indoors) -> None:
     assert (entry.operator, entry.action, entry.facts["readers"]) == ("olga", "announce", 3)
 
 
-@pytest.mark.sqlite_alone
 def test_a_service_notice_reaches_everybody(house: Indoors) -> None:
     house.send(BOB, f"prefs bob {PASSWORD} announce=off")
     do(house, announce, title="New rules", text="Read them.", is_service=True)
@@ -68,7 +67,6 @@ def test_a_service_notice_reaches_everybody(house: Indoors) -> None:
     assert letters[1].message["List-Unsubscribe"] is None
 
 
-@pytest.mark.sqlite_alone
 def test_a_click_ends_announcements(house: Indoors) -> None:
     do(house, announce, title="One", text="First.", is_service=False)
     link = sent(house)[0].message["List-Unsubscribe"]
@@ -79,7 +77,6 @@ def test_a_click_ends_announcements(house: Indoors) -> None:
     assert ALICE not in [letter.recipient for letter in sent(house)]
 
 
-@pytest.mark.sqlite_alone
 def test_a_reply_ends_announcements(house: Indoors) -> None:
     do(house, announce, title="One", text="First.", is_service=False)
     first = sent(house)[0]
@@ -89,6 +86,7 @@ def test_a_reply_ends_announcements(house: Indoors) -> None:
     assert ALICE not in [letter.recipient for letter in sent(house)]
 
 
+@pytest.mark.both_databases
 def test_letters_go_out_in_small_batches_and_survive_a_crash(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +109,7 @@ def test_letters_go_out_in_small_batches_and_survive_a_crash(
     assert len(sent(house, 5)) == 3
 
 
+@pytest.mark.both_databases
 def test_an_announcement_is_stopped_and_goes_on(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,14 +154,12 @@ def test_letters_of_a_finished_announcement_are_held_while_the_relay_is_down(
     assert {letter.subject for letter in house.letters()} == {"We move"}
 
 
-@pytest.mark.sqlite_alone
 def test_two_players_with_one_mailbox_get_one_letter(house: Indoors) -> None:
     add_player(house.server, "alice-2", PASSWORD, ALICE)
     do(house, announce, title="We move", text="On Sunday.", is_service=False)
     assert [letter.recipient for letter in sent(house)].count(ALICE) == 1
 
 
-@pytest.mark.sqlite_alone
 @pytest.mark.parametrize(
     ("title", "text", "fault"),
     [

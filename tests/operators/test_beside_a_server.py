@@ -41,6 +41,7 @@ def settings(
     return monkeypatch
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("settings")
 def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An older server may still run, and an empty database may wait for a copy."""
@@ -55,6 +56,7 @@ def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixtu
             assert connection.execute(revision).scalar_one() == "0001"
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("settings")
 def test_commands_write_while_the_server_has_the_file(
     database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -59,7 +59,6 @@ def test_a_blocked_address_is_refused_until_it_is_unblocked(server: Running) -> 
     assert [entry.action for entry in audit] == ["unblock", "block"]
 
 
-@pytest.mark.sqlite_alone
 def test_a_blocked_network_is_refused_directly_and_behind_a_mail_server(server: Running) -> None:
     do(server, partial(block, sender="203.0.113.0/28", until=""))
     received = "from mx.example (mx.example [203.0.113.5]) by games.example"

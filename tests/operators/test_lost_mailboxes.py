@@ -55,7 +55,6 @@ def test_an_erased_player_leaves_nothing_but_a_neutral_name(house: Indoors) -> N
         do(house, lost_mailboxes.erase, userid="alice")
 
 
-@pytest.mark.sqlite_alone
 def test_an_export_goes_to_another_address(house: Indoors) -> None:
     do(house, lost_mailboxes.export, userid="alice", to="alice@new.example")
     (letter,) = house.letters()
@@ -68,6 +67,7 @@ def test_an_export_goes_to_another_address(house: Indoors) -> None:
         do(house, lost_mailboxes.export, userid="alice", to="nonsense")
 
 
+@pytest.mark.both_databases
 def test_a_renamed_player_goes_on_under_the_new_userid(house: Indoors) -> None:
     number = start_board(house)
     house.letters()
@@ -84,7 +84,6 @@ def test_a_renamed_player_goes_on_under_the_new_userid(house: Indoors) -> None:
             do(house, lost_mailboxes.rename, userid="bob", new=taken)
 
 
-@pytest.mark.sqlite_alone
 def test_an_erased_player_leaves_no_former_name(house: Indoors) -> None:
     do(house, lost_mailboxes.rename, userid="alice", new="alicia")
     do(house, lost_mailboxes.erase, userid="alicia")
@@ -110,6 +109,7 @@ def test_a_new_key_signs_after_a_reload_and_old_addresses_stay(house: Indoors) -
     assert house.reply(after, "show")
 
 
+@pytest.mark.both_databases
 def test_a_retired_key_ends_its_addresses_and_nothing_else(house: Indoors) -> None:
     """A reply to an old letter is told why at the door; blocks of mailboxes stay."""
     number = start_board(house)

@@ -28,7 +28,6 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
-@pytest.mark.sqlite_alone
 def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -> None:
     number = start_board(house)
     (answer,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
@@ -57,7 +56,6 @@ def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -
     assert any("You fired port 1" in letter.text for letter in moved)
 
 
-@pytest.mark.sqlite_alone
 def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> None:
     number = start_board(house)
     done = do(house, people.suspend, userid="alice", end_games=True)
@@ -68,7 +66,6 @@ def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> Non
     assert ("status", "declined") in facts
 
 
-@pytest.mark.sqlite_alone
 def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     number = start_board(house)
     (old,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
@@ -83,7 +80,6 @@ def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     assert any("You fired port 1" in letter.text for letter in house.reply(board_again, "1"))
 
 
-@pytest.mark.sqlite_alone
 def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     number = start_board(house)
     house.live(days=8)
@@ -110,6 +106,7 @@ def times_of(house: Indoors, number: int) -> str:
     return dict(facts)["times"]
 
 
+@pytest.mark.both_databases
 def test_unnamed_times_stay(house: Indoors) -> None:
     number = start_board(
         house, words="-size=2x2 -atoms=1 --nagtime=3 --forfeittime=10 --totaltime=60"
@@ -124,7 +121,6 @@ def test_unnamed_times_stay(house: Indoors) -> None:
         assert times_of(house, number) == expected
 
 
-@pytest.mark.sqlite_alone
 def test_a_board_without_a_forfeit_is_described_so(house: Indoors) -> None:
     number = start_board(house)
     house.letters()
@@ -135,7 +131,6 @@ def test_a_board_without_a_forfeit_is_described_so(house: Indoors) -> None:
         assert " 0 days" not in letter.one_line
 
 
-@pytest.mark.sqlite_alone
 def test_a_board_is_excluded_from_the_ratings_and_included_again(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob")
     house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4")
@@ -157,7 +152,6 @@ def test_a_board_is_excluded_from_the_ratings_and_included_again(house: Indoors)
     assert again.text == table.text
 
 
-@pytest.mark.sqlite_alone
 def test_a_board_without_a_result_cannot_be_rated(house: Indoors) -> None:
     house.begin(ALICE, "blackbox solo alice -practice")
     house.send(ALICE, "blackbox challenge alice bob")
@@ -182,6 +176,7 @@ def test_a_board_without_a_result_cannot_be_rated(house: Indoors) -> None:
     assert house.letters() == []
 
 
+@pytest.mark.both_databases
 def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) -> None:
     number = start_board(house)
     do(house, boards.close_game, game="blackbox")
@@ -194,7 +189,6 @@ def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) 
     assert len(house.send(ALICE, "blackbox challenge alice bob")) == 2
 
 
-@pytest.mark.sqlite_alone
 def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
     for why in ("", "  \n", "x" * 501):
         with pytest.raises(OperatorError, match="reason"):
@@ -207,7 +201,6 @@ def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
     assert ("state", "active") in facts
 
 
-@pytest.mark.sqlite_alone
 def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:
     for deed, words in (
         (people.restore, {"userid": "alice"}),
@@ -222,7 +215,6 @@ def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:
     assert house.operators.look(lambda context: audit.entries(context.connection, None, 9)) == []
 
 
-@pytest.mark.sqlite_alone
 def test_the_export_includes_deeds_of_operators(house: Indoors) -> None:
     do(house, people.reset, userid="alice")
     house.letters()

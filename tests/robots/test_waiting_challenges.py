@@ -55,7 +55,7 @@ def recipients(letters: list[Posted]) -> set[str]:
 
 
 def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())
+    return letter.one_line
 
 
 def test_a_robot_with_many_addresses_reaches_nobody(server: Indoors) -> None:

@@ -10,7 +10,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from asgi_client import asked, site_of
+from asgi_client import fetch, site_of
 from blackbox_alone import every_game
 from indoors import PASSWORD, Indoors, Posted, address_of
 from test_race_worlds import indoors_drawing, without_nonces
@@ -99,7 +99,7 @@ def _play(world: Indoors, game: str, number: int, moves: int) -> list[Posted]:
     return letters
 
 
-def _told(
+def _everything_read(
     folder: Path, game: str, salt: int, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], Position]:
     """Return what alice and a stranger read before alice has finished a game, and bob's first one
@@ -148,7 +148,11 @@ def _told(
             seen = [answer.body.decode() for answer in answers]
             letters += world.live(days=1)
             letters += world.live(days=3)
-            seen += [without_nonces(one) for one in letters if one.recipient != address_of("bob")]
+            seen += [
+                without_nonces(letter)
+                for letter in letters
+                if letter.recipient != address_of("bob")
+            ]
             _check_the_end(world, game)
     return seen, end
 
@@ -173,13 +177,13 @@ def _is_open(letters: list[Posted]) -> bool:
 def test_no_later_draw_reaches_who_may_still_play_it(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, end = _told(tmp_path / "first", game, 0, monkeypatch)
-    second, other_end = _told(tmp_path / "second", game, 1, monkeypatch)
+    first, end = _everything_read(tmp_path / "first", game, 0, monkeypatch)
+    second, other_end = _everything_read(tmp_path / "second", game, 1, monkeypatch)
     assert end.state != other_end.state
     if game == "liar":
         assert end.outcome is not None
         assert other_end.outcome is not None
         assert end.outcome.places != other_end.outcome.places
-    assert any("finished" in one for one in first)
-    for one, other in zip(first, second, strict=True):
-        assert one == other
+    assert any("finished" in text for text in first)
+    for text, other in zip(first, second, strict=True):
+        assert text == other

@@ -42,7 +42,9 @@ class Quiet:
         return self.inside.server
 
     def send(self, sender: str, subject: str, body: str, to: str) -> object:
-        return self.inside.send(sender, subject, body, to)
+        letters = self.inside.send(sender, subject, body, to)
+        self.inside.make_letters()
+        return letters
 
 
 @dataclass

@@ -10,12 +10,12 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from headers import read
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from running import Letter
 from worlds import draw_from_a_counter, with_numbered_hashes
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
@@ -104,7 +104,7 @@ def indoors_drawing(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[Indoors
         yield world
 
 
-def without_nonces(letter: Posted) -> str:
+def without_nonces(letter: Letter) -> str:
     """A letter without what is drawn by lot, or counts the mails and letters of all players."""
     message = read(letter.raw)
     drawn = {"Message-ID", "References", "In-Reply-To", "List-Unsubscribe", "Feedback-ID"}
@@ -114,7 +114,7 @@ def without_nonces(letter: Posted) -> str:
     return re.sub(r"[0-9a-f]{16,}|=-?=[\w=-]+|boundary=\S+", "NONCE", whole)
 
 
-def attached(letter: Posted) -> str:
+def attached(letter: Letter) -> str:
     files = [part.get_content() for part in read(letter.raw).iter_attachments()]
     return re.sub(r'"id": \d+', '"id": N', "\n".join(map(str, files)))
 
@@ -136,7 +136,7 @@ def letters_to_both(folder: Path, dice: random.Random | None) -> list[tuple[str,
             sent.append((command, letters))
     numbered = iter(with_numbered_hashes(letter.raw for _, letters in sent for letter in letters))
     return [
-        (command, [without_nonces(replace(letter, raw=next(numbered))) for letter in letters])
+        (command, [without_nonces(Letter(letter.id, next(numbered))) for letter in letters])
         for command, letters in sent
     ]
 

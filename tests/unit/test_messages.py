@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.types import Move, Seat
 from pbmserv.monitoring.vitals import Vital
@@ -144,7 +144,7 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("request_", "answer"), EXCHANGES)
+@rows(("request_", "answer"), EXCHANGES)
 def test_requests_and_answers_come_out_as_they_went_in(request_: Request[Any], answer: Any) -> None:
     line = messages.request_line(request_)
     assert line.count(b"\n") == 1
@@ -159,7 +159,7 @@ def test_every_request_and_every_order_is_tried() -> None:
     assert sorted(order.deed for order in ORDERS) == sorted(DEEDS)
 
 
-@pytest.mark.parametrize("request_", [request for request, _ in EXCHANGES])
+@rows("request_", [request for request, _ in EXCHANGES])
 def test_a_request_with_anything_wrong_in_it_is_not_read(request_: Request[Any]) -> None:
     name = type(request_).__name__
     good = json.loads(messages.request_line(request_).partition(b" ")[2])[0]
@@ -206,15 +206,3 @@ def test_a_sender_checks_its_values_too() -> None:
         messages.answer_line(StoreForm("confirm", {}), "17")
     with pytest.raises(Exception, match="expected"):
         messages.request_line(PutOffBot("3"))  # type: ignore[arg-type]
-
-
-def test_moments_keep_their_instant() -> None:
-    later = NOW + timedelta(microseconds=1)
-    line = messages.request_line(RenewLetters((), later))
-    assert messages.read_request(line) == RenewLetters((), later)
-
-
-def test_requests_are_frozen_and_typed() -> None:
-    for kind in REQUESTS.values():
-        assert is_dataclass(kind)
-        assert all(field.type for field in fields(kind))

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import OperatorError, ServerFault, StoreAway
-from pbmserv.stages.messages import AskState, PutOffBot, StageState, StoreForm
+from pbmserv.stages.messages import AskState, PutOffBot, StoreForm
 from pbmserv.stages.questions import Answering, Asking, Unanswered
 
 PATIENCE_S = 60
@@ -153,12 +153,3 @@ def test_an_ending_process_waits_for_no_stage_that_is_not_there(tmp_path: Path) 
     asking.end()
     with pytest.raises(Unanswered):
         asking.ask(AskState())
-
-
-def test_a_state_is_an_answer(tmp_path: Path) -> None:
-    state = StageState((), counted=b"\x00\xff", doing="")
-    answering = Answering(tmp_path / "web.sock", {AskState: lambda _: state})
-    answering.start()
-    with closing(Asking(tmp_path / "web.sock", PATIENCE_S)) as asking:
-        assert asking.ask(AskState()) == state
-    answering.close()

@@ -235,7 +235,7 @@ def test_an_unchanged_seat_is_not_sent_again(client: Client) -> None:
         assert "access-control-allow-origin" not in dict(answer.headers)
 
 
-def test_a_seat_that_is_polled_is_not_made_anew(
+def test_a_seat_that_is_polled_is_not_made_again(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers: list[int] = []

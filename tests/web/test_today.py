@@ -221,7 +221,7 @@ def test_an_address_brings_a_game_back_on_another_device_and_another_day() -> No
         assert (ended.scene.outcome is not None) == bool(days) or ended.trouble
 
 
-def test_to_begin_anew_is_asked_first_and_one_s_own_moves_are_stepped_through() -> None:
+def test_to_begin_again_is_asked_first_and_one_s_own_moves_are_stepped_through() -> None:
     guest = Guest({1: key(1)})
     assert "Begin again" not in printed(guest.tap())
     guest.tap("A", "B", "+B2")

@@ -197,10 +197,13 @@ class _RunningClocks:
         return None
 
     def _is_ended_by_event(self) -> bool:
-        """Return whether the board has a box of an event, which gives up all its boxes at once."""
-        if self._board.event_id is None:
+        """Return whether the board has a box of an event that ends now, and gives up all its boxes
+        at once."""
+        context, event_id = self._context, self._board.event_id
+        ends_at = events.end_of(context.connection, event_id) if event_id is not None else None
+        if ends_at is None or context.now < ends_at:
             return False
-        shared = shared_boxes.of_board(self._context.connection, self._board.id)
+        shared = shared_boxes.of_board(context.connection, self._board.id)
         return shared is not None and shared.is_open
 
     def _store(self, seat_clocks: Sequence[SeatClock]) -> None:

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import opening
 from pbmserv.engine.protocol import Drawable
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Drawing, Seat
+from pbmserv.engine.types import Drawing
 from pbmserv.service.boards.score_keeping import grade_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.solo.daily_box import best_of_day, day_of, table
-from pbmserv.service.solo.solo_page import SOLO_SEAT
+from pbmserv.service.solo.solo_page import SOLO_SEAT, solo_scene
 from pbmserv.store import shared_boxes
 from pbmserv.store.shared_boxes import date_of, number_of
-from pbmserv.views.board import BoardScene, board_scene
+from pbmserv.views.board import BoardScene
 from pbmserv.views.names import public_names
 from pbmserv.views.public import DailyLine
 
@@ -151,17 +150,7 @@ def daily_table(context: CommandContext, number: int) -> DailyTable | None:
 def _opened(game: AnyGame, words: Sequence[str]) -> BoardScene:
     """Return an untouched box that shows its atoms."""
     record = GameRecord(game.info.key, game.info.rules_version, 1, tuple(words), b"")
-    return board_scene(
-        opening(game, record).withdraw(Seat(0)),
-        number=0,
-        names=("the box",),
-        options=(),
-        rated=False,
-        terms=USUAL,
-        seat=None,
-        own_move=True,
-        daily=0,
-    )
+    return solo_scene(opening(game, record).withdraw(SOLO_SEAT), "the box", seat=None)
 
 
 def _drawing(game: AnyGame, scene: BoardScene | None) -> Drawing | None:

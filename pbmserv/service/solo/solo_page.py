@@ -104,16 +104,23 @@ def solo_fields(position: Position, look: SoloLook, tap: str, trouble: str = "")
     }
 
 
-def solo_scene(position: Position) -> BoardScene:
-    """Return a box as its only player sees it."""
+def solo_scene(
+    position: Position, name: str = "guest", seat: Seat | None = SOLO_SEAT
+) -> BoardScene:
+    """Return a box of one player that is not a board of the server.
+
+    Args:
+        name: of the player.
+        seat: the reader's seat; `None` for a spectator.
+    """
     return board_scene(
         position,
         number=0,
-        names=("guest",),
+        names=(name,),
         options=(),
         rated=False,
         terms=USUAL,
-        seat=SOLO_SEAT,
+        seat=seat,
         own_move=True,
         daily=0,
     )
