@@ -237,7 +237,7 @@ def _taken(userid: str) -> Refused:
 
 def _activate(connection: Connection, request: PendingSignup, now: datetime) -> Player:
     owner_id = request.player_id or signups.batch_owner(connection, request.batch)
-    owner = players.by_id(connection, owner_id) if owner_id else None
+    owner = players.by_id(connection, owner_id) if owner_id else _present_owner(connection, request)
     if owner is None:
         owner = players.create(
             connection, request.userid, request.password_hash, request.address, now
@@ -248,3 +248,14 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
         players.add_address(connection, owner.id, request.address, now)
     signups.settle(connection, request.id, owner.id)
     return owner
+
+
+def _present_owner(connection: Connection, request: PendingSignup) -> Player | None:
+    """Return the player who has both the userid and the address of a request already.
+
+    That player has said yes to another letter before. A password would be a reason to refuse this
+    yes, since the player has another one.
+    """
+    owners = players.by_address(connection, request.address)
+    named = [player for player in owners if player.userid == request.userid]
+    return named[0] if named and not request.password_hash else None
