@@ -5,8 +5,8 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
-# Processors that this process may use; pytest-xdist would count those of the machine.
-WORKERS ?= $(shell nproc 2>/dev/null || echo auto)
+# tests/conftest.py counts them by processors and memory.
+WORKERS ?= auto
 MINUTES ?= 10
 GROWTH ?=
 FOLDER ?= var/screenshots
@@ -57,7 +57,7 @@ bench bench-growth: export PYTHONDONTWRITEBYTECODE :=
 bench: $(VENV)/.dev ## Measure what must not get worse, beside other servers
 	$(BIN)/python -m benchmarks
 
-bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH="--boards 1000,100000")
+bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH=--quick for less)
 	$(BIN)/python -m benchmarks.growth $(GROWTH)
 
 screenshots: $(VENV)/.dev ## Photograph every page, for you to look at (FOLDER=var/screenshots)

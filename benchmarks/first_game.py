@@ -1,4 +1,4 @@
-"""`python -m benchmarks.first_game`: what a first game costs a person.
+"""`python -m benchmarks.first_game`: time and effort that a first game costs a person.
 
 A newcomer reads the README, starts the server, signs up, and plays a game against the house to its
 end: once by mail, once by pages. The newcomer reads 220 words a minute, each line once, no drawing
@@ -9,8 +9,6 @@ of the server.
 
 from __future__ import annotations
 
-import argparse
-import http.client
 import re
 import smtplib
 import sys
@@ -22,7 +20,9 @@ from email.message import EmailMessage
 from html import unescape
 from pathlib import Path
 from time import monotonic, sleep
+from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
+from urllib.request import urlopen
 
 from benchmarks.servers import Running, pbmserv
 
@@ -139,14 +139,13 @@ class Server:
 
     def ask(self, path: str, fields: Mapping[str, str] | None = None) -> tuple[str, str]:
         """Load a page, or send a form; return the path behind redirections, and the page."""
-        body = urlencode(fields) if fields is not None else None
-        kind = {"Content-Type": "application/x-www-form-urlencoded"} if body is not None else {}
-        connection = http.client.HTTPConnection("127.0.0.1", self._web, timeout=PATIENCE_S)
-        connection.request("GET" if body is None else "POST", path, body, kind)
-        answer = connection.getresponse()
-        page, to = answer.read().decode(), answer.getheader("Location")
-        connection.close()
-        return self.ask(to) if to else (path.partition("?")[0], page)
+        body = urlencode(fields).encode() if fields is not None else None
+        try:
+            answer = urlopen(f"http://127.0.0.1:{self._web}{path}", body, PATIENCE_S)
+        except HTTPError as refusal:  # a page, too
+            answer = refusal
+        with answer:
+            return urlsplit(answer.url).path, answer.read().decode()
 
 
 def _parsed(octets: bytes) -> EmailMessage:
@@ -254,8 +253,8 @@ class Newcomer:
         if way := WAY.search(text):
             self.tally.read(text, way[1])
             return self.reply(letter, way[1])
-        if found := re.search(r"\bsignup [A-Za-z]+", text):
-            self.tally.read(text, found[0])
+        if signup := re.search(r"\bsignup [A-Za-z]+", text):
+            self.tally.read(text, signup[0])
             return self.write("signup kate tulips-42", "")
         raise Stuck(text)
 
@@ -292,8 +291,8 @@ class Newcomer:
 def _link(letter: EmailMessage, kind: str) -> str:
     part = letter.get_body(("plain",))
     assert part is not None
-    found = re.search(rf"http://[^/\s]+/{kind}/\S+", part.get_content())
-    return found[0] if found else ""
+    match = re.search(rf"http://[^/\s]+/{kind}/\S+", part.get_content())
+    return match[0] if match else ""
 
 
 def _hidden(page: str, do: str) -> dict[str, str]:
@@ -319,9 +318,6 @@ def cloned(server: Running) -> Tally:
 
 def main() -> int:
     """Play both games, and print a table."""
-    argparse.ArgumentParser(
-        prog="python -m benchmarks.first_game", description=__doc__
-    ).parse_args()
     rows: list[tuple[str, Tally | None]] = []
     for way in ("mail", "page"):
         with tempfile.TemporaryDirectory(prefix="pbmserv-first-") as name:

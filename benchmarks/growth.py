@@ -25,6 +25,8 @@ MOVES_PER_BOARD = 16
 DAYS = 60
 """Days by which the clock is ahead at the end: more than anything is kept."""
 PATIENCE_S = 300
+BOARDS, PLAYERS = (1_000, 10_000, 100_000, 1_000_000), (10, 1_000, 100_000)
+QUICK_BOARDS, QUICK_PLAYERS = (1_000, 100_000), (10, 10_000)
 
 
 def measure(folder: Path, mails: int) -> list[Line]:
@@ -86,26 +88,19 @@ def _kilobytes(database: Path) -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
-    parser.add_argument(
-        "--boards", type=_numbers, default="1000,10000,100000,1000000", metavar="N,N"
-    )
-    parser.add_argument("--players", type=_numbers, default="10,1000,100000", metavar="N,N")
-    parser.add_argument("--times", type=int, default=200, help="moves at each size")
-    parser.add_argument("--kept", type=int, default=4_000, help="moves for the database's growth")
-    options = parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, and less exact")
+    is_quick = parser.parse_args().quick
+    boards, players = (QUICK_BOARDS, QUICK_PLAYERS) if is_quick else (BOARDS, PLAYERS)
+    times, kept = (50, 800) if is_quick else (200, 4_000)
     with tempfile.TemporaryDirectory(prefix="pbmserv-growth-") as name:
         folder = Path(name)
         lines = [
-            _ratio("boards", sizes.by_boards(folder, options.boards, options.times)),
-            _ratio("players", sizes.by_players(folder, options.players, options.times)),
-            _ratio("plies of its board", sizes.by_plies(folder, options.times)),
-            *measure(folder, options.kept),
+            _ratio("boards", sizes.by_boards(folder, boards, times)),
+            _ratio("players", sizes.by_players(folder, players, times)),
+            _ratio("plies of its board", sizes.by_plies(folder, times)),
+            *measure(folder, kept),
         ]
     print(as_text(lines))
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")]
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from sqlalchemy import func, select, update
 
 from benchmarks import kills_server
 from benchmarks.kills_load import Letters, Load
-from benchmarks.kills_server import Mortal, OwnPostgres, Tree
+from benchmarks.kills_server import OwnPostgres, Tree
 from benchmarks.moves import PLAYERS, prepare_at
 from benchmarks.smtp import relaying
 from benchmarks.table import Line, not_run
@@ -36,17 +36,16 @@ from pbmserv.store.tables.mail import arrivals as waiting
 from pbmserv.store.tables.mail import outbox
 
 KINDS = ("door", "play", "post1", "bots", "web", "server", "all")
-IN_THE_MIDDLE = 0.5
-"""Share of kills that happen between the dot of a mail and its 250."""
+IN_DATA = 0.5
+"""Share of kills that happen between the DATA of a mail and its 250."""
 CALM_S = 0.5
-"""Mean pause of a session in `measure`, a load that two processors carry."""
+"""Mean pause of a session with random kills, a load that two processors carry."""
 LONGEST_S = 60.0
 """Longest wait for the next 250 after a kill."""
 SETTLED_S = 2.0
 """Seconds in which a living process finishes its claimed work."""
 QUIET_S = 400.0
-"""Longest wait for the end of all work: on PostgreSQL the letters of a killed process wait for the
-end of its lease of five minutes."""
+"""Longest wait for the end of all work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +53,9 @@ class Plan:
     """The parameters of a run.
 
     Attributes:
-        kills: kinds of processes to kill, in this order.
+        kills: kinds of processes to kill, in this order; ``database`` is PostgreSQL's primary.
+        pause_s: mean seconds between two mails of a session.
         between_s: longest time between the first 250 after a kill and the next kill.
-        leases_end: whether to end leases of killed processes by hand (PostgreSQL).
         begin: starts the server.
     """
 
@@ -69,68 +68,54 @@ class Plan:
     sessions: int = 8
     pause_s: float = 0.1
     between_s: float = 2.0
-    leases_end: bool = False
     begin: kills_server.Begin = kills_server.begin
 
 
 @dataclass
 class Report:
-    """The result of a run; `faults` is empty if nothing went wrong."""
+    """The result of a run.
 
-    kills: Counter[str] = field(default_factory=Counter)
+    Attributes:
+        faults: sentences about everything that must not happen.
+        taken: number of mails with a 250.
+        letters: number of letters that were queued.
+        quiet_s: seconds from the last mail to the end of all work.
+        slowest_250: most seconds from a kill to the next 250.
+        slowest_answer: most seconds from a kill to the answer to that mail.
+    """
+
+    faults: list[str] = field(default_factory=list)
     taken: int = 0
-    doubled: list[str] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
     letters: int = 0
-    unsent: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
-    repeats_other: list[str] = field(default_factory=list)
-    orphans: list[str] = field(default_factory=list)
     quiet_s: float = 0.0
     slowest_250: float = 0.0
     slowest_answer: float = 0.0
-    failures: list[str] = field(default_factory=list)
 
-    @property
-    def faults(self) -> list[str]:
-        """Everything that must not happen, as sentences."""
-        kinds = {
-            "lost": self.lost,
-            "doubled": self.doubled,
-            "not sent": self.unsent,
-            "sent without a row": self.unknown,
-            "repeated with other octets": self.repeats_other,
-            "outlived its parent": self.orphans,
-            "failed": self.failures,
-        }
-        return [f"{what}: {name}" for what, names in kinds.items() for name in names]
-
-    def printed(self) -> str:
-        """Return the report as text."""
-        kills = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kills.items()))
-        rows = (
-            ("kills", f"{self.kills.total()} ({kills})"),
-            ("mails with 250", f"{self.taken}"),
-            ("letters queued", f"{self.letters}"),
-            ("slowest 250 after a kill", f"{self.slowest_250:.1f} s"),
-            ("slowest answer to that mail", f"{self.slowest_answer:.1f} s after the kill"),
-            ("quiet after", f"{self.quiet_s:.0f} s"),
-            ("faults", f"{len(self.faults)}"),
+    def __str__(self) -> str:
+        return (
+            f"{self.taken} mails with 250, {self.letters} letters queued, quiet after "
+            f"{self.quiet_s:.0f} s\n"
+            f"slowest after a kill: 250 {self.slowest_250:.1f} s, its answer "
+            f"{self.slowest_answer:.1f} s\n"
+            f"{len(self.faults)} faults"
         )
-        return "\n".join(f"{name:30} {value}" for name, value in rows)
 
 
-def run(plan: Plan, postgres: Mortal | None = None) -> Report:
-    """Run the plan and print a line for each kill."""
+def run(plan: Plan, postgres: OwnPostgres | None = None) -> Report:
+    """Run the plan and print a line for each kill.
+
+    Args:
+        postgres: the primary to kill, if the plan kills a database.
+    """
     chance = random.Random(plan.seed)
     games = prepare_at(plan.url, plan.boards, plan.players)
     report = Report()
     letters = Letters()
     with ExitStack() as stack:
         relay_port = stack.enter_context(relaying(letters.take))
-        tree = stack.enter_context(
-            kills_server.running(plan.folder, plan.url, relay_port, plan.begin)
-        )
+        tree = Tree(plan.folder, plan.url, relay_port, plan.begin)
+        tree.start()
+        stack.callback(tree.close)
         load = Load(games, lambda: tree.port, chance, sessions=plan.sessions, pause_s=plan.pause_s)
         letters.arrived = load.arrived
         stores = _Stores(plan.url)
@@ -141,15 +126,13 @@ def run(plan: Plan, postgres: Mortal | None = None) -> Report:
         load.wait_for_next(LONGEST_S)
         for number, what in enumerate(plan.kills, 1):
             time.sleep(chance.uniform(0, plan.between_s))
-            if chance.random() < IN_THE_MIDDLE:
-                load.wait_for_dot()
+            if chance.random() < IN_DATA:
+                load.wait_for_data()
             at, taken = time.monotonic() - begun, load.taken
             _kill(what, tree, postgres)
-            report.kills[what] += 1
             next_s = time.monotonic() - begun - at + load.wait_for_next(LONGEST_S)
-            answer_s = next_s + _wait_until(
-                partial(letters.answered.__contains__, load.last), LONGEST_S
-            )
+            is_answered = partial(letters.answered.__contains__, load.last)
+            answer_s = next_s + _wait_until(is_answered, LONGEST_S)
             report.slowest_250 = max(report.slowest_250, next_s)
             report.slowest_answer = max(report.slowest_answer, answer_s)
             line = f"{number:4} {at:7.1f} s  {what:9} {taken:6} taken, next 250 after "
@@ -157,18 +140,18 @@ def run(plan: Plan, postgres: Mortal | None = None) -> Report:
             if what == "database" and postgres is not None:
                 postgres.mend()
         load.stop()
-        report.failures = [repr(error) for error in load.failures]
-        if plan.leases_end:
+        report.faults += [f"failed: {error!r}" for error in load.failures]
+        if set(plan.kills) != {"database"}:
             stores.end_leases()
         report.quiet_s = _wait_until(lambda: stores.waiting() == 0, QUIET_S)
         if tree.stop() != 0:
-            report.failures.append("the server did not stop cleanly")
-        report.orphans = tree.orphans
+            report.faults.append("the server did not stop cleanly")
+        report.faults += [f"outlived its parent: {name}" for name in tree.orphans]
         _compare(stores.database, load, letters, report)
     return report
 
 
-def _kill(what: str, tree: Tree, postgres: Mortal | None) -> None:
+def _kill(what: str, tree: Tree, postgres: OwnPostgres | None) -> None:
     if what == "database":
         assert postgres is not None
         postgres.kill()
@@ -204,12 +187,13 @@ class _Stores:
             return -1
 
     def end_leases(self) -> None:
-        """Release everything that killed processes had claimed."""
+        """Release the claims of killed processes, which last for five minutes on PostgreSQL."""
         if self.database.is_sqlite:
             return
-        left = -1
-        while left != (left := self.waiting()):
+        before = -1
+        while (left := self.waiting()) not in {0, before}:
             time.sleep(SETTLED_S)  # claims that remain are those of killed processes
+            before = left
         with self.database.writing.begin() as connection:
             connection.execute(update(waiting).values(claimed_until=None))
             queued = outbox.c.state == "queued"
@@ -242,27 +226,24 @@ def _compare(database: Database, load: Load, delivered: Letters, report: Report)
     for message_id, sent in load.sent.items():
         move = (sent.board, sent.turn, sent.text)
         times = max(answers[message_id], moves.pop(move, 0) if sent.board else 0)
-        name = f"{message_id} {move}"
-        report.taken += sent.state == "taken"
         if times > 1:
-            report.doubled.append(f"{name}: {times} times")
-        if sent.state == "taken":
-            if not times:
-                report.lost.append(name)
-            elif answers[message_id] != 1:
-                report.lost.append(f"{name}: {answers[message_id]} answers")
-    report.doubled += [f"a move that nobody sent: {move}" for move in moves]
+            report.faults.append(f"doubled: {message_id} {move} {times} times")
+        if sent.state == "taken" and answers[message_id] != 1:
+            report.faults.append(f"lost: {message_id} {move} has {answers[message_id]} answers")
+    report.faults += [f"a move that nobody sent: {move}" for move in moves]
+    report.taken = sum(sent.state == "taken" for sent in load.sent.values())
     report.letters = len(letters)
-    message_ids = {row.message_id for row in letters}
-    report.unsent = [
-        f"{row.message_id} {row.state}" for row in letters if row.message_id not in delivered.copies
-    ]
-    report.unknown = [
-        message_id for message_id in delivered.copies if message_id not in message_ids
+    states = {row.message_id: row.state for row in letters}
+    report.faults += [
+        f"not sent: {message_id} {state}"
+        for message_id, state in states.items()
+        if message_id not in delivered.copies
     ]
     for message_id, copies in delivered.copies.items():
+        if message_id not in states:
+            report.faults.append(f"sent without a row: {message_id}")
         if len(set(copies)) > 1:
-            report.repeats_other.append(f"{message_id} {len(copies)} copies")
+            report.faults.append(f"repeated with other octets: {message_id}, {len(copies)} copies")
 
 
 def measure(count: int) -> list[Line]:
@@ -270,45 +251,38 @@ def measure(count: int) -> list[Line]:
     lines = []
     for is_postgresql in (False, True):
         what = f"{count} random kills on {'PostgreSQL' if is_postgresql else 'SQLite'}"
-        with ExitStack() as stack:
-            try:
-                report, _ = _run_on(
-                    stack, count, CALM_S, is_postgresql=is_postgresql, leases_end=True
-                )
-            except ImportError as error:
-                lines.append(not_run(what, str(error)))
-                continue
+        try:
+            with _random_kills(count, 1, is_postgresql=is_postgresql) as (plan, postgres):
+                report = run(plan, postgres)
+        except ImportError as error:
+            lines.append(not_run(what, str(error)))
+            continue
         summary = f"{report.taken:,} mails and {report.letters:,} letters"
         measured = f"{len(report.faults)} lost, doubled or left ({summary})"
         lines.append(Line(what, "0", measured, not report.faults))
     return lines
 
 
-def _run_on(
-    stack: ExitStack,
-    count: int,
-    pause_s: float,
-    seed: int = 1,
-    *,
-    is_postgresql: bool,
-    leases_end: bool,
-) -> tuple[Report, Path]:
-    """Kill processes at random, on a new database that ends with the stack; return the report and
-    the server's log.
+@contextmanager
+def _random_kills(
+    count: int, seed: int, *, is_postgresql: bool
+) -> Iterator[tuple[Plan, OwnPostgres | None]]:
+    """Yield a plan with random kills on a new database, and the PostgreSQL that it kills.
 
     Raises:
         ImportError: there is no PostgreSQL.
     """
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-")))
-    url, kinds, postgres = f"sqlite:///{folder / 'kills.sqlite3'}", KINDS, None
-    if is_postgresql:
-        own = stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-pg-"))
-        postgres = OwnPostgres(Path(own))
-        stack.callback(postgres.close)
-        url, kinds = postgres.url, (*KINDS, "database")
-    kills = tuple(random.Random(seed).choices(kinds, k=count))
-    plan = Plan(url, folder, kills, seed, pause_s=pause_s, leases_end=leases_end)
-    return run(plan, postgres), folder / "log"
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-")))
+        url, kinds, postgres = f"sqlite:///{folder / 'kills.sqlite3'}", list(KINDS), None
+        if is_postgresql:
+            own = stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-pg-"))
+            postgres = OwnPostgres(Path(own))
+            stack.callback(postgres.close)
+            url = postgres.url
+            kinds.append("database")
+        kills = tuple(random.Random(seed).choices(kinds, k=count))
+        yield Plan(url, folder, kills, seed, pause_s=CALM_S), postgres
 
 
 def main() -> int:
@@ -316,29 +290,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pause", type=float, default=0.1, help="mean seconds of a session's rest")
-    parser.add_argument(
-        "--end-leases", action="store_true", help="do not wait for them (5 minutes)"
-    )
     parser.add_argument(
         "--postgresql", action="store_true", help="start a PostgreSQL, and kill it, too"
     )
     options = parser.parse_args()
-    with ExitStack() as stack:
-        report, log = _run_on(
-            stack,
-            options.kills,
-            options.pause,
-            options.seed,
-            is_postgresql=options.postgresql,
-            leases_end=options.end_leases,
-        )
-        print(f"\n{report.printed()}")
-        for fault in report.faults[:50]:
-            print(fault)
+    is_postgresql = options.postgresql
+    with _random_kills(options.kills, options.seed, is_postgresql=is_postgresql) as (
+        plan,
+        postgres,
+    ):
+        report = run(plan, postgres)
+        print(f"\n{report}", *report.faults[:50], sep="\n")
         if report.faults:
             kept_log = Path(tempfile.gettempdir()) / "pbmserv-kills.log"
-            kept_log.write_bytes(log.read_bytes())
+            kept_log.write_bytes((plan.folder / "log").read_bytes())
             print(f"the server's log is in {kept_log}")
     return 1 if report.faults else 0
 

@@ -1,7 +1,7 @@
 """Players who play by mail while processes of the server are killed.
 
 A player answers each letter after it has arrived, and sends a mail again until it gets a 250, as a
-mail server does. If a connection breaks after the dot, some players give up; these mails may or may
+mail server does. If a connection breaks after DATA, some players give up; these mails may or may
 not be stored.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import queue
 import random
-import re
 import smtplib
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.parser import BytesHeaderParser
+from email.utils import parseaddr
 from typing import Literal
 
 from benchmarks.moves import Board, Games
@@ -26,16 +27,15 @@ PATIENCE_S = 60.0
 AGAIN_S = 0.1
 """Seconds until a mail is sent again that got no 250."""
 GIVE_UP = 0.25
-"""Share of mails that are not sent again after a connection broke behind their dot."""
+"""Share of mails that are not sent again after a connection broke behind their DATA."""
 OTHERS = 0.1
 """Share of mails that are not moves."""
 FIRST_TURN = 3
 """Turn of the first probe. Questions answer an old letter, whose address is never a move's."""
 QUESTIONS = ("help", "help move", "help challenge", "help clock", "help board", "help resign")
 
-_MESSAGE_ID = re.compile(rb"^Message-ID:\s*(<[^>]+>)", re.IGNORECASE | re.MULTILINE)
-_IN_REPLY_TO = re.compile(rb"^In-Reply-To:\s*(<[^>]+>)", re.IGNORECASE | re.MULTILINE)
-_REPLY_TO = re.compile(rb"^Reply-To:\s*(?:[^<\r\n]*<)?([^>\s]+)", re.IGNORECASE | re.MULTILINE)
+State = Literal["open", "unsure", "taken"]
+"""State of a mail: it got no 250 yet, its connection broke after DATA, or it got its 250."""
 
 
 @dataclass(slots=True)
@@ -44,21 +44,12 @@ class Sent:
 
     Attributes:
         board, turn: of the move; 0 if the mail is not a move.
-        state: ``taken`` after its 250; ``unsure`` if the connection broke after the dot and the
-            mail was not sent again; ``open`` while it is being sent.
     """
 
     board: int
     turn: int
     text: str
-    state: Literal["open", "unsure", "taken"] = "open"
-
-
-class _Broken(Exception):
-    """The connection broke, or the mail got a 451; *after_dot*: it may be stored."""
-
-    def __init__(self, *, after_dot: bool = False) -> None:
-        self.after_dot = after_dot
+    state: State = "open"
 
 
 @dataclass
@@ -77,15 +68,10 @@ class Letters:
 
     def take(self, _recipient: str, text: bytes) -> None:
         """Keep a letter."""
-        message_id = _MESSAGE_ID.search(text)
-        assert message_id is not None
-        self.copies.setdefault(message_id[1].decode(), []).append(text)
-        answers = _IN_REPLY_TO.search(text)
-        if answers is not None:
-            self.answered.add(answers[1].decode())
-        to = _REPLY_TO.search(text)
-        if to is not None:
-            self.arrived(to[1].decode().lower())
+        headers = BytesHeaderParser().parsebytes(text)
+        self.copies.setdefault(headers["Message-ID"].strip(), []).append(text)
+        self.answered.add(headers.get("In-Reply-To", "").strip())
+        self.arrived(parseaddr(headers.get("Reply-To", ""))[1].lower())
 
 
 class Load:
@@ -93,7 +79,7 @@ class Load:
 
     Args:
         port: returns the port at which the server is now.
-        sessions: number of sessions that send at the same time.
+        sessions: number of players who send at the same time.
         pause_s: mean seconds between two mails of a session.
 
     Attributes:
@@ -117,12 +103,12 @@ class Load:
         self.sent: dict[str, Sent] = {}
         self.taken = 0
         self.last = ""
+        self.failures: list[BaseException] = []
         self._changed = threading.Condition()
-        self._dotted = 0
+        self._in_data = 0
         self._ready: queue.SimpleQueue[tuple[Board, Mail]] = queue.SimpleQueue()
         self._expected: dict[str, tuple[Board, Mail]] = {}
         self._stopping = threading.Event()
-        self.failures: list[BaseException] = []
         for board in games.running:
             self._ready.put((board, games.move(board)))
         self._threads = [
@@ -148,10 +134,10 @@ class Load:
         if following is not None:
             self._ready.put(following)
 
-    def wait_for_dot(self) -> None:
-        """Wait up to a second for a mail whose dot is sent and whose 250 has not come."""
+    def wait_for_data(self) -> None:
+        """Wait up to a second for a mail between its DATA and its 250."""
         with self._changed:
-            self._changed.wait_for(lambda: self._dotted > 0, 1.0)
+            self._changed.wait_for(lambda: self._in_data > 0, 1.0)
 
     def wait_for_next(self, timeout: float) -> float:
         """Wait for the next 250, at most *timeout* seconds, and return the seconds."""
@@ -162,113 +148,85 @@ class Load:
         return time.monotonic() - begun
 
     def _session(self, chance: random.Random) -> None:
-        wire: _Wire | None = None
         try:
             while not self._stopping.is_set():
-                board, mail = self._next(chance)
-                if mail is not None:
-                    wire = self._send(wire, board, mail, chance)
+                if chance.random() < OTHERS:
+                    self._send(_question(chance, self._games), Sent(0, 0, ""), chance)
+                else:
+                    self._move(chance)
                 self._stopping.wait(chance.expovariate(1 / self._pause_s))
         except BaseException as error:  # noqa: BLE001 - reported at the end of the run
             self.failures.append(error)
-        finally:
-            if wire is not None:
-                wire.close()
 
-    def _next(self, chance: random.Random) -> tuple[Board | None, Mail | None]:
-        if chance.random() < OTHERS:
-            return None, _question(chance, self._games)
+    def _move(self, chance: random.Random) -> None:
+        """Send the move of a player whose letter has arrived; wait a second for one."""
         try:
-            return self._ready.get(timeout=1.0)
+            board, mail = self._ready.get(timeout=1.0)
         except queue.Empty:
-            return None, None
-
-    def _send(
-        self, wire: _Wire | None, board: Board | None, mail: Mail, chance: random.Random
-    ) -> _Wire | None:
-        """Send one mail until its 250 and return the connection if it is still open."""
-        message_id = _MESSAGE_ID.search(mail.data)
-        assert message_id is not None
-        name = message_id[1].decode()
-        sent = Sent(0, 0, "")
-        if board is not None:
-            turn = board.turn - 1  # it was counted when the mail was written
-            sent = Sent(board.id, turn, board.probes[(turn - 3) // 2])
-        self.sent[name] = sent
-        if board is not None and board.left > 0:
+            return
+        turn = board.turn - 1  # it was counted when the mail was written
+        sent = Sent(board.id, turn, board.probes[(turn - FIRST_TURN) // 2])
+        if board.left > 0:
             following = self._games.move(board)
             with self._changed:
                 self._expected[following.recipient.lower()] = (board, following)
-        while True:
-            try:
-                wire = wire or _Wire(self._port())
-                wire.begin(mail)
-                with self._dot():
-                    wire.finish(mail)
-            except (_Broken, OSError) as error:
-                if wire is not None:
-                    wire.close()
-                    wire = None
-                is_unsure = isinstance(error, _Broken) and error.after_dot
-                if is_unsure and chance.random() < GIVE_UP:
-                    sent.state = "unsure"
-                    return None
-                time.sleep(AGAIN_S)
-            else:
-                sent.state = "taken"
-                with self._changed:
-                    self.taken += 1
-                    self.last = name
-                    self._changed.notify_all()
-                return wire
+        self._send(mail, sent, chance)
+
+    def _send(self, mail: Mail, sent: Sent, chance: random.Random) -> None:
+        """Send a mail until its 250, or until the player gives up."""
+        message_id = BytesHeaderParser().parsebytes(mail.data)["Message-ID"]
+        self.sent[message_id] = sent
+        while (state := self._hand_over(mail)) != "taken":
+            if state == "unsure" and chance.random() < GIVE_UP:
+                sent.state = state
+                return
+            time.sleep(AGAIN_S)
+        sent.state = state
+        with self._changed:
+            self.taken += 1
+            self.last = message_id
+            self._changed.notify_all()
+
+    def _hand_over(self, mail: Mail) -> State:
+        """Send a mail once.
+
+        Raises:
+            smtplib.SMTPResponseException: the server refuses the mail for good.
+        """
+        state: State = "open"
+        try:
+            with smtplib.SMTP("127.0.0.1", self._port(), "players.example", PATIENCE_S) as client:
+                client.ehlo()
+                _expect_250(client.mail(mail.sender))
+                _expect_250(client.rcpt(mail.recipient))
+                state = "unsure"
+                with self._data_under_way():
+                    _expect_250(client.data(mail.raw))
+                state = "taken"
+        except smtplib.SMTPResponseException as error:
+            if error.smtp_code >= 500:
+                raise
+            return "open"
+        except OSError:
+            pass
+        return state
 
     @contextmanager
-    def _dot(self) -> Iterator[None]:
-        """Count a mail whose dot is sent and whose answer has not come."""
+    def _data_under_way(self) -> Iterator[None]:
+        """Count a mail between its DATA and its 250."""
         with self._changed:
-            self._dotted += 1
+            self._in_data += 1
             self._changed.notify_all()
         try:
             yield
         finally:
             with self._changed:
-                self._dotted -= 1
+                self._in_data -= 1
 
 
-class _Wire(smtplib.SMTP):
-    """One SMTP connection."""
-
-    def __init__(self, port: int) -> None:
-        super().__init__("127.0.0.1", port, "players.example", PATIENCE_S)
-        self.ehlo()
-
-    def begin(self, mail: Mail) -> None:
-        """Send the envelope, up to the 354."""
-        _expect(2, self.docmd(f"MAIL FROM:<{mail.sender}>"))
-        _expect(2, self.docmd(f"RCPT TO:<{mail.recipient}>"))
-        _expect(3, self.docmd("DATA"))
-
-    def finish(self, mail: Mail) -> None:
-        """Send the mail with its dot and wait for the 250.
-
-        Raises:
-            _Broken: there was no 250; the mail may be stored.
-        """
-        try:
-            self.send(mail.data)
-            reply = self.getreply()
-        except OSError:
-            raise _Broken(after_dot=True) from None
-        _expect(2, reply)
-
-
-def _expect(wanted: int, reply: tuple[int, bytes]) -> None:
-    """Raise an exception unless the reply's code has this first digit."""
-    code, words = reply
-    if code // 100 == 5:
-        raise RuntimeError(f"refused: {code} {words.decode()}")
-    if code // 100 != wanted:
-        raise _Broken
+def _expect_250(reply: tuple[int, bytes]) -> None:
+    if reply[0] != 250:
+        raise smtplib.SMTPResponseException(*reply)
 
 
 def _question(chance: random.Random, games: Games) -> Mail:

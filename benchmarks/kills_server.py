@@ -7,20 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO, TypeAlias
 
 import psutil
 
-from benchmarks.servers import (
-    lines_until_ready,
-    settings_of,
-    smtp_port,
-    without_settings,
-)
+from benchmarks.servers import lines_until_ready, settings_of, smtp_port, without_settings
 
 _START_S = 60.0
 """Longest wait for the end."""
@@ -28,62 +22,40 @@ GONE_S = 10.0
 """Seconds within which a process must end after its parent."""
 _LOOK_S = 0.02
 
-
-class Serving(Protocol):
-    """A running ``pbmserv serve``, with a part of the interface of `subprocess.Popen`."""
-
-    pid: int
-    returncode: int | None
-
-    def wait(self, timeout: float) -> int:
-        """Wait for the end and return the exit code."""
-
-    def send_signal(self, signum: int) -> None:
-        """Send a signal, unless the process has ended."""
-
-    def kill(self) -> None:
-        """Send SIGKILL."""
+Begin: TypeAlias = "Callable[[Mapping[str, str], int, int], subprocess.Popen[bytes]]"
+"""Starts the server with an environment and with two open files for its output. Tests fork it."""
 
 
-Begin = Callable[[Mapping[str, str], int, int], Serving]
-"""Starts the server with an environment and with two open files for its output."""
-
-
-def begin(environment: Mapping[str, str], stdout: int, stderr: int) -> Serving:
+def begin(environment: Mapping[str, str], stdout: int, stderr: int) -> subprocess.Popen[bytes]:
     """Start the server in a new process."""
     return subprocess.Popen(
         [sys.executable, "-m", "pbmserv", "serve"], env=environment, stdout=stdout, stderr=stderr
     )
 
 
-@dataclass
 class Tree:
     """`pbmserv serve` and its children.
 
     Attributes:
-        begin: starts the server.
         port: port for mail; a different one after each start.
-        orphans: processes that outlived their parent by `GONE_S`.
+        orphans: names of processes that outlived their parent by `GONE_S`.
     """
 
-    folder: Path
-    url: str
-    relay_port: int
-    begin: Begin = begin
-    port: int = 0
-    orphans: list[str] = field(default_factory=list)
-    _process: Serving | None = None
-    _output: TextIO | None = None
+    def __init__(self, folder: Path, url: str, relay_port: int, begin: Begin) -> None:
+        relay = {"PBMSERV_RELAY": f"smtp://127.0.0.1:{relay_port}"}
+        self._environment = without_settings() | settings_of(folder, url) | relay
+        self._log = folder / "log"
+        self._begin = begin
+        self.port = 0
+        self.orphans: list[str] = []
 
     def start(self) -> None:
         """Start the server and wait for ``ready``."""
-        relay = {"PBMSERV_RELAY": f"smtp://127.0.0.1:{self.relay_port}"}
-        environment = without_settings() | settings_of(self.folder, self.url) | relay
         read, write = os.pipe()
-        with (self.folder / "log").open("a") as log:
-            self._process = self.begin(environment, write, log.fileno())
+        with self._log.open("a") as log:
+            self._process = self._begin(self._environment, write, log.fileno())
         os.close(write)
-        self._output = os.fdopen(read)
+        self._output: TextIO = os.fdopen(read)
         self.port = smtp_port(lines_until_ready(self._output))
 
     def kill(self, what: str) -> bool:
@@ -92,37 +64,32 @@ class Tree:
         Returns:
             Whether the process existed.
         """
-        assert self._process is not None
         children = _children(self._process.pid)
         if what not in {"server", "all"}:
-            return any(
-                _kill(child) for child, name in children.items() if name == f"pbmserv {what}"
-            )
+            named = [child for child, name in children.items() if name == f"pbmserv {what}"]
+            return any(map(_kill, named))
         self._process.kill()
         if what == "all":
             for child in children:
                 _kill(child)
-        self._ended(children)
+        self._wait_for_end(children)
         return True
 
     def stop(self) -> int:
         """Send SIGTERM and return the exit code."""
-        assert self._process is not None
         children = _children(self._process.pid)
         self._process.send_signal(signal.SIGTERM)
         code = self._process.wait(_START_S)
-        self._ended(children)
+        self._wait_for_end(children)
         return code
 
     def close(self) -> None:
         """Kill all processes that still run."""
-        if self._process is not None and self._process.returncode is None:
+        if self._process.returncode is None:
             self.kill("all")
 
-    def _ended(self, children: Mapping[psutil.Process, str]) -> None:
+    def _wait_for_end(self, children: Mapping[psutil.Process, str]) -> None:
         """Wait for the end of the parent and its children, and note children that live longer."""
-        assert self._process is not None
-        assert self._output is not None
         self._process.wait(_START_S)
         end = time.monotonic() + GONE_S
         orphans = list(children)
@@ -136,22 +103,12 @@ class Tree:
         self._output.close()
 
 
-class Mortal(Protocol):
-    """A PostgreSQL that can be killed while the server uses it."""
-
-    def kill(self) -> None:
-        """Kill the primary and start it, or its successor."""
-
-    def mend(self) -> None:
-        """Make ready for the next kill."""
-
-
 class OwnPostgres:
     """A PostgreSQL of this run alone, which may be stopped as by a power failure."""
 
     def __init__(self, folder: Path) -> None:
         # A development requirement.
-        from tests.databases import own_server
+        from tests.postgresql_databases import own_server
 
         self._server: Any = own_server(folder / "data")
         self._data = folder / "data"
@@ -171,21 +128,10 @@ class OwnPostgres:
         self._server.ensure_postgres_running()
 
     def mend(self) -> None:
-        """Do nothing: the same server runs again."""
+        """Do nothing: the same server runs again, unlike in `tests/faults/standby.py`."""
 
     def close(self) -> None:
         self._server.cleanup()
-
-
-@contextmanager
-def running(folder: Path, url: str, relay_port: int, begin: Begin) -> Iterator[Tree]:
-    """Run a server; kill all of its processes at the end."""
-    tree = Tree(folder, url, relay_port, begin)
-    try:
-        tree.start()
-        yield tree
-    finally:
-        tree.close()
 
 
 def _children(parent: int) -> dict[psutil.Process, str]:
@@ -206,6 +152,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def _kill(process: psutil.Process) -> bool:
+    """Kill a process, and return whether it was alive."""
     if _is_alive(process):
         with suppress(psutil.NoSuchProcess):
             process.kill()

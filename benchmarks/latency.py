@@ -35,7 +35,7 @@ def noting(arrivals: Arrivals) -> Iterator[str]:
 def letter_seconds(client: Client, games: moves.Games, arrivals: Arrivals) -> float:
     """Make a move on an idle server, and return the seconds from its dot to the other's letter."""
     board = games.pick()
-    opponent = games.opponent(board)
+    opponent = games.player_address(board, 1 - board.seat)
     sleep(PAUSE_S)
     client.send(games.move(board))
     while True:

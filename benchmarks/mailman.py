@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Semaphore
 from time import perf_counter
 
-from benchmarks.net import free_port, wait_for
 from benchmarks.smtp import Mail, relaying, send_all
+from tests.programs import free_port, wait_for_port
 
 SESSIONS = 10
 PATIENCE_S = 120
@@ -84,7 +84,7 @@ def _running(program: str, smtp: int) -> Iterator[int]:
         mailman("create", "bench@lists.example")
         mailman("start")
         try:
-            wait_for(lmtp)
+            wait_for_port(lmtp)
             yield lmtp
         finally:
             mailman("stop")

@@ -19,7 +19,9 @@ from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import CLASSIC
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.accounts import players, signing_keys
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.clocks import Times
@@ -31,6 +33,7 @@ SIZE = 1_000
 """Octets of a mail."""
 PLAYERS = 2_000
 """Enough players that nobody exceeds the number of waiting mails, even if only the door runs."""
+PATIENCE_S = 300
 
 _QUOTED = "> | 3 |   |   | ? |   |   |   |   | 10      your opponent's box, move by move\r\n"
 
@@ -126,10 +129,6 @@ class Games:
         """Return the board with the most turns left."""
         return max(self.running, key=lambda board: board.left)
 
-    def opponent(self, board: Board) -> str:
-        """Return the address of the player who waits."""
-        return _address(board.players[1 - board.seat])
-
     @staticmethod
     def _in_turn(running: list[Board], mails: int) -> Iterator[Board]:
         move_count = 0
@@ -222,7 +221,6 @@ def await_letters(
     database_file: Path,
     *,
     pause_s: float = 0.01,
-    patience_s: float = 300,
 ) -> None:
     """Wait until the relay has *count* letters and none waits in the outbox.
 
@@ -231,9 +229,9 @@ def await_letters(
         pause_s: seconds between two looks.
 
     Raises:
-        RuntimeError: that takes longer than *patience_s*.
+        RuntimeError: that takes longer than `PATIENCE_S`.
     """
-    patience = perf_counter() + patience_s
+    patience = perf_counter() + PATIENCE_S
     while accepted() < count or waiting(database_file):
         if perf_counter() > patience:
             raise RuntimeError("the letters do not go out")

@@ -2,9 +2,9 @@
 
 The newcomers are simulated. They fire at ports in any order, know that a hit has an atom somewhere
 straight ahead, some of them that a ray that passes has none, and guess early and wrongly. One has
-understood that atoms turn rays, and forgets much of what it saw. Each plays boxes as a level hides
-them, and each level plays the newcomers' boxes, which are random. The last lines are the share of
-the newcomers' wins and the rating that it means (`strength`). Needs numba (the extra `house`).
+understood that atoms turn rays, and forgets much of what it saw. Newcomers and
+levels solve random boxes. The last lines are the shares of the newcomers' wins against each level.
+Needs numba (the extra `house`).
 """
 
 from __future__ import annotations
@@ -131,24 +131,20 @@ def main() -> int:
     """Let all newcomers play, and print their shares of wins."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.newcomers", description=__doc__)
     parser.add_argument("--games", type=int, default=GAMES, help=f"of each player ({GAMES})")
-    parser.add_argument("--level", action="append", choices=LEVELS, help="only these levels")
-    asked = parser.parse_args()
+    count = parser.parse_args().games
     levels.candidates = Table(MEASURED).candidates
     with ProcessPoolExecutor(2) as pool:
 
         def games(player: Player, hiding: Hiding) -> list[Played]:
-            return list(
-                pool.map(partial(play_by, player, hiding), range(asked.games), chunksize=20)
-            )
+            return list(pool.map(partial(play_by, player, hiding), range(count), chunksize=20))
 
         newcomers = {name: games(player, random_layout) for name, player in NEWCOMERS.items()}
         for name, played in newcomers.items():
             print(f"{name:<24} {summary(played)}")
-        for userid in asked.level or LEVELS:
-            level = LEVELS[userid]
-            found = games(level, random_layout)
-            print(f"{userid:<24} {summary(found)}")
-            shares = {name: chance(played, found) for name, played in newcomers.items()}
+        for userid, level in LEVELS.items():
+            by_level = games(level, random_layout)
+            print(f"{userid:<24} {summary(by_level)}")
+            shares = {name: chance(played, by_level) for name, played in newcomers.items()}
             shown = ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
             print(f"{userid}: newcomers win {mean(shares.values()):.2f} ({shown})", flush=True)
     return 0

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.net import free_port, wait_for
+from tests.programs import free_port, wait_for_port
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _MAIN = """
@@ -64,7 +64,7 @@ def running() -> Iterator[int]:
         command = [str(program), "-c", str(folder / "etc")]
         subprocess.run([*command, "start"], check=True, capture_output=True)
         try:
-            wait_for(port)
+            wait_for_port(port)
             yield port
         finally:
             subprocess.run([*command, "stop"], check=False, capture_output=True)

@@ -4,8 +4,9 @@ By default only the rules are played: groups, games, tables and moves up. The ta
 games a player has, and how well groups and ratings sort the strong from the weak. Players differ in
 strength and in how likely they are to disappear.
 
-``--server`` takes the steps of the server on SQLite instead, with only moves and letters left out,
-which takes 6 ms for a game. The table says whether seasons start on time and end in 91 days.
+``--server`` takes the steps of the server on SQLite instead, also of monthly cups and three Swiss
+tournaments a year. Moves are left out, and letters are counted and not made. The table says whether
+events begin and end on the days that they said.
 
 ``--start N`` measures one season start with N entrants, with all letters queued;
 ``--duplicate N`` a duplicate event of three boxes with N entrants, who never move.
@@ -20,49 +21,59 @@ import random
 import sys
 import tempfile
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
 from pathlib import Path
 from statistics import correlation
 from time import process_time
-from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from benchmarks.table import Line, as_text, at_most
 from pbmserv.config.settings import load
 from pbmserv.engine.ratings import NEWCOMER, Rating, is_provisional, rate
+from pbmserv.engine.types import Outcome, Seat
+from pbmserv.service.boards import plies
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outbox_rows import queue_letters
+from pbmserv.service.core.said import UNSAID
 from pbmserv.service.events import course, pages
 from pbmserv.service.events.groups import Entrant, in_order, sizes
 from pbmserv.service.events.kinds.league import SEASON
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import LOSS, WIN, Contestant, standings
+from pbmserv.service.ratings.rating import rate_ended_board
 from pbmserv.stages.base import Base
 from pbmserv.stages.play_process import PlayStage
 from pbmserv.store import events
 from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards as board_rows
+from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.database import Database
 from pbmserv.store.events import LastPlace
-from pbmserv.store.tables import boards
 from pbmserv.store.tables import players as players_table
 from pbmserv.store.tables.boards import BoardStatus
-from pbmserv.store.tables.events import EventStatus, event_bars, regulars
+from pbmserv.store.tables.events import EventStatus, event_bars, pairings, regulars
+from pbmserv.store.tables.events import events as event_rows
 
 GAME = "connect4"
 BEGIN = datetime(2027, 1, 4, tzinfo=UTC)
-LONGEST = 88.0
-"""Days after which the clocks have ended every game."""
-OUT_OF_TIME = 10.0
-"""Days after which a player who never moves loses."""
-MOST_DAYS, MOST_GAMES = 91, 7
-"""Limits of a season."""
+DAY = timedelta(days=1)
+LONGEST, LONGEST_ROUND = 88.0, 26.0
+"""Days after which the clocks have ended every game, and every game of a Swiss."""
+OUT_OF_TIME, OUT_OF_ROUND = 10.0, 6.0
+"""Days after which a player who never moves loses, and the same in a Swiss."""
+MOST_DAYS = {"league": 91.0, "swiss": 130.0}
+"""Limits of events; a cup has as many rounds of 90 days as its entries need."""
+MOST_GAMES = {"league": 7, "cup": 4, "swiss": 5}
+"""Limits of the games of a player in a group."""
 FADES = (0.0, 0.01, 0.02, 0.1)
 """Probabilities to disappear in a season; players differ in them."""
 RETURNS = 0.2
@@ -88,7 +99,7 @@ class Person:
     games: int = 0
 
 
-def simulate_rules(count: int, years: int, seed: int = 1) -> list[Line]:
+def simulate_rules(count: int, years: float, seed: int = 1) -> list[Line]:
     """Return the table of a simulation of the rules alone."""
     rng = random.Random(seed)
     begun = process_time()
@@ -97,7 +108,7 @@ def simulate_rules(count: int, years: int, seed: int = 1) -> list[Line]:
     barred: dict[int, int] = {}
     lines: list[Line] = []
     games = removed = most_games = 0
-    seasons = years * 365 // SEASON.days + 1
+    seasons = int(years * 365) // SEASON.days + 1
     for season in range(1, seasons + 1):
         entered = [person for person in everybody if barred.get(person.player_id, 0) < season]
         entrants = [
@@ -125,7 +136,9 @@ def simulate_rules(count: int, years: int, seed: int = 1) -> list[Line]:
         if season in {5, 13, seasons}:
             note = f"{season} seasons, {games:,} games, {removed:,} that do not count"
             lines += _sorted_by(everybody, groups, note)
-    lines.append(at_most("games of a player in a season", MOST_GAMES, most_games, "games"))
+    lines.append(
+        at_most("games of a player in a season", MOST_GAMES["league"], most_games, "games")
+    )
     return timed(lines, begun)
 
 
@@ -215,9 +228,19 @@ def sign_up(connection: Connection, count: int) -> list[int]:
 
 
 def step(
-    services: Services, database: Database, now: datetime, *, mailed: bool = False
+    services: Services,
+    database: Database,
+    now: datetime,
+    *,
+    mailed: bool = False,
+    letters: Counter[int] | None = None,
 ) -> tuple[int, float]:
-    """Take all steps of events that are due; return the number of letters and the longest step."""
+    """Take all steps of events that are due; return the number of letters and the longest step.
+
+    Args:
+        mailed: queue the letters.
+        letters: counts the letters to each player.
+    """
     letter_count, longest = 0, 0.0
     while True:
         with database.reading.connect() as connection:
@@ -230,105 +253,264 @@ def step(
                 context = CommandContext(services, connection, CLOCK, now)
                 notifications = course.handle_due_event(context, event_id) or ()
                 letter_count += queue_letters(context, notifications) if mailed else 0
+                if letters is not None:
+                    letters.update(one.player_id for one in notifications if one.player_id)
             longest = max(longest, process_time() - begun)
 
 
-def simulate(count: int, years: int, seed: int = 1) -> list[Line]:
-    """Return the table of a simulation on the server's own steps."""
-    rng = random.Random(seed)
-    begun = process_time()
-    delays, lengths, games = [], [], Counter[int]()
-    most_games = 0
-    with opened() as (services, database):
+@dataclass
+class Played:
+    """The events that have been played, and their letters.
+
+    Attributes:
+        delays: days by which each season of the league began late.
+        lengths: days of each event, by kind.
+        overdue: longest time in days that a round ran on after its last day.
+        games: most games of a player in a group of an event, by kind.
+        forfeits, ended: games that were lost on time, and all, by kind.
+        letters: letters about events to each player.
+    """
+
+    delays: list[float] = field(default_factory=list)
+    lengths: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    overdue: float = 0.0
+    games: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    forfeits: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
+    letters: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class End:
+    """The end of a game: its time, its board, its players by seat, and the absent one's seat."""
+
+    at: datetime
+    board_id: int
+    kind: str
+    absent: int | None
+
+
+class World:
+    """A server in virtual time, and players who enter its events, play, go away and come back."""
+
+    def __init__(self, services: Services, database: Database, count: int, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.services = services
+        self.database = database
         ids = begin_league(services, database, count, 30)
-        fades = {player: rng.choice(FADES) for player in ids}
-        days = {player: rng.uniform(10, 70) for player in ids}
-        planned = BEGIN
-        while planned < BEGIN + timedelta(days=365 * years):
-            step(services, database, planned)
-            with database.reading.connect() as connection:
-                (event,) = events.listed(connection, [EventStatus.RUNNING], 10)
-                pairings = events.pairings_of(connection, event.id)
-            gone = {player for player in ids if rng.random() < fades[player]}
-            ends = sorted(
-                (_end_of(game, gone, days, rng) for game in pairings), key=lambda end: end[0]
+        self.people = {
+            player_id: Person(player_id, self.rng.gauss(25, 8), self.rng.choice(FADES))
+            for player_id in ids
+        }
+        self.days = {player_id: self.rng.uniform(10, 70) for player_id in ids}
+        self.gone: dict[int, datetime] = {}
+        self.played = Played()
+        self._ends: list[End] = []
+        self._newest_board = 0
+        self._running: dict[int, events.Event] = {}
+
+    def live(self, now: datetime) -> None:
+        """Let a day pass: games end, events take their steps, and new games get their ends."""
+        self._end_games(now)
+        step(self.services, self.database, now, letters=self.played.letters)
+        with self.database.reading.connect() as connection:
+            self._plan_new_games(connection, now)
+            self._note_events(connection, now)
+
+    def disappear(self, now: datetime) -> None:
+        """Let some players disappear for a season."""
+        for person in self.people.values():
+            if self.rng.random() < person.fades:
+                self.gone[person.player_id] = now + SEASON
+
+    def enter(self, word: str, now: datetime, count: int) -> None:
+        """Let some players enter the next event of a kind."""
+        kind = SERVERS[word]
+        here = [player_id for player_id in self.people if not self._is_gone(player_id, now)]
+        with self.database.writing.begin() as connection:
+            context = CommandContext(self.services, connection, CLOCK, now)
+            for player_id in self.rng.sample(here, min(count, len(here))):
+                if events.barred_until(connection, player_id, now) is not None:
+                    continue
+                event = events.open_event(connection, word, GAME, now)
+                event = event or course.create_next(context, kind, GAME)
+                events.enter(connection, event.id, [player_id], now)
+                events.change(connection, event.id, due_at=now)
+
+    def come_back(self, now: datetime) -> None:
+        """Let some players who are no longer entered for every season enter again."""
+        with self.database.writing.begin() as connection:
+            event = events.open_event(connection, "league", GAME, now)
+            barred = select(event_bars.c.player_id).where(event_bars.c.until > now)
+            of_league = select(regulars.c.player_id).where(regulars.c.game == GAME)
+            away = select(players_table.c.id).where(
+                players_table.c.id.not_in(of_league), players_table.c.id.not_in(barred)
             )
-            over = _play_season(services, database, event, ends, rng)
-            delays.append((event.starts_at - planned) / timedelta(days=1))
-            lengths.append((over - event.starts_at) / timedelta(days=1))
-            games = Counter(
-                player for game in pairings for player in (game.first_id, game.second_id)
+            for player_id in connection.execute(away).scalars().all():
+                if event is not None and self.rng.random() < RETURNS:
+                    events.add_regular(connection, GAME, player_id, now)
+                    events.enter(connection, event.id, [player_id], now)
+
+    def _is_gone(self, player_id: int, now: datetime) -> bool:
+        return player_id in self.gone and self.gone[player_id] > now
+
+    def _plan_new_games(self, connection: Connection, now: datetime) -> None:
+        """Decide when the games end that have begun since the last look."""
+        new = connection.execute(
+            select(
+                pairings.c.board_id, pairings.c.first_id, pairings.c.second_id, event_rows.c.kind
             )
-            most_games = max(most_games, *games.values())
-            planned += SEASON
-    lines = [
-        at_most("latest start of a season", 0.0, max(delays), "days", f"{len(delays)} seasons"),
-        at_most("longest season", MOST_DAYS, max(lengths), "days"),
-        at_most("games of a player in a season", MOST_GAMES, most_games, "games"),
-    ]
-    return timed(lines, begun)
+            .join(event_rows, event_rows.c.id == pairings.c.event_id)
+            .where(pairings.c.board_id > self._newest_board)
+            .order_by(pairings.c.board_id)
+        )
+        for board_id, first, second, kind in new:
+            self._newest_board = board_id
+            absent = [seat for seat, one in enumerate((first, second)) if self._is_gone(one, now)]
+            slow = LONGEST if kind != "swiss" else LONGEST_ROUND
+            pace = (self.days[first] + self.days[second]) / 2 * slow / LONGEST
+            day = max(1.0, min(slow, self.rng.gauss(pace, 12 * slow / LONGEST)))
+            if absent:
+                day = OUT_OF_TIME if kind != "swiss" else OUT_OF_ROUND
+            end = End(now + timedelta(days=day), board_id, kind, absent[0] if absent else None)
+            heappush(self._ends, end)
+
+    def _end_games(self, now: datetime) -> None:
+        """End the games whose time has come."""
+        if not self._ends or self._ends[0].at > now:
+            return
+        with self.database.writing.begin() as connection:
+            context = CommandContext(self.services, connection, CLOCK, now)
+            while self._ends and self._ends[0].at <= now:
+                end = heappop(self._ends)
+                board = board_rows.load(connection, end.board_id)
+                if board is None or board.status != BoardStatus.ACTIVE:
+                    continue
+                self.played.ended[end.kind] += 1
+                if end.absent is not None:
+                    self.played.forfeits[end.kind] += 1
+                    _lose_on_time(context, board, Seat(end.absent))
+                else:
+                    self._decide(context, board)
+
+    def _decide(self, context: CommandContext, board: BoardRow) -> None:
+        """Let a player win a game, the stronger one more often, without its moves."""
+        first, second = (self.people[sitter.player_id].strength for sitter in board.sitters)
+        has_won = self.rng.random() < 1 / (1 + math.exp((second - first) / 6))
+        outcome = Outcome((1, 2) if has_won else (2, 1), "four")
+        game = known_game(context, board.game)
+        end = rate_ended_board(context.connection, board, outcome, (), context.now, game)
+        board_rows.finish(
+            context.connection,
+            board.id,
+            {"places": outcome.places, "scores": [], "reason": "four", "seat": None},
+            end.at,
+        )
+
+    def _note_events(self, connection: Connection, now: datetime) -> None:
+        """Note when events begin and end."""
+        for event in events.listed(connection, [EventStatus.RUNNING, EventStatus.FINISHED], 30):
+            is_new = event.id not in self._running
+            if event.status == EventStatus.RUNNING:
+                assert event.ends_at is not None
+                self.played.overdue = max(self.played.overdue, (now - event.ends_at) / DAY)
+                if is_new:
+                    planned = BEGIN + (event.number - 1) * SEASON
+                    if event.kind == "league":
+                        self.played.delays.append((event.starts_at - planned) / DAY)
+                    self._running[event.id] = event
+                continue
+            begun = self._running.pop(event.id, None)
+            if begun is None:
+                continue
+            assert event.finished_at is not None
+            self.played.lengths[event.kind].append((event.finished_at - event.starts_at) / DAY)
+            counts = Counter[tuple[int, int]]()
+            for game in events.pairings_of(connection, event.id):
+                for player_id in (game.first_id, game.second_id):
+                    if player_id is not None:
+                        counts[game.section, player_id] += 1
+            most = max(counts.values(), default=0)
+            self.played.games[event.kind] = max(self.played.games[event.kind], most)
 
 
-End = tuple[float, int | None, dict[str, Any]]
-"""The end of a game: its day in the season, the board and its outcome."""
+def _lose_on_time(context: CommandContext, board: BoardRow, absent: Seat) -> None:
+    """Let a player lose a game on time. If the other one begins, that player has moved."""
+    position = context.position(board)
+    other = Seat(1 - absent)
+    if absent not in position.game.to_act(position.state):
+        move = position.game.parse(position.game.view(position.state, other), "d")
+        sitter = board.sitters[other]
+        position = position.move(other, move)
+        plies.log_ply(context, board, sitter, position, UNSAID)
+        board = replace(board, plies=position.number)
+    plies.log_ply(context, board, board.sitters[absent], position.forfeit(absent), UNSAID)
 
 
-def _end_of(
-    game: events.Pairing, gone: set[int], days: dict[int, float], rng: random.Random
-) -> End:
-    """Return when and how a game ends."""
-    assert game.second_id is not None
-    pair = game.first_id, game.second_id
-    absent = [seat for seat, player in enumerate(pair) if player in gone]
-    if absent:
-        day, loser, reason = OUT_OF_TIME, absent[0], "forfeit"
-    else:
-        day = max(1.0, min(LONGEST, rng.gauss((days[pair[0]] + days[pair[1]]) / 2, 12)))
-        loser, reason = rng.randrange(2), "four"
-    places = [2, 1] if loser == 0 else [1, 2]
-    seat = loser if absent else None
-    return day, game.board_id, {"places": places, "scores": [], "reason": reason, "seat": seat}
-
-
-def _play_season(
-    services: Services,
-    database: Database,
-    event: events.Event,
-    ends: list[End],
-    rng: random.Random,
-) -> datetime:
-    """Let all games of a season end at their times; return when the season was over."""
-    for day in range(MOST_DAYS):
-        now = event.starts_at + timedelta(days=day)
-        with database.writing.begin() as connection:
-            while ends and ends[0][0] <= day:
-                _, board_id, outcome = ends.pop(0)
-                connection.execute(
-                    update(boards)
-                    .where(boards.c.id == board_id, boards.c.status == BoardStatus.ACTIVE)
-                    .values(status=BoardStatus.FINISHED, outcome=outcome, finished_at=now)
-                )
+def simulate(count: int, years: float, seed: int = 1) -> list[Line]:
+    """Return the table of a simulation on the server's own steps."""
+    begun = process_time()
+    with opened() as (services, database):
+        world = World(services, database, count, seed)
+        has_swiss = not SERVERS["swiss"].why_unavailable()
+        for number in range(int(365 * years)):
+            now = BEGIN + timedelta(days=number)
+            day = number % SEASON.days
+            if day == 0:
+                world.disappear(now)
             if day == 60:
-                _come_back(connection, rng, now)
-        step(services, database, now)
-    with database.reading.connect() as connection:
-        newest = events.load(connection, event.id)
-    assert newest is not None
-    assert newest.finished_at is not None
-    return newest.finished_at
+                world.come_back(now)
+            if now.day in {2, 9, 16}:
+                world.enter("cup", now, max(2, count // 60))
+            if now.day == 5 and now.month % 4 == 1 and has_swiss:
+                world.enter("swiss", now, max(25, count // 20))
+            world.live(now)
+        with database.reading.connect() as connection:
+            sorting = _sorting(connection, world)
+    return timed([*_lines(world.played, count, years), *sorting], begun)
 
 
-def _come_back(connection: Connection, rng: random.Random, now: datetime) -> None:
-    """Let some players who are no longer entered for every season enter again."""
-    event = events.open_event(connection, "league", GAME, now)
-    away = select(players_table.c.id).where(
-        players_table.c.id.not_in(select(regulars.c.player_id).where(regulars.c.game == GAME)),
-        players_table.c.id.not_in(select(event_bars.c.player_id).where(event_bars.c.until > now)),
-    )
-    for player_id in connection.execute(away).scalars().all():
-        if event is not None and rng.random() < RETURNS:
-            events.add_regular(connection, GAME, player_id, now)
-            events.enter(connection, event.id, [player_id], now)
+def _lines(played: Played, count: int, years: float) -> list[Line]:
+    lines = []
+    for kind, most in MOST_GAMES.items():
+        lengths, delays = played.lengths[kind], played.delays
+        if not lengths:
+            continue
+        share = played.forfeits[kind] / max(1, played.ended[kind])
+        if kind == "league":
+            note = f"{len(delays)} seasons"
+            lines.append(at_most("latest start of a season", 0.0, max(delays), "days", note))
+        note = f"{len(lengths)} over"
+        lines += [
+            at_most(f"longest {kind}", MOST_DAYS[kind], max(lengths), "days", note)
+            if kind in MOST_DAYS
+            else Line(f"longest {kind}", "", f"{max(lengths):.0f} days ({note})", None),
+            at_most(f"games of a player in a group, {kind}", most, played.games[kind], "games"),
+            Line(f"games, {kind}", "", f"{played.ended[kind]:,}, {share:.1%} lost on time", None),
+        ]
+    per_year = [played.letters[player_id] / years for player_id in range(1, count + 1)]
+    mean, most_letters = sum(per_year) / count, max(per_year)
+    return [
+        *lines,
+        at_most("a round that ran on after its last day", 0.0, played.overdue, "days"),
+        Line("letters about events", "", f"{mean:.1f} a year, at most {most_letters:.1f}", None),
+    ]
+
+
+def _sorting(connection: Connection, world: World) -> list[Line]:
+    """Return how well groups of the newest season and ratings sort players by strength."""
+    (newest, *_) = [
+        event
+        for event in events.listed(connection, [EventStatus.RUNNING, EventStatus.FINISHED], 50)
+        if event.kind == "league"
+    ]
+    entries = events.entries_of(connection, newest.id)
+    groups = {entry.player_id: entry.section for entry in entries if entry.section is not None}
+    for player_id, (ordinal, games) in events.ordinals(connection, GAME, newest.id).items():
+        world.people[player_id].rating = Rating(ordinal, 0.0)
+        world.people[player_id].games = games
+    note = f"{len(groups):,} players in {max(groups.values())} groups"
+    return _sorted_by(list(world.people.values()), groups, note)
 
 
 def start(count: int) -> list[Line]:
@@ -383,7 +565,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.seasons", description=__doc__)
     parser.add_argument("--players", type=int, default=2_000)
-    parser.add_argument("--years", type=int, default=10)
+    parser.add_argument("--years", type=float, default=10)
     parser.add_argument("--server", action="store_true")
     parser.add_argument("--start", type=int, default=0, metavar="N")
     parser.add_argument("--duplicate", type=int, default=0, metavar="N")

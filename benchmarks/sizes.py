@@ -17,7 +17,8 @@ from statistics import median
 from time import process_time
 
 from benchmarks import moves
-from benchmarks.moves import DOMAIN, LOCAL, Board, Games
+from benchmarks.moves import Board, Games
+from benchmarks.servers import settings_of
 from pbmserv.config.settings import load
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.relay import OutgoingLetter, Relay
@@ -57,14 +58,8 @@ class FilledServer:
         database = folder / "pbmserv.sqlite3"
         self.games = moves.prepare(database, min(PLAYED, boards), min(players, 1_000))
         _fill(database, boards, players)
-        values = {
-            "PBMSERV_DATA_DIR": str(folder),
-            "PBMSERV_DATABASE": f"sqlite:///{database}",
-            "PBMSERV_SMTP": "127.0.0.1:0",
-            "PBMSERV_WEB": "",
-            "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
-            "PBMSERV_SENDER_CHECKS": "off",
-        }
+        settings = settings_of(folder, f"sqlite:///{database}")
+        values = settings | {"PBMSERV_WEB": "", "PBMSERV_SENDER_CHECKS": "off"}
         self._relay = _CountingRelay()
         self._server = Server(load(values, None).settings, relay=self._relay)
         self._loop = asyncio.new_event_loop()
@@ -81,13 +76,9 @@ class FilledServer:
         """
         before = self._relay.letters
         mail = self.games.move(board)
-        raw = mail.raw
+        envelope = Envelope(mail.sender, mail.recipient, mail.raw, "127.0.0.1")
         begun = process_time()
-        reply = self._loop.run_until_complete(
-            self._server.door.receive(
-                Envelope(mail.sender, mail.recipient, raw, "127.0.0.1"), is_counted=False
-            )
-        )
+        reply = self._loop.run_until_complete(self._server.door.receive(envelope, is_counted=False))
         self._server.settle()
         self._server.sender.run_once()
         seconds = process_time() - begun

@@ -173,16 +173,16 @@ class Table:
         return Candidates(layouts, [1] * len(layouts), spectra, complete)
 
 
-def figures(found: Sequence[Played]) -> dict[str, Any]:
+def figures(games: Sequence[Played]) -> dict[str, Any]:
     """Return the means of the games and their standard errors."""
-    won = [game for game in found if game.won]
+    won = [game for game in games if game.won]
     turns = [game.turns for game in won]
     return {
         "turns": round(mean(turns), 2),
         "turns_error": round(stdev(turns) / len(turns) ** 0.5, 2),
         "probes": round(mean(game.probes for game in won), 2),
         "points": round(mean(game.points for game in won), 2),
-        "lost_percent": round(100 * (1 - len(won) / len(found)), 1),
+        "lost_percent": round(100 * (1 - len(won) / len(games)), 1),
     }
 
 

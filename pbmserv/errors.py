@@ -63,7 +63,7 @@ _FORM = re.compile(r"\b[A-Z]{4,}\b", re.ASCII)
 
 
 def is_form(example: str) -> bool:
-    """Whether an example has words that its reader must replace, such as PASSWORD."""
+    """Return whether an example has words that its reader must replace, such as PASSWORD."""
     return _FORM.search(example) is not None
 
 

@@ -14,7 +14,7 @@ from pbmserv.clock import SystemClock
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
-from pbmserv.mail.reply_address import mailbox_secret
+from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
 from pbmserv.outbound.dkim_keys import load_key

@@ -15,8 +15,8 @@ from compileall import compile_file
 from pathlib import Path
 
 import pytest
-from cheaper import COMPILED, load_templates
 from hypothesis.internal import charmap
+from speedups import COMPILED, load_templates
 
 import pbmserv
 

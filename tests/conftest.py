@@ -1,7 +1,7 @@
 """Fixtures for all tests: databases of both kinds, and running servers.
 
 A run starts one real PostgreSQL, or uses the one that PBMSERV_TEST_POSTGRES names. Each test has a
-database of its own there (`databases.py`).
+database of its own there (`postgresql_databases.py`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,19 @@ from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
+import psutil
 import pytest
 from _pytest.runner import runtestprotocol
-from cheaper import (
+from blackbox_alone import play_blackbox_alone
+from compiling import compile_for_all
+from examples import load_profile
+from fork_server import start_parent
+from indoors import HandedIn, indoors
+from migrated import migrated
+from postgresql_databases import Databases, administer, drop, own_server, url_of
+from processes import Process
+from running import Correspondence, Running, start
+from speedups import (
     COMPILED,
     build_command_line_once,
     keep_files_in_memory,
@@ -26,17 +36,9 @@ from cheaper import (
     read_migrations_once,
     share_statements,
     share_templates,
+    shorten_pauses,
     wait_for_no_disk,
 )
-from compiling import compile_for_all
-from databases import Databases, administer, drop, own_server, url_of
-from examples import load_profile
-from forking import offer
-from indoors import HandedIn, indoors
-from migrated import migrated
-from one_game import play_blackbox_alone
-from processes import Process
-from running import Correspondence, Running, start
 
 from pbmserv.games.blackbox.bots import difficulty, trees
 from pbmserv.log.writing import BackgroundHandler
@@ -45,21 +47,30 @@ from pbmserv.store.core.database import Database
 
 POSTGRES = "PBMSERV_TEST_POSTGRES"
 TEMPLATE = "PBMSERV_TEST_TEMPLATE"
-BOTH_FOLDERS = {"faults", "operators", "store"}
+BOTH_FOLDERS = {"faults", "store"}
 """Folders whose tests run on both kinds of databases, unless a marker says otherwise."""
 SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 BEGUN_FIRST = (
     *("test_bad_plugin.py", "test_silent_database.py", "test_postfix_restart.py"),
-    *("test_people_write.py", "test_patterns.py", "test_kills.py"),
+    *("test_people_write.py", "test_patterns.py", "test_kills.py", "test_failover.py"),
+    "test_slow_name_servers.py",
 )
 """Modules with the longest tests; a run that began them last would wait for one of them."""
+MOST_WORKERS = 12
+"""Each worker imports all tests; with more, a run takes as long as its longest tests."""
+WORKER_OCTETS = 3 << 28
+"""Memory of a worker with its servers, databases and browser."""
+MEMORY_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 QUICK = "not slow"
 """The marker expression of `make test-quick`, which needs no PostgreSQL."""
 ALL_SLOW = "\npytestmark = pytest.mark.slow\n"
 """A line of modules whose tests are all slow."""
 
-pytest_plugins = ["both_stores"]
+pytest_plugins = ["postgresql_coverage"]
 
 gc.disable()  # until tests are collected: modules stay, and to search them takes long
 load_profile()
@@ -68,6 +79,7 @@ build_command_line_once()
 share_statements()
 read_migrations_once()
 wait_for_no_disk()
+shorten_pauses()
 play_blackbox_alone()
 
 
@@ -83,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
     share_templates()
     if not hasattr(config, "workerinput"):
         compile_for_all(config, lambda path: bool(pytest_ignore_collect(path, config)))
-        config.add_cleanup(offer(folder))
+        config.add_cleanup(start_parent(folder))
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
     url = os.environ.get(POSTGRES) or _start_postgres(config)
@@ -147,10 +159,18 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return twice the cores: many tests wait for a server, a database or a program. Quick tests
-    seldom wait, and each worker has to collect all tests."""
-    cores = min(8, os.cpu_count() or 1)
-    return cores + 1 if config.option.markexpr == QUICK else 2 * cores
+    """Return two workers for each processor, if there is memory for them: a third of the time of a
+    test is spent waiting for a server, a database or a program. Quick tests seldom wait."""
+    processors = len(os.sched_getaffinity(0))  # `nproc`, which may be less than the machine has
+    workers = processors if config.option.markexpr == QUICK else 2 * processors
+    return max(1, min(workers, MOST_WORKERS, _free_memory() // WORKER_OCTETS))
+
+
+def _free_memory() -> int:
+    """Return the octets that a run may use, by the machine and by the container."""
+    limits = [file.read_text().strip() for file in MEMORY_LIMITS if file.is_file()]
+    free = psutil.virtual_memory().available
+    return min([free, *(int(limit) for limit in limits if limit.isdecimal())])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -237,7 +257,7 @@ def _no_process_left_behind() -> Iterator[None]:
 
 
 @pytest.fixture
-def trees_anew() -> Iterator[None]:
+def reread_trees() -> Iterator[None]:
     """Read the files of the bots again, in the test and after it."""
     readers = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
     for reader in readers:

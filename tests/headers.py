@@ -61,7 +61,7 @@ def read(raw: bytes) -> EmailMessage:
         mark = f"\r\n--{message.get_boundary()}".encode()
         before, *parts, end = (b"\r\n" + body).split(mark)
         if before or end.strip() != b"--" or not all(part.startswith(b"\r\n") for part in parts):
-            return by_the_library(raw)
+            return read_by_library(raw)
         message.set_payload([read(part.removeprefix(b"\r\n")) for part in parts])
         # Of headers that are read alone, Python 3.11.2 (Debian 12) says they lack the parts.
         message.defects = [
@@ -71,14 +71,14 @@ def read(raw: bytes) -> EmailMessage:
         ]
         message.epilogue = end.removeprefix(b"--\r\n").decode("ascii")
     elif kind == "message":
-        return by_the_library(raw)
+        return read_by_library(raw)
     else:
         message.set_payload(body.decode("ascii", "surrogateescape"))
     return message
 
 
-def by_the_library(raw: bytes) -> EmailMessage:
-    """The same, read line by line."""
+def read_by_library(raw: bytes) -> EmailMessage:
+    """Parse a letter with `email` alone."""
     message = message_from_bytes(raw, policy=READ)
     assert isinstance(message, EmailMessage)
     return message
@@ -102,3 +102,8 @@ def written(headers: Mapping[str, str], body: str) -> bytes:
         message[name] = value
     message.set_content(body)
     return message.as_bytes(policy=SENT)
+
+
+def one_line(text: str) -> str:
+    """Return a text without its line breaks, which say nothing to a test."""
+    return " ".join(text.split())

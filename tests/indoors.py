@@ -8,31 +8,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from argon2 import PasswordHasher
+from dns_zone import Zone
 from headers import written
 from migrated import migrated
 from one_process import Server
-from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
-from sqlalchemy import Row, bindparam, select, text, update
-from zone import Zone
+from running import NO_RATES, Correspondence, Letter, MovableClock, add_player, read_settings
+from sqlalchemy import text, update
 
-from pbmserv.config.settings import Settings, load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
+from pbmserv.outbound.claims import Claim
+from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery.outbox import FAREWELL, QueuedLetter
 from pbmserv.store.tables.boards import heartbeats
-from pbmserv.store.tables.mail import letter_bytes, outbox
 
 PASSWORD = "wonder-land"
 
@@ -47,22 +49,37 @@ class NoRelay(Relay):
         pass
 
 
-@dataclass
 class Posted(Letter):
     """A letter, the position it shows, and the letters inside it.
+
+    It is made when a test reads it, or before the next mail if the test still has it: to make
+    letters is most of the work, and many are never looked at.
 
     Attributes:
         inside: kinds of the letters in a summary or a digest.
         is_kept: whether the server keeps its bytes; it keeps none of a farewell.
     """
 
-    recipient: str
-    kind: str
-    board: int | None
-    ply: int | None
-    seat: int | None
-    inside: tuple[str, ...] = ()
-    is_kept: bool = True
+    def __init__(self, queued: QueuedLetter, outbox: Outbox) -> None:
+        self.id = queued.id
+        self.recipient = queued.recipient
+        self.kind = queued.letter
+        self.board, self.ply, self.seat = queued.board_id, queued.ply, queued.seat
+        self.inside = tuple(_inside(queued.words))
+        self.is_kept = queued.letter != FAREWELL
+        self.queued, self._outbox = queued, outbox
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @cached_property
+    def raw(self) -> bytes:
+        (letter,) = self._outbox.make([self.queued])
+        return letter.raw
+
+    @property
+    def is_made(self) -> bool:
+        return "raw" in self.__dict__
 
     @property
     def has_html(self) -> bool:
@@ -92,6 +109,7 @@ class Indoors:
 
     Attributes:
         mails: number of mails written so far; it is part of each Message-ID.
+        reads_late: whether letters are made only when a test reads them, even after further mails.
         tidy_after: mails after which the door removes settled arrivals. That takes a third of the
             time of a mail; a door with a thread does it every second.
     """
@@ -99,8 +117,10 @@ class Indoors:
     server: Server
     loop: asyncio.AbstractEventLoop
     mails: int = 0
+    reads_late: bool = False
     tidy_after: int = 10
     _taken: int = 0
+    _posted: WeakSet[Posted] = field(default_factory=WeakSet)
 
     def send(
         self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
@@ -140,6 +160,7 @@ class Indoors:
 
     def hand_in(self, envelope: Envelope) -> str:
         """Hand in an envelope, carry it out, and return the SMTP reply."""
+        self._make_in_time()
         reply = self.loop.run_until_complete(self.server.door.receive(envelope, is_counted=False))
         self.server.play_stage.play.run_until_idle()
         self._taken += 1
@@ -163,30 +184,37 @@ class Indoors:
         )
 
     def letters(self, to: str = "") -> list[Posted]:
-        """Make the letters in the outbox as the sender does, and return them, oldest first.
+        """Take the letters in the outbox for sent, and return them, oldest first.
 
         Args:
-            to: an address; letters to others are taken for sent, without making them.
+            to: an address; letters to others are left out.
         """
         self.server.bot_worker.run_once()
-        claimed = self.server.outbox.claim(1000)
-        if to:
-            others = [letter for letter in claimed if letter.recipient != to]
-            self.server.outbox.settle([Sent(letter.id) for letter in others])
-            claimed = [letter for letter in claimed if letter.recipient == to]
-        if not claimed:
-            return []
-        letters = self.server.outbox.make(claimed)
-        self.server.outbox.settle([Sent(letter.id) for letter in letters])
+        claimed = self.server.outbox.claim(Claim(1000))
+        if claimed:
+            self.server.outbox.settle([Sent(letter.id) for letter in claimed])
+        letters = [Posted(letter, self.server.outbox) for letter in claimed]
+        self._posted.update(letters)
         letters.sort(key=lambda letter: letter.id)
-        of_these = {"ids": [letter.id for letter in letters]}
-        with self.server.database.reading.connect() as connection:
-            rows = {row.id: row for row in connection.execute(_POSTED, of_these)}
-        return [_posted(letter, rows[letter.id]) for letter in letters]
+        return [letter for letter in letters if to in {"", letter.recipient}]
+
+    def make_letters(self) -> None:
+        """Make the letters that the test still has, as things are now."""
+        letters = [letter for letter in self._posted if not letter.is_made]
+        self._posted.clear()
+        if letters:
+            letters.sort(key=lambda letter: letter.id)
+            made = self.server.outbox.make([letter.queued for letter in letters])
+            for letter, outgoing in zip(letters, made, strict=True):
+                letter.raw = outgoing.raw
+
+    def _make_in_time(self) -> None:
+        if not self.reads_late:
+            self.make_letters()
 
     def drop_letters(self) -> None:
         """Take the letters in the outbox for sent, without making them."""
-        claimed = self.server.outbox.claim(1000)
+        claimed = self.server.outbox.claim(Claim(1000))
         self.server.outbox.settle([Sent(letter.id) for letter in claimed])
 
     def live(self, **by: float) -> list[Posted]:
@@ -197,6 +225,7 @@ class Indoors:
 
     def move_clock(self, **by: float) -> None:
         """Move the clock, and do nothing that is due."""
+        self._make_in_time()
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
         later = clock.moment + timedelta(**by)
@@ -221,6 +250,7 @@ class Indoors:
     @property
     def operators(self) -> Operators:
         """The operators' side of this server."""
+        self._make_in_time()
         server = self.server
         return Operators(server.services, server.database, server.writer, server.clock)
 
@@ -252,33 +282,10 @@ class HandedIn(Correspondence):
         self.server.scheduler.run_once()
         self._read(self._indoors.letters())
 
-    def _read(self, made: list[Posted]) -> None:
+    def _read(self, letters: list[Posted]) -> None:
         """Add letters, but no farewells: the store keeps none, so `Running` has none either."""
-        self._unread += [letter for letter in made if letter.is_kept]
-
-
-_POSTED = (
-    select(
-        *(outbox.c.id, outbox.c.letter, outbox.c.board_id, outbox.c.ply, outbox.c.seat),
-        *(outbox.c.words, letter_bytes.c.letter_id.is_not(None).label("is_kept")),
-    )
-    .outerjoin(letter_bytes, letter_bytes.c.letter_id == outbox.c.id)
-    .where(outbox.c.id.in_(bindparam("ids", expanding=True)))
-)
-
-
-def _posted(letter: OutgoingLetter, row: Row[Any]) -> Posted:
-    return Posted(
-        letter.id,
-        letter.raw,
-        letter.recipient,
-        row.letter,
-        row.board_id,
-        row.ply,
-        row.seat,
-        tuple(_inside(row.words)),
-        row.is_kept,
-    )
+        self._indoors.make_letters()
+        self._unread += [letter for letter in letters if letter.is_kept]
 
 
 def _inside(words: Mapping[str, Any]) -> Iterator[str]:
@@ -311,7 +318,7 @@ def indoors(
         **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
     }
     server = Server(
-        _settings(folder, database_url or migrated(folder / "pbmserv.sqlite3"), chosen),
+        read_settings(folder, database_url or migrated(folder / "pbmserv.sqlite3"), chosen),
         MovableClock(),
         NoRelay(),
         Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
@@ -321,7 +328,9 @@ def indoors(
 
     server.web_stage.play.door = SettlingDoor(server)
     try:
-        yield Indoors(server, loop)
+        house = Indoors(server, loop)
+        yield house
+        house._make_in_time()
         assert_boards_of_players_fit(server.database)
     finally:
         server.close()
@@ -342,18 +351,3 @@ def assert_boards_of_players_fit(database: Database) -> None:
         boards = connection.execute(text(BOARDS_OF_PLAYERS)).all()
         copies = connection.execute(text("SELECT * FROM player_boards ORDER BY 1, 2")).all()
     assert [tuple(row) for row in copies] == [tuple(row) for row in boards]
-
-
-def _settings(folder: Path, database_url: str, chosen: Mapping[str, str]) -> Settings:
-    """Return the settings of a server with its files in *folder*."""
-    files = {"data_dir": folder, "database": database_url, "relay": f"maildir:{folder}/mail"}
-    others = {
-        name: value for name, value in files.items() if f"PBMSERV_{name.upper()}" not in chosen
-    }
-    return _settings_but_files(tuple(chosen.items())).model_copy(update=others)
-
-
-@cache
-def _settings_but_files(chosen: tuple[tuple[str, str], ...]) -> Settings:
-    """Read settings once in each process: that would be a third of a server's start."""
-    return load(dict(chosen), None).settings

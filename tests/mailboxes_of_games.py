@@ -100,7 +100,7 @@ class Played:
 
 
 @contextmanager
-def a_game(folder: Path, challenge: str, *names: str, **settings: str) -> Iterator[Played]:
+def begin_game(folder: Path, challenge: str, *names: str, **settings: str) -> Iterator[Played]:
     """Begin a game with a command by the first player; the others accept it."""
     with indoors(folder, **settings) as world:
         world.sign_up(*names)
@@ -124,7 +124,7 @@ def as_mbox(mails: Sequence[bytes]) -> bytes:
     return b"".join(texts)
 
 
-def checked(*mailboxes: Sequence[bytes]) -> Verdict:
+def verdict_of(*mailboxes: Sequence[bytes]) -> Verdict:
     """Return the verdict on the only board in these mailboxes."""
     mailbox = Mailbox()
     for mails in mailboxes:

@@ -1,6 +1,6 @@
 """SQLite databases with all their tables, copied from one that is migrated once in each process.
 
-PostgreSQL's databases are copied from a template, too (`databases.py`).
+PostgreSQL's databases are copied from a template, too (`postgresql_databases.py`).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import dns.message
 import dns.rcode
 import dns.rdatatype
 import dns.rrset
-from zone import Zone
+from dns_zone import Zone
 
 from pbmserv.mail.dns import SystemResolver
 
@@ -33,7 +33,7 @@ class NameServer:
         delays: seconds until an answer, by the end of the name.
 
     Attributes:
-        asked: questions by name.
+        question_counts: questions by name.
         is_asked: set with the first question.
     """
 
@@ -46,7 +46,7 @@ class NameServer:
         self._due: list[tuple[float, int, bytes, object]] = []
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._serve)
-        self.asked: Counter[str] = Counter()
+        self.question_counts: Counter[str] = Counter()
         self.is_asked = threading.Event()
 
     def resolver(self) -> SystemResolver:
@@ -55,7 +55,7 @@ class NameServer:
 
     def questions(self, domain: str) -> int:
         """Return how many questions came about a domain and names below it."""
-        return sum(n for name, n in self.asked.items() if name.endswith(domain))
+        return sum(n for name, n in self.question_counts.items() if name.endswith(domain))
 
     def start(self) -> None:
         """Begin to answer."""
@@ -82,16 +82,16 @@ class NameServer:
     def _take(self, question: bytes, client: object) -> None:
         query = dns.message.from_wire(question)
         name = query.question[0].name.to_text(omit_final_dot=True).lower()
-        self.asked[name] += 1
+        self.question_counts[name] += 1
         self.is_asked.set()
         delay = max([s for end, s in self._delays.items() if name.endswith(end)], default=0.0)
-        due = monotonic() + delay, self.asked.total(), self._answer(query, name), client
+        due = monotonic() + delay, self.question_counts.total(), self._answer(query, name), client
         heapq.heappush(self._due, due)
 
-    def _answer(self, asked: dns.message.Message, name: str) -> bytes:
-        answer = dns.message.make_response(asked)
+    def _answer(self, query: dns.message.Message, name: str) -> bytes:
+        answer = dns.message.make_response(query)
         answer.flags |= dns.flags.RA
-        kind = asked.question[0].rdtype
+        kind = query.question[0].rdtype
         records = self._zone.records.get((dns.rdatatype.to_text(kind), name), [])
         texts = [_text(record) for record in records]
         if texts:

@@ -15,7 +15,7 @@ from time import monotonic, sleep
 from typing import ClassVar, Self
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from forking import Forked, run
+from fork_server import Forked, run
 
 PATIENCE_S = 60
 """Seconds after which a wait has failed, on a machine that has much else to do."""

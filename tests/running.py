@@ -9,28 +9,28 @@ import asyncio
 import smtplib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.utils import make_msgid
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from time import monotonic, sleep
 from unittest.mock import patch
 
 from argon2 import PasswordHasher
-from headers import read, written
+from dns_zone import Zone
+from headers import one_line, read, written
 from migrated import migrated
 from one_process import Server
+from smtp_client import SETTLES
 from sqlalchemy import ColumnElement, select, update
-from wire import SETTLES
-from zone import Zone
 
 from pbmserv.config.listen import public_url
-from pbmserv.config.settings import load
+from pbmserv.config.settings import Settings, load
 from pbmserv.files import file_of
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
@@ -121,6 +121,11 @@ class Letter:
         part = self.message.get_body(("plain",))
         assert part is not None
         return str(part.get_content()).replace("\r\n", "\n")
+
+    @property
+    def one_line(self) -> str:
+        """The text in one line, for tests that do not care where lines break."""
+        return one_line(self.text)
 
     @property
     def html(self) -> str:
@@ -372,6 +377,23 @@ class Open:
         await self.web.close()
 
 
+def read_settings(folder: Path, database_url: str, chosen: Mapping[str, str]) -> Settings:
+    """Return the settings of a server with its files in *folder*.
+
+    All but the places of files is read once in each process: that is a third of a server's start.
+    """
+    files = {"data_dir": folder, "database": database_url, "relay": f"maildir:{folder}/mail"}
+    others = {
+        name: value for name, value in files.items() if f"PBMSERV_{name.upper()}" not in chosen
+    }
+    return _settings_of(tuple(sorted(chosen.items()))).model_copy(update=others)
+
+
+@cache
+def _settings_of(chosen: tuple[tuple[str, str], ...]) -> Settings:
+    return load(dict(chosen), None).settings
+
+
 @contextmanager
 def start(
     database_url: str, folder: Path, *, names: Resolver | None = None, **settings: str
@@ -383,10 +405,10 @@ def start(
     """
     if file := file_of(database_url):
         migrated(file)
-    loaded = load(
+    loaded = read_settings(
+        folder,
+        database_url,
         {
-            "PBMSERV_DATA_DIR": str(folder),
-            "PBMSERV_DATABASE": database_url,
             "PBMSERV_SMTP": "127.0.0.1:0",
             "PBMSERV_WEB": "127.0.0.1:0",
             "PBMSERV_MAILBOX": "",
@@ -395,17 +417,16 @@ def start(
             **NO_RATES,
             **{f"PBMSERV_{name.upper()}": value for name, value in settings.items()},
         },
-        None,
     )
     relay = WatchedRelay(folder / "mail")
-    bound = bind(loaded.settings)
-    smtp = port_of(bound.smtp, loaded.settings.smtp)
-    web = port_of(bound.web, loaded.settings.web)
-    web_url = loaded.settings.web_url or (public_url(web) if web else "")
+    bound = bind(loaded)
+    smtp = port_of(bound.smtp, loaded.smtp)
+    web = port_of(bound.web, loaded.web)
+    web_url = loaded.web_url or (public_url(web) if web else "")
     assert bound.smtp is not None
     with patch.object(scheduler, "POLL_S", KEEPER_POLL_S):
         server = Server(
-            loaded.settings.model_copy(update={"smtp": smtp, "web_url": web_url}),
+            loaded.model_copy(update={"smtp": smtp, "web_url": web_url}),
             MovableClock(),
             relay,
             Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
@@ -420,7 +441,7 @@ def start(
         metrics_port=bound.metrics.getsockname()[1] if bound.metrics else 0,
         mailbox_port=bound.mailbox.getsockname()[1] if bound.mailbox else 0,
         operators_port=bound.operators.getsockname()[1] if bound.operators else 0,
-        lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.settings.lmtp)) else 0,
+        lmtp_port=lmtp.port if (lmtp := port_of(bound.lmtp, loaded.lmtp)) else 0,
     )
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="server")

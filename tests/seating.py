@@ -1,21 +1,23 @@
-"""Players at boards, written into the database directly, with their reply addresses.
+"""Players at boards and in teams, written into the database directly.
 
-For tests that need many boards at once.
+For tests that need many boards at once, with the reply addresses of the players.
 """
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from one_process import Server
 from sqlalchemy import Connection
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.store import bots
+from pbmserv.store import bots, teams
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
+from pbmserv.store.tables.teams import MemberStatus
 
 HIDINGS = ("b3,d3,a1,f2", "a1,c4,e5,g2")
 """First moves of the two players of a new Blackbox board, in any order."""
@@ -85,3 +87,17 @@ def reply_address(server: Server, connection: Connection, board: int, player: Pl
     return server.mail_domain.address_of(
         ReplyAddress(Purpose.BOARD, player.id, board, turn, player.reply_epoch)
     )
+
+
+def gather_team(server: Server, name: str, players: Sequence[int]) -> None:
+    """Store a team of players with these ids; the first one is its captain."""
+
+    def store(connection: Connection) -> None:
+        now = server.clock.now()
+        captain, *others = players
+        team = teams.create(connection, name, name.lower(), captain, now)
+        for player in others:
+            teams.set_member(connection, team, player, MemberStatus.MEMBER, now)
+        teams.set_order(connection, team, players)
+
+    server.writer.submit(store).result()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pbmserv.boards.html import Block, letter_blocks, page_blocks
 from pbmserv.boards.spoken import board_sentences
 from pbmserv.boards.text import board_text
-from pbmserv.engine.adapter import View, adapted_games
-from pbmserv.game import Part
+from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.game_view import View
+from pbmserv.game import Grid, Part
 from pbmserv.game.cells import legend
 
 _SEAT = re.compile(r"\{[0-9](?:'s)?\}")
@@ -58,23 +60,37 @@ def whose_pieces(view: View, names: Sequence[str]) -> str:
 
 def _named(view: View, by_side: Sequence[str]) -> tuple[Part, ...]:
     """Return the parts of a board with the names of players in its texts."""
-    return tuple(
-        with_names(part, by_side, view.side)
-        if isinstance(part, str) and _SEAT.search(part)
-        else part
-        for part in view.parts
-    )
+    return tuple(_with_names_in(part, by_side, view.side) for part in view.parts)
+
+
+def _with_names_in(part: Part, names: Sequence[str], you: int | None) -> Part:
+    if isinstance(part, str):
+        return with_names(part, names, you) if _SEAT.search(part) else part
+    title = _with_capitals(_names_in(part.title, names, you))
+    if isinstance(part, Grid):
+        return replace(part, title=title)
+    return replace(part, title=title, items=[_names_in(item, names, you) for item in part.items])
 
 
 def with_names(text: str, names: Sequence[str], you: int | None) -> str:
     """Return a sentence of a game with the names of players in it."""
-    for seat, name in enumerate(names):
-        who, whose = ("you", "your") if seat == you else (name, f"{name}'s")
-        text = text.replace(f"{{{seat}}}", who).replace(f"{{{seat}'s}}", whose)
-    text = _YOU.sub(lambda found: f"{found[1]}Y{found[2]}", text)
+    text = _with_capitals(_names_in(text, names, you))
     if text[:1].islower() and not any(text.startswith(name) for name in names):
         text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _names_in(text: str, names: Sequence[str], you: int | None) -> str:
+    """Return a text with the names of players in place of their seats."""
+    for seat, name in enumerate(names):
+        who, whose = ("you", "your") if seat == you else (name, f"{name}'s")
+        text = text.replace(f"{{{seat}}}", who).replace(f"{{{seat}'s}}", whose)
+    return text
+
+
+def _with_capitals(text: str) -> str:
+    """Return a text with a capital where "you" or "your" begins a sentence."""
+    return _YOU.sub(lambda match: f"{match[1]}Y{match[2]}", text)
 
 
 def rules_of(key: str) -> list[str]:
@@ -93,6 +109,11 @@ def sample_game(keys: Sequence[str]) -> str:
     return next((key for key in keys if key not in adapted_games), next(iter(keys), ""))
 
 
+def with_chance(keys: Sequence[str]) -> list[str]:
+    """Return the games with dice or deals, which can be those of duplicate events."""
+    return [key for key in keys if key in adapted_games and adapted_games[key].has_chance]
+
+
 def sample_moves(key: str) -> Sequence[str]:
     """Return three moves of a game for pages of help."""
     return adapted_games[key].sample_moves
@@ -107,6 +128,7 @@ BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
         drawn_text,
         rules_of,
         sample_game,
+        with_chance,
         sample_moves,
         whose_pieces,
         with_names,

@@ -67,7 +67,7 @@ def letter_blocks(
     named = all(_is_large(grid) and grid.shape != "lines" for grid in grids)
 
     def draw(cell: Cell) -> str:
-        shown = _shown(cell, named=named)
+        shown = _shown(cell, named=named, stacked=is_points)
         if cell.piece is None and not named and not is_points:
             shown = "&middot;"
         if link is None or not cell.tap:
@@ -100,6 +100,7 @@ def page_blocks(
         draft: the text of the move so far; cells that complete it are buttons, too.
     """
     begun = matching.pieces(draft)
+    is_points = any(isinstance(part, Grid) and part.shape == "points" for part in parts)
     further = {
         matching.pieces(move)[len(begun) : len(begun) + 1]
         for move in (matching.beginning_with(draft, moves) if begun else ())
@@ -109,13 +110,13 @@ def page_blocks(
         name = matching.pieces(cell.name)
         tap = cell.name if name in further else cell.tap
         if not tap:
-            return _shown(cell, named=False)
+            return _shown(cell, named=False, stacked=is_points)
         pressed = begun and (name == begun[-1:] or matching.pieces(tap) == begun)
         state = ' aria-pressed="true"' if pressed else ""
         label = escape(f"{cell.name}: {cell.says}")
         return (
             f'<button class="tap" name="tap" value="{escape(tap)}"{state} '
-            f'aria-label="{label}">{_shown(cell, named=False)}</button>'
+            f'aria-label="{label}">{_shown(cell, named=False, stacked=is_points)}</button>'
         )
 
     def head(name: str, tap: str) -> str:
@@ -158,7 +159,7 @@ def _blocks(
 
 
 def _is_large(grid: Grid) -> bool:
-    """Whether there is room for large cells."""
+    """Return whether there is room for large cells."""
     return max(map(len, grid.rows), default=0) <= _LARGE and grid.shape not in _SMALL
 
 
@@ -267,13 +268,19 @@ def _edge(layout: Layout, side: str) -> str:
     return f' class="p{owner}"' if owner in {0, 1} else ""
 
 
-def _shown(cell: Cell, *, named: bool) -> str:
-    """Return the inside of a cell: its piece, or in a letter the name of an empty cell."""
+def _shown(cell: Cell, *, named: bool, stacked: bool) -> str:
+    """Return the inside of a cell: its piece, or in a letter the name of an empty cell.
+
+    Args:
+        stacked: several pieces are drawn above each other; otherwise by their number.
+    """
     if cell.piece is None:
         return str(escape(cell.name)) if named else "&nbsp;"
     man = str(escape(face(cell.piece)))
     if cell.count == 1:
         return man
+    if not stacked:
+        return f"{man}{cell.count}"
     if cell.count <= _MEN:
         return "<br>".join([man] * cell.count)
     return "<br>".join([*[man] * (_MEN - 1), str(cell.count)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from pbmserv.game import Grid, Items, Part
+from pbmserv.game import Grid, Items, Part, Piece
 from pbmserv.game.cells import Cell, Layout, edge_words, laid_out, legend, piece_of
 
 WIDTH = 76
@@ -89,8 +89,13 @@ def _in_box(cell: Cell, size: int) -> str:
 
 
 def _marked(cell: Cell) -> str:
-    text = "." if cell.piece is None else cell.piece.text
+    text = "." if cell.piece is None else _sign(cell.piece, cell.count)
     return f"[{text}]" if cell.strong else f"({text})" if cell.new else text
+
+
+def _sign(piece: Piece, count: int) -> str:
+    """Return the text of a piece; of several pieces in a cell, with their number."""
+    return piece.text if count == 1 else f"{piece.text}{count}"
 
 
 def _close(layout: Layout) -> list[str]:
@@ -121,7 +126,9 @@ def _close(layout: Layout) -> list[str]:
 
 
 def _longest(layout: Layout) -> int:
-    return max((len(cell.piece.text) for cell in layout.cells if cell.piece), default=1)
+    return max(
+        (len(_sign(cell.piece, cell.count)) for cell in layout.cells if cell.piece), default=1
+    )
 
 
 def _points(layout: Layout) -> list[str]:

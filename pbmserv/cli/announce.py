@@ -51,7 +51,7 @@ def announce(
 
     Example: pbmserv announce move.txt --service --why "we move on Sunday"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import announcements
 
     try:
         with file.open("rb") as source:
@@ -63,7 +63,15 @@ def announce(
         raise failure(f"{file} is not a text in UTF-8.") from None
     if len(raw) > LONGEST_FILE:
         raise failure(f"{file} is larger than {LONGEST_FILE:,} octets.")
-    carry_out(config, by, why, orders.Announce(title, text.replace("\r\n", "\n"), service))
+    carry_out(
+        config,
+        by,
+        why,
+        announcements.announce,
+        title,
+        text.replace("\r\n", "\n"),
+        is_service=service,
+    )
 
 
 @app.command("list")
@@ -100,9 +108,9 @@ def stop(announcement: Number, why: AuditWhy, by: By = "", config: ConfigFile = 
 
     Example: pbmserv announcement stop 3 --why "wrong day"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import announcements
 
-    carry_out(config, by, why, orders.StopAnnouncement(announcement))
+    carry_out(config, by, why, announcements.stop, announcement)
 
 
 @app.command()
@@ -111,6 +119,6 @@ def resume(announcement: Number, why: AuditWhy, by: By = "", config: ConfigFile 
 
     Example: pbmserv announcement resume 3 --why "the day was right"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import announcements
 
-    carry_out(config, by, why, orders.ResumeAnnouncement(announcement))
+    carry_out(config, by, why, announcements.resume, announcement)

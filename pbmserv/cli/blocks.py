@@ -38,9 +38,9 @@ def block(
 
     Example: pbmserv block 192.0.2.0/24 --why "guesses passwords"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import blocked_senders
 
-    carry_out(config, by, why, orders.BlockSender(sender, until))
+    carry_out(config, by, why, blocked_senders.block, sender, until)
 
 
 def unblock(sender: Sender, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
@@ -48,9 +48,9 @@ def unblock(sender: Sender, why: AuditWhy, by: By = "", config: ConfigFile = Non
 
     Example: pbmserv unblock spam.example --why "they wrote to us"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import blocked_senders
 
-    carry_out(config, by, why, orders.UnblockSender(sender))
+    carry_out(config, by, why, blocked_senders.unblock, sender)
 
 
 def blocked(config: ConfigFile = None) -> None:

@@ -77,9 +77,9 @@ def end(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> None
 
     Example: pbmserv board end 12 --why "both asked for it"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.EndBoard(board))
+    carry_out(config, by, why, boards.end_board, board)
 
 
 @app.command("hand-over")
@@ -95,9 +95,9 @@ def hand_over(
 
     Example: pbmserv board hand-over 12 alice carol --why "alice is ill"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.HandOverBoard(board, old, new))
+    carry_out(config, by, why, boards.hand_over, board, old, new)
 
 
 @app.command()
@@ -114,11 +114,11 @@ def deadline(
 
     Example: pbmserv board deadline 12 --forfeittime 40 --why "summer"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
     named = (("nagtime", nagtime), ("forfeittime", forfeittime), ("totaltime", totaltime))
     times = tuple(f"--{name}={days}" for name, days in named if days is not None)
-    carry_out(config, by, why, orders.SetDeadline(board, times))
+    carry_out(config, by, why, boards.set_deadline, board, times)
 
 
 @games.command("list")
@@ -145,9 +145,9 @@ def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
     Example: pbmserv game suspend blackbox --why "a bug in its rules"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.CloseGame(game))
+    carry_out(config, by, why, boards.close_game, game)
 
 
 @games.command()
@@ -156,9 +156,9 @@ def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
     Example: pbmserv game restore blackbox --why "fixed"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.OpenGame(game))
+    carry_out(config, by, why, boards.open_game, game)
 
 
 @games.command()
@@ -167,9 +167,9 @@ def resume(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None
 
     Example: pbmserv game resume nim --why "version 1.1 is installed"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.ResumeGame(game))
+    carry_out(config, by, why, boards.resume_game, game)
 
 
 @ratings.command("list")
@@ -194,9 +194,9 @@ def exclude(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> 
 
     Example: pbmserv rating exclude 12 --why "one person played both sides"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.SetRated(board, rated=False))
+    carry_out(config, by, why, boards.set_rated, board, rated=False)
 
 
 @ratings.command()
@@ -205,9 +205,9 @@ def include(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> 
 
     Example: pbmserv rating include 12 --why "it was a mistake"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.SetRated(board, rated=True))
+    carry_out(config, by, why, boards.set_rated, board, rated=True)
 
 
 @ratings.command()
@@ -229,9 +229,9 @@ def rebuild(
     if check:
         _compare_ratings(config)
         return
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, orders.RebuildRatings())
+    carry_out(config, by, why, boards.rebuild_ratings)
 
 
 def _compare_ratings(config: Path | None) -> None:

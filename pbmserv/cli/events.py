@@ -42,7 +42,7 @@ def watch(config: ConfigFile = None) -> None:
 
     rows = look(config, watched)
     if not rows:
-        say("No game of an event was given up early in the last year.")
+        say("No game of an event or ladder was given up early in the last year.")
         return
     table(("loser", "winner", "early", "met", "newest board"), rows, fixed=2)
 
@@ -62,9 +62,9 @@ def create(
 
     Example: pbmserv event create league chess --starts 2027-03-01 --why "first season"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import events
 
-    carry_out(config, by, why, orders.CreateEvent(kind, of, starts))
+    carry_out(config, by, why, events.create_event, kind, of, starts)
 
 
 @app.command()
@@ -73,9 +73,9 @@ def postpone(event: Number, starts: Day, why: Why, by: By = "", config: ConfigFi
 
     Example: pbmserv event postpone 3 --starts 2027-04-01 --why "the server moves"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import events
 
-    carry_out(config, by, why, orders.PostponeEvent(event, starts))
+    carry_out(config, by, why, events.postpone, event, starts)
 
 
 @app.command()
@@ -84,9 +84,9 @@ def cancel(event: Number, why: Why, by: By = "", config: ConfigFile = None) -> N
 
     Example: pbmserv event cancel 3 --why "made by mistake"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import events
 
-    carry_out(config, by, why, orders.CancelEvent(event))
+    carry_out(config, by, why, events.cancel, event)
 
 
 @app.command()
@@ -101,9 +101,9 @@ def remove(
 
     Example: pbmserv event remove 3 carol --why "gave games away"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import events
 
-    carry_out(config, by, why, orders.RemoveFromEvent(event, player))
+    carry_out(config, by, why, events.remove, event, player)
 
 
 @app.command()
@@ -118,6 +118,6 @@ def decide(
 
     Example: pbmserv event decide 412 draw --why "a fault of the server"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import events
 
-    carry_out(config, by, why, orders.DecideMatch(match, result))
+    carry_out(config, by, why, events.decide, match, result)

@@ -50,9 +50,9 @@ def remove(
 
     Example: pbmserv ladder remove chess carol --why "gave games away"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import ladders
 
-    carry_out(config, by, why, orders.RemoveFromLadder(of, player))
+    carry_out(config, by, why, ladders.remove, of, player)
 
 
 @app.command()
@@ -67,9 +67,9 @@ def settle(
 
     Example: pbmserv ladder settle 412 alice --why "bob asked for it"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import ladders
 
-    carry_out(config, by, why, orders.SettleChallenge(match, winner))
+    carry_out(config, by, why, ladders.settle, match, winner)
 
 
 @app.command()
@@ -78,6 +78,6 @@ def annul(match: Board, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
     Example: pbmserv ladder annul 412 --why "a fault of the server"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import ladders
 
-    carry_out(config, by, why, orders.AnnulChallenge(match))
+    carry_out(config, by, why, ladders.annul, match)

@@ -254,7 +254,7 @@ def _body(words: list[str], *, enough_without: bool) -> str:
 
 
 def _piped() -> bool:
-    """Whether standard input is a pipe or a file, not a terminal and not /dev/null."""
+    """Return whether standard input is a pipe or a file, not a terminal and not /dev/null."""
     try:
         mode = fstat(sys.stdin.fileno()).st_mode
     except OSError:

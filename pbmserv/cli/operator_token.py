@@ -14,8 +14,10 @@ from pbmserv.cli.output import failure, say
 def operator_token(
     file: Annotated[Path, typer.Argument(help="A new file for the token.")],
 ) -> None:
-    """Make the token for the operators' pages, which offer the commands user, board, game, rating,
-    inbox, outbox, status and audit in a browser.
+    """Make the token for the operators' pages.
+
+    They offer in a browser what the commands for operators do: `pbmserv user`,
+    `board`, `inbox` and the others.
 
     Only the user who runs this can read the file, so run it as the server's user.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeAlias
 
 import typer
 
@@ -13,10 +13,10 @@ from pbmserv.cli.settings import loaded
 
 if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
-    from pbmserv.service.operators.deeds import Signature
-    from pbmserv.service.operators.orders import Order
+    from pbmserv.service.operators.deeds import Deed, Signature
     from pbmserv.store.audit import Entry
 
+P = ParamSpec("P")
 Why: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -46,12 +46,20 @@ def look(config: Path | None, query: Callable[[CommandContext], Any]) -> Any:
         return play.operators.look(query)
 
 
-def carry_out(config: Path | None, by: str, why: str, order: Order) -> None:
-    """Sign an order, carry it out, and print the result."""
+def carry_out(
+    config: Path | None,
+    by: str,
+    why: str,
+    deed: Callable[Concatenate[CommandContext, Signature, P], Deed],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> None:
+    """Sign the order to call a deed with these arguments, carry it out, and print the result."""
     settings = loaded(config)
+    from pbmserv.service.operators.orders import order
     from pbmserv.stages.operators import orders
 
-    say(orders(settings).do(signature(by, why), order))
+    say(orders(settings).do(signature(by, why), order(deed, *args, **kwargs)))
 
 
 def signature(by: str, why: str) -> Signature:

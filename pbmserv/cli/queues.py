@@ -81,11 +81,11 @@ def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = No
 
     Example: pbmserv inbox drop 12 --why "spam to the postmaster"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import kept_mails
 
     with _kept_mails(config) as mails:
         must_be_kept(mails, number)
-    carry_out(config, by, why, orders.DropMail(number))
+    carry_out(config, by, why, kept_mails.drop_mail, number)
 
 
 def print_list(mails: KeptMailsView) -> None:
@@ -228,7 +228,7 @@ def retry_letters(
 
     Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import letters
     from pbmserv.service.operators.letters import failed_letters
 
     if bool(named) == failed or (since is not None and not failed):
@@ -240,7 +240,7 @@ def retry_letters(
     if not numbers:
         say("No letters have failed." if since is None else "No letters have failed since then.")
         return
-    carry_out(config, by, why, orders.RetryLetters(tuple(numbers)))
+    carry_out(config, by, why, letters.retry_letters, numbers)
 
 
 @outbox.command("hold")
@@ -249,9 +249,9 @@ def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
 
     Example: pbmserv outbox hold 12 --why "looks odd"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import letters
 
-    carry_out(config, by, why, orders.HoldLetter(letter))
+    carry_out(config, by, why, letters.hold_letter, letter)
 
 
 @outbox.command("drop")
@@ -260,6 +260,6 @@ def drop_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
 
     Example: pbmserv outbox drop 12 --why "a test"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import letters
 
-    carry_out(config, by, why, orders.DropLetter(letter))
+    carry_out(config, by, why, letters.drop_letter, letter)

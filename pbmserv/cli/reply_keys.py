@@ -18,9 +18,9 @@ def rotate_keys(why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
 
     Example: pbmserv rotate-keys --why "once a year"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import reply_keys
 
-    carry_out(config, by, why, orders.RotateKeys())
+    carry_out(config, by, why, reply_keys.rotate)
 
 
 def retire_keys(
@@ -45,6 +45,6 @@ def retire_keys(
 
     Example: pbmserv retire-keys --why "rotated in spring"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import reply_keys
 
-    carry_out(config, by, why, orders.RetireKeys(days))
+    carry_out(config, by, why, reply_keys.retire, days)

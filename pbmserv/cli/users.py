@@ -67,9 +67,9 @@ def suspend(
 
     Example: pbmserv user suspend alice --why "sends advertisements"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, orders.SuspendUser(userid.lower(), end_games))
+    carry_out(config, by, why, people.suspend, userid.lower(), end_games=end_games)
 
 
 @app.command()
@@ -78,9 +78,9 @@ def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) ->
 
     Example: pbmserv user restore alice --why "apologised"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, orders.RestoreUser(userid.lower()))
+    carry_out(config, by, why, people.restore, userid.lower())
 
 
 @app.command()
@@ -89,9 +89,9 @@ def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) 
 
     Example: pbmserv user reachable alice --why "her provider fixed it"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, orders.ReachUser(userid.lower()))
+    carry_out(config, by, why, people.reachable, userid.lower())
 
 
 @app.command()
@@ -100,9 +100,9 @@ def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
 
     Example: pbmserv user reset alice --why "her mailbox was broken into"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, orders.ResetUser(userid.lower()))
+    carry_out(config, by, why, people.reset, userid.lower())
 
 
 @app.command()
@@ -117,9 +117,9 @@ def merge(
 
     Example: pbmserv user merge alice2 alice --why "asked for by mail"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import people
 
-    carry_out(config, by, why, orders.MergeUser(userid.lower(), into.lower()))
+    carry_out(config, by, why, people.merge, userid.lower(), into.lower())
 
 
 @app.command()
@@ -130,9 +130,9 @@ def erase(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
 
     Example: pbmserv user erase alice --why "asked for by post"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import lost_mailboxes
 
-    carry_out(config, by, why, orders.EraseUser(userid.lower()))
+    carry_out(config, by, why, lost_mailboxes.erase, userid.lower())
 
 
 @app.command()
@@ -149,9 +149,9 @@ def export(
 
     Example: pbmserv user export alice --to alice@new.example --why "asked for by post"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import lost_mailboxes
 
-    carry_out(config, by, why, orders.ExportUser(userid.lower(), to))
+    carry_out(config, by, why, lost_mailboxes.export, userid.lower(), to)
 
 
 @app.command()
@@ -166,6 +166,6 @@ def rename(
 
     Example: pbmserv user rename alice alice-k --why "it is her real name"
     """
-    from pbmserv.service.operators import orders
+    from pbmserv.service.operators import lost_mailboxes
 
-    carry_out(config, by, why, orders.RenameUser(userid.lower(), new))
+    carry_out(config, by, why, lost_mailboxes.rename, userid.lower(), new)

@@ -54,6 +54,8 @@ _ROWS: Mapping[str, Row] = {
 }
 """Commands by name and by subject."""
 
+_FIRST_WORDS = frozenset(name.split()[0] for name in _ROWS if name)
+
 
 @dataclass(frozen=True, slots=True)
 class HelpTopic:
@@ -132,8 +134,7 @@ def _command_page(row: Row, games: tuple[str, ...], *, boxes: bool) -> HelpTopic
     game = games[0] if len(games) == 1 else "game"
     # An example with a game that is not played here would help nobody.
     first = row.example.partition(" ")[0]
-    is_command = any(name.split()[0] == first for name in _ROWS if name)
-    names_other_game = bool(games) and first not in games and not is_command
+    names_other_game = bool(games) and first not in games and first not in _FIRST_WORDS
     example = "" if names_other_game else _example_for(row, games)
     values = {"row": row, "game": game, "games": games, "example": example, "boxes": boxes}
     return HelpTopic(row.name, "help/command.txt.j2", values)

@@ -327,7 +327,7 @@ def _text_of_toml(value: object) -> str | None:
 
 
 def _is_for_trying_out(settings: Mapping[str, Any]) -> bool:
-    """Whether the server is only for this machine: its letters and pages stay here."""
+    """Return whether the server is only for this machine: its letters and pages stay here."""
     web = settings["web"]
     return (
         _keeps_letters(settings["relay"])

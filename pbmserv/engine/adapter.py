@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from inspect import cleandoc
 from itertools import islice
@@ -13,6 +12,10 @@ from typing import Any
 
 from pbmserv.engine.board_drawing import board_drawing
 from pbmserv.engine.board_facts import GameBoard, grids_of, things_of
+from pbmserv.engine.declaration import check_declaration
+from pbmserv.engine.game_options import GameOptions, Settings
+from pbmserv.engine.game_view import CELL, View, sentence
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.table import (
     ACCEPT,
     DRAW,
@@ -22,6 +25,7 @@ from pbmserv.engine.table import (
     CountedRng,
     Keeper,
     Table,
+    rng_for,
 )
 from pbmserv.engine.types import (
     BOT_USERIDS,
@@ -34,9 +38,8 @@ from pbmserv.engine.types import (
     Seat,
     Step,
 )
-from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.game import Game, Grid, Items, No, Option, Part, Result, matching
-from pbmserv.game.cells import laid_out
+from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood
+from pbmserv.game import Game, Grid, No, Result, matching
 
 adapted_games: dict[str, AdaptedGame] = {}
 """Games whose boards the server draws, by their keys."""
@@ -48,179 +51,6 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     ACCEPT: ("accept",),
     REJECT: ("reject", "decline"),
 }
-_UNRATED = Option("unrated", "the result changes no ratings", (False, True), False, rated=False)
-_CELL = re.compile(r"[A-Za-z]{1,2}[0-9]{1,2}")
-_YES = frozenset({"yes", "true", "on", "1"})
-_NO = frozenset({"no", "false", "off", "0"})
-_OPTION = re.compile(r"[a-z][a-z0-9-]{0,19}")
-LONGEST_TITLE = 40
-_LISTED = 12
-"""Moves that a letter lists."""
-
-
-class Settings(Mapping[str, Any]):
-    """The options of a board: a mapping, whose values are attributes as well."""
-
-    def __init__(self, values: Iterable[tuple[str, Any]]) -> None:
-        self.items_in_order = tuple(values)
-
-    def __getitem__(self, name: str) -> Any:
-        return dict(self.items_in_order)[name]
-
-    def __getattr__(self, name: str) -> Any:
-        for key, value in self.__dict__.get("items_in_order", ()):
-            if key.replace("-", "_") == name:
-                return value
-        raise AttributeError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict(self.items_in_order))
-
-    def __len__(self) -> int:
-        return len(self.items_in_order)
-
-    def __hash__(self) -> int:
-        return hash(self.items_in_order)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Settings) and self.items_in_order == other.items_in_order
-
-    def __repr__(self) -> str:
-        return f"Settings({dict(self.items_in_order)})"
-
-
-@dataclass(frozen=True)  # without slots, so that properties can be cached
-class View:
-    """A board as one reader may see it.
-
-    Attributes:
-        rules: the game; never shown.
-        table: its state is what `pbmserv.game.Game.seen` returns for this reader.
-        seat: `None` for a spectator.
-        may_take_back: whether this seat may ask to take back its last turn.
-    """
-
-    rules: AdaptedGame = field(compare=False, repr=False)
-    table: Table
-    seat: Seat | None
-    may_take_back: bool = False
-
-    @property
-    def side(self) -> int | None:
-        """The reader's side in the game."""
-        return None if self.seat is None else self.table.sides[self.seat]
-
-    @property
-    def is_over(self) -> bool:
-        return self.table.outcome is not None
-
-    @property
-    def may_act(self) -> bool:
-        """Whether the reader may use a turn now."""
-        return self.seat is not None and self.seat in self.table.movers
-
-    @property
-    def waiting(self) -> tuple[Seat, ...]:
-        """Seats that may use a turn now."""
-        return self.table.movers
-
-    @property
-    def may_swap(self) -> bool:
-        """Whether the reader may take the other side now."""
-        return self.may_act and self.table.may_swap
-
-    @property
-    def offer(self) -> str:
-        """The offer that waits for the reader's answer; "" if there is none."""
-        offer = self.table.offer
-        return offer[0] if offer and self.seat is not None and offer[1] != self.seat else ""
-
-    @property
-    def may_offer_draw(self) -> bool:
-        """Whether the reader may offer a draw now."""
-        table, game = self.table, self.rules.rules
-        can = game.draws and table.seats == 2 and self.seat is not None and table.offer is None
-        return can and table.outcome is None and table.used >= table.seats
-
-    @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        """The parts of the board as the reader sees them, with the cells of the last move."""
-        shown = self.rules.rules.show(self.table.state, self.side)
-        parts = (shown,) if isinstance(shown, Grid | Items | str) else tuple(shown)
-        return tuple(self._with_news(part) for part in parts)
-
-    def _with_news(self, part: Part) -> Part:
-        """Return a grid with the cells of the last move, if its game does not say what is new."""
-        if not isinstance(part, Grid) or part.new or part.still:
-            return part
-        names = [cell.name for cell in laid_out(part).cells if cell.piece is not None]
-        move = self.table.last
-        is_cell = move.upper() in map(str.upper, names)
-        last = {name.upper() for name in ([move] if is_cell else _CELL.findall(move))}
-        return replace(part, new=tuple(name for name in names if name.upper() in last))
-
-    @cached_property
-    def moves(self) -> tuple[str, ...]:
-        """The moves that the game lists for the reader."""
-        if self.seat is None or not self.may_act:
-            return ()
-        return tuple(self.rules.rules.moves(self.table.state, self.table.sides[self.seat]))
-
-    @property
-    def ask(self) -> str:
-        """A sentence that says how to reply; "" if it is not the reader's turn."""
-        if self.seat is None or not self.may_act:
-            return ""
-        text = self.rules.rules.ask(self.table.state, self.table.sides[self.seat])
-        if text:
-            return _sentence(text)
-        return f"Reply with {'a' if len(self.moves) > 1 else 'your'} move: {self._few()}."
-
-    def _few(self) -> str:
-        return matching.choices(self.moves[: _LISTED + 1])
-
-    @property
-    def example(self) -> str:
-        """A move that the reader could make now; "" if it is not their turn."""
-        return next(iter(self.moves), "")
-
-    @property
-    def is_tappable(self) -> bool:
-        """Whether a tap on the board is a move, or begins one."""
-        moves = self.moves
-        return any(
-            cell.tap
-            for part in self.parts
-            if isinstance(part, Grid)
-            for cell in laid_out(part, moves).cells
-        )
-
-    @property
-    def words(self) -> list[str]:
-        """Moves that no tap on the board leads to, a few of them."""
-        cells = {
-            "".join(matching.tokens(cell.name))
-            for part in self.parts
-            if isinstance(part, Grid) and not part.still
-            for cell in laid_out(part).cells
-        }
-        columns = {re.sub("[0-9]", "", name) for name in cells}
-        squeezed = {move: "".join(matching.tokens(move)) for move in self.moves}
-        words = [
-            move
-            for move, text in squeezed.items()
-            if text not in columns and not any(text.startswith(cell) for cell in cells)
-        ]
-        return [*words[:_LISTED], *([SWAP] if self.may_swap else [])]
-
-    @property
-    def is_turned(self) -> bool:
-        """Whether the reader sees the board from the other side."""
-        return self.rules.rules.rotates and self.side == 1
-
-    def names_by_side(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of players in the order of their sides."""
-        return tuple(names[seat] for seat in map(self.table.seat_of, range(self.table.seats)))
 
 
 class ListedBot:
@@ -247,7 +77,7 @@ class AdaptedGame:
         check_declaration(rules)
         self.rules = rules
         self._keeper = Keeper(rules)
-        self._options = (*rules.options, _UNRATED)
+        self._options = GameOptions(rules)
         text = cleandoc(type(rules).__doc__ or rules.title)
         first, _, self.rules_text = text.partition("\n")
         self.summary = first.strip().rstrip(".")
@@ -259,7 +89,7 @@ class AdaptedGame:
             max_seats=rules.seats[1],
             hidden=rules.hidden,
             rules_version=rules.version,
-            options=tuple((_form(option), _meaning(option)) for option in self._options),
+            options=self._options.described,
             opening=1,
         )
         bots = dict(rules.bots) or {"house": self._random_move}
@@ -306,64 +136,42 @@ class AdaptedGame:
         first, second, third = [listed[n] for n in places] if listed else ["MOVE"] * 3
         return first, second, third
 
+    @cached_property
+    def has_chance(self) -> bool:
+        """Whether the game has dice or deals, with its usual options."""
+        rng = CountedRng(Rng(b"sample" * 4, 0))
+        with suppress(Exception):
+            self.rules.start(self.info.min_seats, self.options((), self.info.min_seats), rng)
+        return self.rules.chance or rng.drawn
+
+    def without_solution(self, step: Step[Table]) -> Step[Table]:
+        """Return the last step of a board without the hidden facts that its end reveals."""
+        return replace(step, state=replace(step.state, outcome=None, due=()))
+
     def _random_move(self, state: Any, seat: int, rng: Any) -> str:
         move: str = rng.choice(list(self.rules.moves(state, seat)))
         return move
 
-    # -- options ---------------------------------------------------------------------------
-
     def options(self, words: Sequence[str], seats: int) -> Settings:  # noqa: ARG002 - a contract
         """Read the option words of a challenge."""
-        values = {option.name: option.default for option in self._options}
-        options_by_name = {option.name.casefold(): option for option in self._options}
-        for word in words:
-            name, sign, text = word.removeprefix("-").partition("=")
-            option = options_by_name.get(name.casefold())
-            if option is None or not word.startswith("-"):
-                raise self._refused_option("no-option", word, options=self._forms())
-            values[option.name] = self._value(option, word, text if sign else None)
-        return Settings((option.name, values[option.name]) for option in self._options)
-
-    def _value(self, option: Option, word: str, text: str | None) -> Any:
-        if set(option.values) == {False, True}:
-            if text is None or text.casefold() in _YES:
-                return True
-            if text.casefold() in _NO:
-                return False
-        for value in option.values:
-            if text is not None and str(value).casefold() == text.casefold():
-                return value
-        raise self._refused_option("no-value", word, option=option.name, values=_values(option))
-
-    def _refused_option(self, code: str, part: str, **values: str) -> OptionError:
-        facts = {"title": self.info.title, **values}
-        return OptionError(f"{self.info.key}.{code}", part=part, **facts)
-
-    def _forms(self) -> str:
-        return ", ".join(_form(option) for option in self._options)
+        may_duplicate = DUPLICATE in words and self.has_chance
+        return self._options.read(words, may_duplicate=may_duplicate)
 
     def describe(self, options: Settings) -> tuple[str, ...]:
         """Return the words of all options that differ from their defaults."""
-        changed = [option for option in self._options if options[option.name] != option.default]
-        return tuple(
-            f"-{option.name}"
-            if options[option.name] is True
-            else f"-{option.name}={'no' if options[option.name] is False else options[option.name]}"
-            for option in changed
-        )
+        return self._options.words_of(options)
 
     def rated(self, options: Settings) -> bool:
-        """Whether a board with these options changes ratings."""
-        return all(
-            option.rated or options[option.name] == option.default for option in self._options
-        )
+        """Return whether a board with these options changes ratings."""
+        return self._options.are_rated(options)
 
     # -- play ------------------------------------------------------------------------------
 
     def setup(self, seats: int, options: Settings, rng: Rng) -> Table:
         """Return the table before the first move."""
-        state = self.rules.start(seats, options, CountedRng(rng))
-        return self._keeper.opened(seats, options.items_in_order, state)
+        counted = rng_for(options.items_in_order, rng, (0, 0))
+        state = self.rules.start(seats, options, counted)
+        return self._keeper.opened(seats, options.items_in_order, state, counted.dealt)
 
     def to_act(self, state: Table) -> frozenset[Seat]:
         """Seats that may use a turn now."""
@@ -385,6 +193,7 @@ class AdaptedGame:
             before=None,
             mover=None,
             final=False,
+            dealt=(0, 0),
         )
         can_ask = (
             seat is not None
@@ -393,7 +202,7 @@ class AdaptedGame:
             and state.offer is None
             and state.retaken(seat) is not None
         )
-        return View(self, seen, seat, can_ask)
+        return View(self.rules, seen, seat, can_ask)
 
     def parse(self, view: View, text: str) -> Move:
         """Read a move as people type it."""
@@ -415,7 +224,7 @@ class AdaptedGame:
             try:
                 return Move(self._own_reading(view, text))
             except No as no:
-                raise self._refused(Illegal, "said", view, text, why=_sentence(str(no))) from no
+                raise self._refused(Illegal, "said", view, text, why=sentence(str(no))) from no
         begun = matching.beginning_with(text, listed)
         if len(begun) == 1:
             return Move(begun[0])
@@ -543,7 +352,7 @@ class AdaptedGame:
         """Return how the board ended."""
         return state.outcome
 
-    # -- what a page and a letter ask beside --------------------------------------------------
+    # -- pages, letters and programs -----------------------------------------------------------
 
     def file(self, view: View, names: Sequence[str], day: str) -> tuple[str, str] | None:
         """Return the board in the format of other programs, or `None`; see `Game.file`."""
@@ -580,10 +389,10 @@ class AdaptedGame:
             raise NotUnderstood(
                 f"{self.info.key}.no-condition", part=move[:60], title=self.info.title
             )
-        return move.upper() if _CELL.fullmatch(move) else move.lower()
+        return move.upper() if CELL.fullmatch(move) else move.lower()
 
     def holds(self, view: View, condition: str) -> bool:
-        """Whether the last move was this one."""
+        """Return whether the last move was this one."""
         last = view.table.last
         return matching.tokens(last) == matching.tokens(condition) or bool(
             condition and matching.spelt(condition, [last])
@@ -635,63 +444,3 @@ class AdaptedGame:
 def adapted(game: Any) -> Any:
     """Return the game as the server knows games; one of `engine.protocol` as it is."""
     return AdaptedGame(game) if isinstance(game, Game) else game
-
-
-def check_declaration(rules: Game[Any]) -> None:
-    """Refuse a game whose class says something that cannot be.
-
-    Raises:
-        ValueError: names the attribute.
-    """
-    name = type(rules).__name__
-    for attribute in ("key", "title"):
-        if not isinstance(getattr(rules, attribute, None), str) or not getattr(rules, attribute):
-            raise ValueError(f"{name}.{attribute} must be a text")
-    if not (type(rules).__doc__ or "").strip():
-        raise ValueError(f"{name} has no docstring; it explains the rules to players")
-    if len(rules.title) > LONGEST_TITLE or not rules.title.isprintable():
-        raise ValueError(f"{name}.title must be one line of at most {LONGEST_TITLE} characters")
-    least, most = rules.seats
-    if not 1 <= least <= most <= 8:
-        raise ValueError(f"{name}.seats = {rules.seats}: there are 1 to 8 players")
-    if rules.swap and rules.seats != (2, 2):
-        raise ValueError(f"{name}.swap needs two players")
-    for userid in rules.bots:
-        if userid not in BOT_USERIDS:
-            raise ValueError(f"{name}.bots: {userid!r} is not one of {', '.join(BOT_USERIDS)}")
-        if not callable(rules.bots[userid]):
-            raise ValueError(f"{name}.bots: {userid!r} must be a function")
-    _check_options(name, rules.options)
-
-
-def _check_options(name: str, options: Sequence[Option]) -> None:
-    names = [option.name for option in options]
-    for option in options:
-        if not _OPTION.fullmatch(option.name) or names.count(option.name) > 1:
-            raise ValueError(f"{name}.options: {option.name!r} is not a word of its own")
-        if option.default not in option.values:
-            raise ValueError(f"{name}.options: {option.name} has the default {option.default!r}")
-
-
-def _form(option: Option) -> str:
-    if set(option.values) == {False, True}:
-        return f"-{option.name}" + ("=no" if option.default else "")
-    return f"-{option.name}={option.name.upper()}"
-
-
-def _meaning(option: Option) -> str:
-    if set(option.values) == {False, True}:
-        return f"turns this off: {option.help}" if option.default else option.help
-    return f"{option.help}: {_values(option)} (default {option.default})"
-
-
-def _values(option: Option) -> str:
-    values = option.values
-    if isinstance(values, range) and values.step == 1:
-        return f"{values[0]} to {values[-1]}"
-    return ", ".join(map(str, values))
-
-
-def _sentence(text: str) -> str:
-    text = " ".join(text.split())
-    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -80,13 +80,17 @@ def _of_cell(layout: Layout, cell: Cell, x: float, y: float, *, is_top: bool) ->
         role = "shade" if cell.dark else "wood" if shape in _WOOD else "field"
         yield Shape("box", "strong" if cell.strong else role, (x, y, SIDE, SIDE))
     if cell.piece is not None:
-        yield from _man(cell, *middle, "")
+        yield from _man(cell, *middle, str(cell.count) if cell.count > 1 else "")
     if cell.new or (cell.strong and shape in {"lines", "hexes"}):
         yield Shape("box", "new", (x + 1, y + 1, SIDE - 2, SIDE - 2))
 
 
 def _man(cell: Cell, x: float, y: float, text: str) -> Iterator[Shape]:
-    """Draw a piece: a stone, a stone with a letter, or a letter in its owner's colour."""
+    """Draw a piece: a stone, a stone with a letter, or a letter in its owner's colour.
+
+    Args:
+        text: a number that stands beside the letter or on the stone; ``""`` for none.
+    """
     assert cell.piece is not None
     piece = cell.piece
     colour = next((colour for colour in ("white", "black") if colour in piece.say.split()), "")
@@ -98,9 +102,9 @@ def _man(cell: Cell, x: float, y: float, text: str) -> Iterator[Shape]:
             yield Shape("word", "on-black" if role == "black" else "on-white", (x, y), text)
     elif colour:
         yield Shape("dot", colour, (x, y, SIDE * 0.42))
-        yield Shape("word", f"on-{colour}", (x, y), piece.text.upper())
+        yield Shape("word", f"on-{colour}", (x, y), piece.text.upper() + text)
     else:
-        yield Shape("word", owner, (x, y), piece.text)
+        yield Shape("word", owner, (x, y), piece.text + text)
 
 
 def _said(parts: Sequence[Part]) -> str:

@@ -15,9 +15,18 @@ from typing import Any
 
 from pbmserv.engine import record
 from pbmserv.engine.chance import mixed_chance
-from pbmserv.engine.protocol import Claimable, Explaining, Sized, coached, implements, races
+from pbmserv.engine.protocol import (
+    Claimable,
+    Dealing,
+    Explaining,
+    Sized,
+    coached,
+    implements,
+    races,
+)
 from pbmserv.engine.record import (
     CLAIM,
+    DUPLICATE,
     EARLY_ENDS,
     FORFEIT,
     HINT,
@@ -239,6 +248,15 @@ class Position:
         return self.ply is not None and self.ply.text == JOIN
 
     @property
+    def is_duplicate(self) -> bool:
+        """Whether it is a board of a duplicate event, whose draws come from the seed alone."""
+        return self.head is not None and DUPLICATE in self.head.options
+
+    def _chance_of(self, ply: Ply) -> bytes:
+        """Return the seed of the draws of a ply."""
+        return self.chance if self.is_duplicate else mixed_chance(self.chance, ply)
+
+    @property
     def restarts(self) -> bool:
         """Whether its ply restarted the board. An undo restores the positions before it."""
         return self.ply is not None and self.ply.text == RESTART
@@ -274,7 +292,7 @@ class Position:
                 return self._restore(ply, self._first, "restarted", ())
             case record.JOIN if self.draws or (ply.free and ply.mark):
                 return self._begin_again(ply)
-        step = advance(self.game, mixed_chance(self.chance, ply), self.state, ply)
+        step = advance(self.game, self._chance_of(ply), self.state, ply)
         outcome = self.game.outcome(step.state)
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
             outcome = replace(outcome, reason=FORFEIT)
@@ -286,15 +304,18 @@ class Position:
         """Return the start of the game, drawn again with the mark of a mail.
 
         Raises:
-            Illegal: a move was made before, or the seat has drawn again before.
+            Illegal: a move was made before, the seat has drawn again before, or the seed alone
+                decides.
         """
         assert self.head is not None
+        if self.is_duplicate:
+            raise Illegal("undo-nothing", part=ply.text)
         position: Position | None = self
         while position is not None and position.ply is not None:
             if not position.is_draw or position.ply.seat == ply.seat:
                 raise Illegal("undo-nothing", part=ply.text)
             position = position.before
-        state, _ = _begun(self.game, self.head, mixed_chance(self.chance, ply))
+        state, _ = _begun(self.game, self.head, self._chance_of(ply))
         step = Step(state, {None: ""}, reveals=True)
         return self._after(ply, step, self.game.outcome(state), 0, 1)
 
@@ -343,7 +364,7 @@ class Position:
             self.weight + work,
             redo,
             restored,
-            mixed_chance(self.chance, ply),
+            self._chance_of(ply),
             self.marked | {ply.seat} if ply.mark else self.marked,
             self.head,
             self.draws,
@@ -352,9 +373,10 @@ class Position:
     @property
     def shut(self) -> Position:
         """The position for a player who may not learn the hidden facts yet after the end."""
-        if self.outcome is None or not races(self.game):
+        game: Any = self.game
+        if self.outcome is None or not (races(game) or implements(game, Dealing)):
             return self
-        step = self.game.without_solution(self.step)
+        step = game.without_solution(self.step)
         return replace(self, step=step, state=step.state)
 
     def weight_of(self, seat: Seat) -> int:

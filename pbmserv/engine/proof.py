@@ -67,18 +67,21 @@ class RecordHashes:
     Args:
         pledge: the pledge of the board, with which its record hashes begin.
         reader: the seat of the reader.
-        growths: a cache of hashes by pledge and ply number, which this object fills.
+        growths: a cache of hashes by board, pledge and ply number, which this object fills.
+        board: the number of the board. The boards of a duplicate event share a pledge.
     """
 
     def __init__(
         self,
         pledge: bytes,
         reader: Seat | None,
-        growths: MutableMapping[tuple[bytes, int], Growth] | None = None,
+        growths: MutableMapping[tuple[int, bytes, int], Growth] | None = None,
+        board: int = 0,
     ) -> None:
         self._pledge = pledge
         self._reader = reader
         self._growths = {} if growths is None else growths
+        self._board = board
 
     def at(self, position: Position) -> RecordHash:
         """Return the hash at a position of the board."""
@@ -86,14 +89,16 @@ class RecordHashes:
         growth = None
         for after in position.backwards():
             # Where seats play apart, an undo repeats later plies of others with their numbers.
-            if not after.apart and (growth := self._growths.get((self._pledge, after.number))):
+            if not after.apart and (
+                growth := self._growths.get((self._board, self._pledge, after.number))
+            ):
                 break
             later.append(after)
         growth = growth or Growth(self._pledge)
         for after in reversed(later):
             growth = self._after(growth, after)
             if not after.apart:
-                self._growths[self._pledge, after.number] = growth
+                self._growths[self._board, self._pledge, after.number] = growth
         return RecordHash(growth.record, growth.move)
 
     def _after(self, growth: Growth, after: Position) -> Growth:

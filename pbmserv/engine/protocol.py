@@ -177,7 +177,7 @@ class Answering(Protocol[V_contra]):
         ...
 
     def holds(self, view: V_contra, condition: str) -> bool:
-        """Whether a canonical condition holds, as far as this view tells; unknown is no."""
+        """Return whether a canonical condition holds, as far as this view tells; unknown is no."""
         ...
 
 
@@ -401,6 +401,20 @@ def implements(game: object, contract: type) -> bool:
     The answer is cached, since each move needs it, and Python takes 20 us to compare all methods.
     """
     return isinstance(game, contract)
+
+
+@runtime_checkable
+class Dealing(Protocol):
+    """A game with dice or deals that can be the same on several boards."""
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether the game has dice or deals, with its usual options."""
+        ...
+
+    def without_solution(self, step: Step[Any]) -> Step[Any]:
+        """Return the last step of a board without the hidden facts that its end reveals."""
+        ...
 
 
 @runtime_checkable

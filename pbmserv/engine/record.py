@@ -73,6 +73,10 @@ It is free, and the game begins again. The mail accepts a board whose game draws
 move, finds opponents whose sides are drawn, or is the first one of a player alone.
 """
 
+DUPLICATE = "-duplicate"
+"""The option word of boards of a duplicate event: all draws come from the seed alone, which these
+boards share, and no mail is mixed in. No player can choose it."""
+
 HINT = "hint"
 """The text of a ply that asks for a hint.
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pbmserv.engine.adapter import adapted
 from pbmserv.engine.protocol import Game, races
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import GameAway, ServerFault
 
@@ -181,7 +182,7 @@ def _source_of(game: AnyGame) -> tuple[Path, Path]:
 
 
 def _is_foreign(entry: EntryPoint) -> bool:
-    """Whether a game comes from a package of its own; our games keep their keys."""
+    """Return whether a game comes from a package of its own; our games keep their keys."""
     return _package_of(entry) != OURS
 
 
@@ -233,7 +234,8 @@ def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[st
     ``-race`` is left out for one player, since nobody writes it to play alone.
     """
     shown = game.shown(game.options(words, seats)) if races(game) else words
-    return tuple([word for word in shown if seats > 1 or word != "-race"])
+    hidden = {DUPLICATE} if seats > 1 else {"-race"}
+    return tuple([word for word in shown if word not in hidden])
 
 
 def must_agree(game: AnyGame, level: str, words: Sequence[str], seats: int) -> None:

@@ -7,10 +7,11 @@ players, and so no game has a line for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pbmserv.engine.game_options import DUPLICATE_OPTION
 from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal
 from pbmserv.game import After, Game, Result, Told
@@ -25,6 +26,9 @@ OFFER = "offer"
 """The kind of a note about an offer, which is news though it uses no turn."""
 
 RESIGNED = "resigned"
+
+_DEALS = 2**32
+"""Limit of the numbers of deals, and of draws in one."""
 
 _PLACE = re.compile(r"\{([0-9])('s)?\}")
 
@@ -60,6 +64,7 @@ class Table:
         before: the table before the last turn; `None` at the start.
         mover: the seat that used the last turn.
         final: whether the last turn can never be taken back.
+        dealt: on a board of a duplicate event, the number of the deal, and how often it was drawn.
     """
 
     state: Any
@@ -77,6 +82,7 @@ class Table:
     before: Table | None = field(default=None, compare=False, repr=False)
     mover: Seat | None = field(default=None, compare=False, repr=False)
     final: bool = field(default=False, compare=False, repr=False)
+    dealt: tuple[int, int] = field(default=(0, 0), compare=False, repr=False)
 
     @property
     def seats(self) -> int:
@@ -116,11 +122,17 @@ class Table:
 
 
 class CountedRng:
-    """Draws for a game, and remembers whether there were any."""
+    """Draws for a game, and remembers whether there were any.
+
+    Attributes:
+        drawn: whether there were any.
+        dealt: see `Table`; only draws of a duplicate event are counted.
+    """
 
     def __init__(self, rng: Rng) -> None:
         self._rng = rng
         self.drawn = False
+        self.dealt = (0, 0)
 
     def below(self, limit: int, /) -> int:
         self.drawn = True
@@ -132,6 +144,47 @@ class CountedRng:
     def shuffled(self, items: Sequence[Any], /) -> list[Any]:
         self.drawn = True
         return self._rng.sample(items, len(items))
+
+    def deal(self, number: int, /) -> None:
+        """Do nothing: the number of the ply decides the draws."""
+
+
+class DealtRng(CountedRng):
+    """Draws of a board of a duplicate event: draw *n* of deal *k* is the same on all its boards,
+    with whatever moves their players came there.
+
+    Args:
+        rng: has the seed that these boards share.
+        dealt: see `Table`.
+    """
+
+    def __init__(self, rng: Rng, dealt: tuple[int, int]) -> None:
+        super().__init__(rng)
+        self.dealt = dealt
+
+    def below(self, limit: int, /) -> int:
+        return self._next().below(limit)
+
+    def shuffled(self, items: Sequence[Any], /) -> list[Any]:
+        return self._next().sample(items, len(items))
+
+    def deal(self, number: int, /) -> None:
+        """Go to the first draw of a deal."""
+        if not 0 <= number < _DEALS:
+            raise ValueError(f"there is no deal {number}")
+        if number != self.dealt[0]:
+            self.dealt = number, 0
+
+    def _next(self) -> Rng:
+        """Return the numbers of the next draw, whatever the earlier ones were asked for."""
+        deal, draws = self.dealt
+        self.drawn, self.dealt = True, (deal, draws + 1)
+        return Rng(self._rng.seed, deal * _DEALS + draws)
+
+
+def rng_for(options: Iterable[tuple[str, Any]], rng: Rng, dealt: tuple[int, int]) -> CountedRng:
+    """Return the draws of a board with these options."""
+    return DealtRng(rng, dealt) if DUPLICATE_OPTION in options else CountedRng(rng)
 
 
 class Keeper:
@@ -146,22 +199,28 @@ class Keeper:
         return list(self.game.moves(self.game.seen(table.state, side), side))
 
     def can_move(self, table: Table, seat: Seat) -> bool:
-        """Whether a seat has any move."""
+        """Return whether a seat has any move."""
         side = table.sides[seat]
         moves = self.game.moves(self.game.seen(table.state, side), side)
         return next(iter(moves), None) is not None
 
-    def opened(self, seats: int, options: tuple[tuple[str, Any], ...], state: Any) -> Table:
+    def opened(
+        self,
+        seats: int,
+        options: tuple[tuple[str, Any], ...],
+        state: Any,
+        dealt: tuple[int, int],
+    ) -> Table:
         """Return the table before the first move."""
         first = [Seat(seat) for seat in sorted(self.game.first(state)) if seat < seats]
         due = tuple((seat, 1) for seat in first)
-        return Table(state, options, tuple(range(seats)), due)
+        return Table(state, options, tuple(range(seats)), due, dealt=dealt)
 
     def played(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
         """Carry out a turn of a seat whose turn it is."""
         if self.game.together:
             return self._chosen(table, seat, move, rng)
-        side, counted = table.sides[seat], CountedRng(rng)
+        side, counted = table.sides[seat], rng_for(table.options, rng, table.dealt)
         after = _after(self.game.play(table.state, side, move, counted))
         notes, public = _told(table, after, seat, move)
         begun = replace(
@@ -171,6 +230,7 @@ class Keeper:
             before=table,
             mover=seat,
             used=max(table.used, dict(table.due)[seat]),
+            dealt=counted.dealt,
         )
         following = [(side + n) % table.seats for n in range(1, table.seats + 1)]
         return self._went_on(
@@ -192,14 +252,16 @@ class Keeper:
     def _all_at_once(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
         """Carry out the moves that all seats have chosen; *seat* was the last to choose."""
         moves = {table.sides[chooser]: text for chooser, text in sorted(table.chosen)}
-        after = _after(self.game.play_all(table.state, moves, CountedRng(rng)))
+        counted = rng_for(table.options, rng, table.dealt)
+        after = _after(self.game.play_all(table.state, moves, counted))
         if not after.told:
             reports = [f"{{{side}}} played {text}." for side, text in moves.items()]
             after = replace(after, told=reports)
         notes = [_note(table, sentence, seat) for sentence in after.told]
         public: dict[Seat | None, str] = {None: ", ".join(moves.values())}
         order = range(table.seats)
-        return self._went_on(replace(table, chosen=()), after, order, notes, public, final=True)
+        begun = replace(table, chosen=(), dealt=counted.dealt)
+        return self._went_on(begun, after, order, notes, public, final=True)
 
     def _went_on(
         self,

@@ -39,6 +39,14 @@ class Rng(Protocol):
         """Return all items in a random order."""
         ...
 
+    def deal(self, number: int, /) -> None:
+        """Begin deal or game *number* of a board that has several.
+
+        In a duplicate event all players get the same draws in each deal, even if an earlier one was
+        longer for some of them. On other boards this does nothing.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class Option:
@@ -228,9 +236,12 @@ class Game(Generic[S]):
         draws: whether players may offer a draw.
         rotates: whether the second player sees boards from the other side.
         together: whether all seats choose a move, which `play_all` carries out at once.
+        chance: whether dice are rolled, or the like, though not before the first move. A game that
+            draws in `start` need not say so.
         bots: functions that choose a move, by the names ``house-beginner``, ``house-easy``,
             ``house``, ``house-hard`` and ``house-best``. Without any, ``house`` moves at random.
-        words: words that may stand in a move, for a game that has its own `read`.
+        words: words of moves that `moves` does not list at all times; for a game that has its own
+            `read`, all words that may stand in a move.
     """
 
     key: str
@@ -243,6 +254,7 @@ class Game(Generic[S]):
     draws: bool = True
     rotates: bool = False
     together: bool = False
+    chance: bool = False
     bots: Mapping[str, Callable[[S, Seat, Rng], str]] = MappingProxyType({})
     words: Collection[str] = ()
 
@@ -308,7 +320,7 @@ class Game(Generic[S]):
         return ""
 
     def worth_swapping(self, state: S) -> bool:
-        """Whether a bot takes over the first player's side after the first move."""
+        """Return whether a bot takes over the first player's side after the first move."""
         return False
 
     def file(

@@ -108,7 +108,7 @@ def without_talk(text: str) -> str:
 
 
 def _is_question(text: str) -> bool:
-    """Whether a text asks something else than to make a move."""
+    """Return whether a text asks something else than to make a move."""
     return "?" in text and not _ASKS.match(text.strip().casefold())
 
 
@@ -126,7 +126,7 @@ def pieces(text: str) -> tuple[str, ...]:
 
 
 def is_like(text: str, words: Iterable[str], *, freely: bool = False) -> bool:
-    """Whether a text looks like a move: names of cells, and words that moves have.
+    """Return whether a text looks like a move: names of cells, and words that moves have.
 
     Args:
         freely: whether any short token with a digit may be a part of a move.
@@ -139,7 +139,7 @@ def is_like(text: str, words: Iterable[str], *, freely: bool = False) -> bool:
 
 
 def _is_named(token: str, freely: bool) -> bool:
-    """Whether a token may name a cell."""
+    """Return whether a token may name a cell."""
     if token.endswith(("st", "nd", "rd", "th")):
         return False
     if freely and len(token) <= _LONGEST:

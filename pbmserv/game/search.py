@@ -45,6 +45,9 @@ class _NoDice:
     def shuffled(self, items: Sequence[Any], /) -> list[Any]:
         return [self.choice(items)]
 
+    def deal(self, number: int, /) -> None:
+        """Do nothing."""
+
 
 _NO_DICE = _NoDice()
 

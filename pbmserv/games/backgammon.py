@@ -41,6 +41,7 @@ class Board:
         score, target: of the match.
         crawford: whether this game is played without the cube, because one player needs one point.
         was_crawford: whether that game is over.
+        number: of the game in the match, from 0.
     """
 
     points: Points
@@ -55,6 +56,7 @@ class Board:
     has_cube: bool = False
     crawford: bool = False
     was_crawford: bool = False
+    number: int = 0
 
     @property
     def may_double(self) -> bool:
@@ -147,7 +149,7 @@ def plays(points: Sequence[int], bar: int, dice: Sequence[int]) -> dict[tuple[An
 
 
 def is_by(step: Step, die: int) -> bool:
-    """Whether one man's move can have used a die."""
+    """Return whether one man's move can have used a die."""
     source, to = step
     return source - to == die if to != OFF else source <= die
 
@@ -221,18 +223,20 @@ class Backgammon(Game[Board]):
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> Board:
         target = options["match"]
         has_cube = options["cube"] and target > 1
-        return self.new_game((0, 0), target, rng, has_cube=has_cube)
+        return self.new_game((0, 0), 0, target, rng, has_cube=has_cube)
 
-    def new_game(self, score: tuple[int, int], target: int, rng: Rng, *, has_cube: bool) -> Board:
+    def new_game(
+        self, score: tuple[int, int], number: int, target: int, rng: Rng, *, has_cube: bool
+    ) -> Board:
         """Return the first position of a game; the higher die begins with both."""
+        rng.deal(number)
         dice = (1, 1)
         while dice[0] == dice[1]:
             dice = (1 + rng.below(6), 1 + rng.below(6))
         mover = 0 if dice[0] > dice[1] else 1
         rolled = (max(dice), min(dice))
-        return Board(
-            start_points(), 0, rolled, mover, score=score, target=target, has_cube=has_cube
-        )
+        board = Board(start_points(), 0, rolled, mover, target=target, has_cube=has_cube)
+        return replace(board, score=score, number=number)
 
     def first(self, state: Board) -> Sequence[Seat]:
         return (state.mover,)
@@ -330,7 +334,8 @@ class Backgammon(Game[Board]):
         if max(score) >= state.target:
             return After(replace(state, score=score), reports)
         was_crawford = state.was_crawford or state.crawford
-        new = self.new_game(score, state.target, rng, has_cube=state.has_cube)
+        number = state.number + 1
+        new = self.new_game(score, number, state.target, rng, has_cube=state.has_cube)
         crawford = max(score) == state.target - 1 and not was_crawford
         new = replace(new, crawford=crawford, was_crawford=was_crawford)
         reports += [
@@ -342,7 +347,9 @@ class Backgammon(Game[Board]):
     def over(self, state: Board) -> Result | None:
         if max(state.score) < state.target:
             return None
-        return ranked(state.score, "all men are off" if state.target == 1 else "the match")
+        if state.target == 1:
+            return ranked(state.score, "all men are off")
+        return ranked([min(points, state.target) for points in state.score], "the match")
 
     def show(self, state: Board, seat: Seat | None) -> list[Grid | Items | str]:
         viewer = seat or 0
@@ -477,7 +484,7 @@ def hits_on(points: Sequence[int], bar: int, blot: int) -> int:
 
 
 def is_open(points: Sequence[int], blot: int, die: int, count: int) -> bool:
-    """Whether a double reaches a man over points that are not closed."""
+    """Return whether a double reaches a man over points that are not closed."""
     return all(points[blot - n * die] < 2 for n in range(1, count) if blot - n * die > 0)
 
 

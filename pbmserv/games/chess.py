@@ -119,7 +119,7 @@ Step = tuple[int, int, str]
 
 
 def is_attacked(board: str, square: int, by: Seat) -> bool:
-    """Whether a player attacks a square."""
+    """Return whether a player attacks a square."""
     knight, king, rook, bishop, queen, pawn = "NKRBQP" if by == 0 else "nkrbqp"
     for jumps, jumper in ((KNIGHTS, knight), (KINGS, king), (PAWNS[1 - by], pawn)):
         for other in jumps[square]:
@@ -131,7 +131,7 @@ def is_attacked(board: str, square: int, by: Seat) -> bool:
 
 
 def _meets(board: str, rays: tuple[tuple[int, ...], ...], sliders: tuple[str, str]) -> bool:
-    """Whether one of these pieces is the first one on a ray."""
+    """Return whether one of these pieces is the first one on a ray."""
     for ray in rays:
         for other in ray:
             if board[other] != ".":
@@ -142,7 +142,7 @@ def _meets(board: str, rays: tuple[tuple[int, ...], ...], sliders: tuple[str, st
 
 
 def in_check(board: str, seat: Seat) -> bool:
-    """Whether a player's king is attacked."""
+    """Return whether a player's king is attacked."""
     king = board.find("K" if seat == 0 else "k")
     return king >= 0 and is_attacked(board, king, 1 - seat)
 
@@ -226,7 +226,7 @@ def _with(board: str, square: int, piece: str) -> str:
 
 
 def is_castling(board: str, step: Step) -> bool:
-    """Whether a move takes the king to a rook of its own."""
+    """Return whether a move takes the king to a rook of its own."""
     king, rook = board[step[0]], board[step[1]]
     return (king == "K" and rook == "R") or (king == "k" and rook == "r")
 
@@ -509,7 +509,7 @@ class Chess(Game[Position]):
 
 
 def cannot_mate(board: str) -> bool:
-    """Whether there is not enough left to mate: bare kings, one minor piece, like bishops."""
+    """Return whether nobody can mate: bare kings, one minor piece, bishops of one colour."""
     left = [(piece.upper(), n) for n, piece in enumerate(board) if piece not in ".Kk"]
     if any(piece in "PRQ" for piece, _ in left):
         return False

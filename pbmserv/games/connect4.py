@@ -98,7 +98,7 @@ def bits(state: Columns, disc: str) -> int:
 
 
 def has_four(discs: int) -> bool:
-    """Whether four of these discs are in a row."""
+    """Return whether four of these discs are in a row."""
     for step in (1, 7, 6, 8):
         pairs = discs & (discs >> step)
         if pairs & (pairs >> 2 * step):
@@ -204,7 +204,7 @@ class Search:
         return self.value(mine, theirs, depth, alpha, beta)
 
     def has_two(self, mine: int, taken: int) -> bool:
-        """Whether the player can win at once in two columns, of which one can be stopped."""
+        """Return whether the player can win at once in two columns, of which one can be stopped."""
         wins = winning_cells(mine, taken) & (taken + BOTTOM) & BOARD
         theirs = taken ^ mine
         is_late = winning_cells(theirs, taken) & (taken + BOTTOM) & BOARD

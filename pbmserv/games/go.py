@@ -142,7 +142,7 @@ def placed(board: str, cell: int, stone: str) -> str | None:
 
 
 def is_eye(board: str, cell: int, stone: str) -> bool:
-    """Whether a free crossing is surrounded by stones of one player."""
+    """Return whether a free crossing is surrounded by stones of one player."""
     return all(board[other] == stone for other in beside(size_of(board))[cell])
 
 
@@ -451,7 +451,7 @@ def stones_at_stake(state: Position, seat: Seat, cell: int) -> float:
 
 
 def is_lonely(board: str, cell: int) -> bool:
-    """Whether a crossing is on the first two lines and no stone is near it."""
+    """Return whether a crossing is on the first two lines and no stone is near it."""
     size = size_of(board)
     row, column = divmod(cell, size)
     if 2 <= row < size - 2 and 2 <= column < size - 2:

@@ -51,7 +51,7 @@ def bid_text(bid: tuple[int, int]) -> str:
 
 
 def is_higher(bid: tuple[int, int], last: tuple[int, int] | None) -> bool:
-    """Whether a bid is more than the last one: more dice, or as many of a higher face."""
+    """Return whether a bid is more than the last one: more dice, or as many of a higher face."""
     return last is None or bid > last
 
 
@@ -159,7 +159,7 @@ class LiarsDice(Game[Round]):
             return None
         order = [*alive, *reversed(state.lost)]
         places = tuple(1 + order.index(seat) for seat in range(len(state.dice)))
-        return Result(places, "the last player with dice")
+        return Result(places, "the last player with dice", tuple(map(len, state.dice)))
 
     def leave(self, state: Round, seat: Seat, rng: Rng) -> After[Round]:
         dice = tuple(

@@ -130,7 +130,7 @@ _ARMOUR = "-----BEGIN PGP MESSAGE-----"
 
 
 def _has_armour(text: str) -> bool:
-    """Whether a text is an encrypted message (RFC 9580 section 6.2)."""
+    """Return whether a text is an encrypted message (RFC 9580 section 6.2)."""
     return text.lstrip(BLANKS).startswith(_ARMOUR)
 
 
@@ -250,7 +250,7 @@ class _Walk:
 
 
 def _is_words(kind: str) -> bool:
-    """Whether a type is read as plain text, as unknown text types are (RFC 2046 section 4.1.4)."""
+    """Return whether a type is read as plain text, as unknown text types are (RFC 2046, 4.1.4)."""
     is_text = kind.startswith("text/") and kind not in _WORDLESS and kind != _REACTION
     return is_text and "html" not in kind
 
@@ -287,7 +287,7 @@ def _text_of_mark(name: str, *, rich: bool) -> str:
 
 
 def _is_shown(headers: Headers) -> bool:
-    """Whether mail programs show a text with a file name; some telephones name all their parts."""
+    """Return whether mail programs show a text with a file name; some telephones name each part."""
     name = disposition_of(headers).param("filename")
     return first(headers, "content-disposition").lower().startswith("inline") and (
         not name or _SHOWN.fullmatch(name) is not None

@@ -156,7 +156,7 @@ def _status_fields(group: str) -> Mapping[str, str]:
 
 
 def _has_failed(fields: Mapping[str, str]) -> bool:
-    """Whether the letter will not be tried again (section 2.3.3); OpenSMTPD says ``error``."""
+    """Return whether the letter is given up (section 2.3.3); OpenSMTPD says ``error``."""
     action = fields.get("action", "").lower()
     if not action:
         return fields.get("status", "").startswith("5")

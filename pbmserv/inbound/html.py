@@ -217,7 +217,7 @@ def _id(element: Any) -> str:
 
 
 def _has_class(element: Any, names: tuple[str, ...]) -> bool:
-    """Whether an element has one of these classes; some programs add a prefix at each reply."""
+    """Return whether an element has one of these classes, perhaps with a prefix of each reply."""
     classes = element.get("class", "")[:_LONGEST_ATTRIBUTE].lower().split()
     return any(name.endswith(names) for name in classes)
 

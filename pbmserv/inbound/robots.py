@@ -152,7 +152,7 @@ def _by_program(
 
 
 def is_role(address: str) -> bool:
-    """Whether an address belongs to a function, not to a person (RFC 2142, and common ones)."""
+    """Return whether an address belongs to an office, not to a person (RFC 2142 and others)."""
     local = address.rpartition("@")[0].partition("+")[0].lower()
     plain = local.translate(_PUNCTUATION)
     return (

@@ -17,10 +17,8 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from pbmserv.commands.help_topics import HelpTopic
-from pbmserv.commands.help_topics import topic as help_topic
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import Refusal, ServerFault
+from pbmserv.errors import ServerFault
 from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.proof import (
@@ -31,35 +29,22 @@ from pbmserv.letters.proof import (
     proof_of,
     proofs_of_searches,
 )
-from pbmserv.letters.rendering import Composed, Links, compose, excerpt
-from pbmserv.letters.replies import Mailto, answer_to, page_link, unsubscribe_addresses
+from pbmserv.letters.rendering import Composed, compose, excerpt
+from pbmserv.letters.replies import answer_to, page_link, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
+from pbmserv.letters.template_values import TemplateValues
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import OF_BOARDS
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.views.board import FORESEEN, foreseen
 from pbmserv.views.environment import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
-from pbmserv.views.texts import refusal_sentence, render_text
+from pbmserv.views.texts import render_text
 
 log = logging.getLogger("pbmserv.send")
-
-_USUAL: dict[str, Any] = {
-    "event": "",
-    "by": "",
-    "said": "",
-    "said_to": "",
-    "undecided": [],
-    "unreachable": [],
-    "ratings": [],
-    "plan": None,
-    "forfeit": None,
-}
-"""Defaults for the words of letters about boards."""
 
 LONGEST = 100_000
 """Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
@@ -70,6 +55,21 @@ _LONGEST_TEXT = 95_000
 
 LONGEST_TINY_TEXT = 480
 """Octets of the text of a tiny letter, which has less than 1,000 with its headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A letter without its headers.
+
+    Attributes:
+        shown: the board that it is about, if any.
+        title: of its thread.
+    """
+
+    reader: Reader
+    shown: ShownBoard | None
+    title: str
+    texts: Composed
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,11 @@ class Composer:
     positions: Positions
     web_url: str
 
+    @property
+    def _values(self) -> TemplateValues:
+        """Makes the values of templates."""
+        return TemplateValues(self.mail_domain, self.registry, self.web_url)
+
     def bytes_of(self, boards: BoardReader, row: QueuedLetter) -> bytes:
         """Return the mail, ready for the relay but for its signature.
 
@@ -95,7 +100,23 @@ class Composer:
             ServerFault: the row names a board that does not exist, or is so old that its words
                 were deleted.
         """
-        reader, shown, values, composed = self._compose(boards, row)
+        draft = self._compose(boards, row)
+        reader, texts = draft.reader, draft.texts
+        headers = self._headers(row, draft)
+        if headers.is_brief:
+            return build(headers, texts.text, "")
+        html = texts.html if reader.form == "html" else ""
+        has_files = kind_of(row.letter).has_files
+        files = attachments(boards.connection, row, reader.player) if has_files else ()
+        opened = tuple(reader.opened.values())
+        text = _cut(texts.text)
+        raw = build(headers, text, html, (*files, *opened))
+        if len(raw) > LONGEST and html and not files:
+            return build(headers, text, "", opened)
+        return raw
+
+    def _headers(self, row: QueuedLetter, draft: _Draft) -> Headers:
+        reader, shown = draft.reader, draft.shown
         thread = ""  # the Message-ID of the first letter about this board to this seat
         if shown and (shown.seat is not None or kind_of(row.letter).to_followers):
             board = shown.board
@@ -109,17 +130,17 @@ class Composer:
             *proofs_of_searches(row.letter, row.words),
             *reader.proofs.values(),
         ]
-        headers = Headers(
+        return Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
             to=row.recipient,
             reply_to=reader.reply_to,
-            subject=composed.subject,
+            subject=draft.texts.subject,
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
             references=tuple(dict.fromkeys(filter(None, (root, row.in_reply_to)))),
             thread=thread,
-            topic=values["title"] if thread else "",
+            topic=draft.title if thread else "",
             date=row.created_at,
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
@@ -135,17 +156,6 @@ class Composer:
                 [proof.short_field if is_brief else proof.field for proof in proofs[:MOST_FIELDS]]
             ),
         )
-        if headers.is_brief:
-            return build(headers, composed.text, "")
-        html = composed.html if reader.form == "html" else ""
-        has_files = kind_of(row.letter).has_files
-        files = attachments(boards.connection, row, reader.player) if has_files else ()
-        opened = tuple(reader.opened.values())
-        text = _cut(composed.text)
-        raw = build(headers, text, html, (*files, *opened))
-        if len(raw) > LONGEST and html and not files:
-            return build(headers, text, "", opened)
-        return raw
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
         """Return the text, and the HTML if there is any, with which to compare quoted passages.
@@ -154,18 +164,16 @@ class Composer:
         changed. Its reader's answer must be read nevertheless.
         """
         try:
-            reader, _, _, composed = self._compose(BoardReader(connection, self.positions), row)
+            draft = self._compose(BoardReader(connection, self.positions), row)
         except SQLAlchemyError:
             raise
         except (Exception, SystemExit):  # rules of games may raise anything
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
-        return (composed.text, composed.html) if reader.form == "html" else (composed.text,)
+        texts = draft.texts
+        return (texts.text, texts.html) if draft.reader.form == "html" else (texts.text,)
 
-    def _compose(
-        self, boards: BoardReader, row: QueuedLetter
-    ) -> tuple[Reader, ShownBoard | None, dict[str, Any], Composed]:
-        """Return the reader of a letter, its board, the values of its templates, and its texts."""
+    def _compose(self, boards: BoardReader, row: QueuedLetter) -> _Draft:
         if not row.message_id:
             raise ServerFault(f"letter {row.id} is too old: its words were deleted")
         player = None if row.player_id is None else by_id(boards.connection, row.player_id)
@@ -181,7 +189,7 @@ class Composer:
         form = players[0].format if len(players) == 1 else "html"
         reader = Reader(player, answer, reply_to, form)
         _prove(boards, row.letter, shown, reader)
-        values = self._part_values(row.letter, row.words, shown, reader)
+        values = self._values.of_letter(row.letter, row.words, shown, reader)
         values["form"] = reader.form
         # A letter that names the page of a board names no other.
         wants_page = row.letter == "page-link" or not values["board_page"]
@@ -200,12 +208,11 @@ class Composer:
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
-        texts = partial(compose, row.letter, values)
-        if _is_tiny(row, reader):
-            texts = partial(_tiny, row.letter, values)
-        return reader, shown, values, with_defaults(shown.board.game, texts) if shown else texts()
+        render = partial(_tiny if _is_tiny(row, reader) else compose, row.letter, values)
+        texts = with_defaults(shown.board.game, render) if shown else render()
+        return _Draft(reader, shown, values["title"], texts)
 
-    # -- values of templates -------------------------------------------------------------
+    # -- letters that contain others -----------------------------------------------------
 
     def _parts(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
         """Return the values of a letter that contains other letters."""
@@ -286,103 +293,11 @@ class Composer:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
         _prove(boards, part["letter"], shown, reader)
-        values = self._part_values(part["letter"], part["words"], shown, reader)
+        values = self._values.of_letter(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
         draw = partial(excerpt, part["letter"], {**values, "brief": brief}, *share)
         return with_defaults(shown.board.game, draw) if shown else draw()
-
-    def _part_values(
-        self, letter: str, words: Mapping[str, Any], shown: ShownBoard | None, reader: Reader
-    ) -> dict[str, Any]:
-        """Return the values of a letter's templates, or of those of a part of a letter."""
-        userid = reader.player.userid if reader.player else ""
-        scene = shown.scene(words) if shown else None
-        if scene is not None and letter in FORESEEN:
-            scene = foreseen(letter, words, scene)
-        sitters = shown.board.sitters if shown else ()
-        values: dict[str, Any] = {
-            "house": self.mail_domain.address,
-            "userid": userid,
-            "words": _USUAL | dict(words),
-            "brief": False,
-            "beginner": shown is not None and shown.is_beginner,
-            "compact": letter == "tray-board",
-            "drawn": True,
-            "spoken": reader.form == "spoken",
-            "scene": scene,
-            "others": [name for name in shown.board.names if name != userid] if shown else [],
-            # the other players, without bots, which read no words
-            "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
-            "here": [s.userid for s in sitters if s.state in _HERE],
-            "titles": self.registry.titles,
-            "bots": self.registry.bots,
-            "racing": self.registry.racing,
-            "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
-            "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
-            "note": _own_note(shown),
-        }
-        own = ""  # the reply address for moves on this board
-        if shown is not None and shown.reply is not None:
-            is_answer = shown.reply == reader.answer
-            own = reader.reply_to if is_answer else self.mail_domain.address_of(shown.reply)
-        # Commands in the subject are read at the plain address only, where "Re:" prevents that.
-        # Each of the 96 links of a board repeats it, so there it is short and has no blank.
-        subject = f"Board{scene.number}" if own and scene else f"Re: {values['title']}"
-        values["mailto"] = Mailto(own or reader.reply_to, subject)
-        most_links = Links.FEW if values["compact"] else Links.ALL
-        token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
-        values["board_page"] = f"{self.web_url}/b/{token}" if self.web_url and token else ""
-        values["own_page"] = ""
-        values["links"] = most_links if own and not kind_of(letter).beyond_record else Links.NONE
-        if scene is not None:  # values of the games' templates
-            values |= {
-                "view": scene.view,
-                "names": scene.names,
-                "you": scene.you,
-                "board": scene.number,
-            }
-        dropped = (words.get("plan") or {}).get("dropped")
-        values["why"] = refusal_sentence(Refusal(**dropped["refusal"])) if dropped else ""
-        if letter == "tray-board" and scene is not None:
-            moves = scene.game.legal(scene.view) if scene.your_turn else None
-            values["example"] = next(iter(moves or ()), "")
-        if letter == "refusal":
-            values["why"] = refusal_sentence(Refusal(**words["refusal"]))
-        elif letter in {"confirm", "stranger"}:
-            token = self.mail_domain.ring.token(
-                ReplyAddress(Purpose.CONFIRM, about=words["signup"])
-            )
-            values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""
-        elif letter == "list":
-            values["games"] = [self.registry.newest(key).info for key in words["games"]]
-        elif letter == "help":
-            topics = self._topics(words["subjects"])
-            # Unknown subjects are not repeated, since one may be a slipped password.
-            values["topic"] = ", ".join(topic.subject for topic in topics if topic.known)
-            values["unknown"] = not any(topic.known for topic in topics)
-            values["pages"] = [self._help_page(topic) for topic in topics]
-        return values
-
-    def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
-        """Return one page for all words together (``change password``), else one for each."""
-        games = [game.info.key for game in self.registry]
-        about = partial(help_topic, games=games, boxes=self.registry.boxes)
-        together = about(" ".join(subjects))
-        if together.known or len(subjects) < 2:
-            return [together]
-        topics = [about(subject) for subject in subjects]
-        by_page = {topic.template if topic.known else topic.subject: topic for topic in topics}
-        return list(by_page.values())
-
-    def _help_page(self, topic: HelpTopic) -> str:
-        infos = {game.info.key: game.info for game in self.registry}
-        values = {
-            "house": self.mail_domain.address,
-            "info": infos.get(topic.subject),
-            "infos": infos,
-        }
-        return render_text(topic.template, {**topic.values, **values})
 
     def _only_board(
         self, boards: BoardReader, row: QueuedLetter, player: Player | None
@@ -406,15 +321,8 @@ def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: R
         reader.opened[proof.board] = opened
 
 
-def _own_note(shown: ShownBoard | None) -> str:
-    """Return the reader's own note at a board; "" for a spectator."""
-    if shown is None or shown.seat is None:
-        return ""
-    return shown.board.sitters[shown.seat].note or ""
-
-
 def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:
-    """Whether a letter about a turn must be as short as can be, for an expensive link."""
+    """Return whether a letter about a turn must be as short as can be, for an expensive link."""
     is_of_turn = kind_of(row.letter).tells_turn and row.words.get("event") in {"moved", "news"}
     return reader.form == "tiny" and is_of_turn and row.seat is not None
 
@@ -469,9 +377,5 @@ def _sender_mark(domain: str) -> str:
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
 
 
-_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins"})
+_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins", "event-ends"})
 """Letters that contain other letters."""
-
-_BOT = PlayerState.BOT
-_HERE = frozenset({PlayerState.ACTIVE, _BOT})
-"""States of players who can be challenged."""

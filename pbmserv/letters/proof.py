@@ -29,7 +29,7 @@ MOST_FIELDS = 20
 """Fields with hashes in one letter; a digest may be about more boards."""
 
 
-_growths: dict[tuple[bytes, int], Growth] = {}
+_growths: dict[tuple[int, bytes, int], Growth] = {}
 """Hashes of earlier letters, so that the next letter about a board need not hash all moves."""
 
 _MOST_GROWTHS = 20_000
@@ -91,7 +91,7 @@ def proof_of(shown: ShownBoard) -> BoardProof | None:
     position, seat = shown.position, shown.seat
     if len(_growths) > _MOST_GROWTHS:
         _growths.clear()
-    hashes = RecordHashes(pledge, seat, _growths).at(position)
+    hashes = RecordHashes(pledge, seat, _growths, shown.board.id).at(position)
     return BoardProof(shown.board.id, seat, position.turns_of(seat), pledge, hashes)
 
 

@@ -10,7 +10,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import PAGE_DAYS, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -66,7 +67,7 @@ _CODED = _Coded({code: quote(chr(code), safe="") for code in range(128)})
 
 
 def answer_to(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
-    """Return what the reply address of a letter says; ``None`` for the plain address.
+    """Return the contents of a letter's reply address, `None` for the plain address.
 
     The purpose is PLAYER if the letter asks nothing. A caller that knows the board uses BOARD then.
     """
@@ -95,13 +96,13 @@ def answer_to(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
 
 
 def page_link(player: Player, moment: datetime) -> ReplyAddress:
-    """Return what a link says that opens a player's page from *moment* on, for `PAGE_DAYS`."""
+    """Return the contents of a link that opens a player's page for `PAGE_DAYS` from *moment* on."""
     day = moment.date().toordinal() - _EPOCH
     return ReplyAddress(Purpose.PAGE, player.id, 0, day, player.reply_epoch)
 
 
 def opens_page(link: ReplyAddress, player: Player, now: datetime) -> bool:
-    """Return whether a link that says this opens the player's page now."""
+    """Return whether a link with these contents opens the player's page now."""
     age = now.date().toordinal() - _EPOCH - link.number
     is_theirs = link.purpose is Purpose.PAGE and link.player == player.id
     is_good = player.active and link.epoch == player.reply_epoch

@@ -219,5 +219,5 @@ def record_tags(record: bytes) -> dict[str, str]:
 
 
 def is_for_tests(key: Mapping[str, str]) -> bool:
-    """Whether a key is marked as a test, so its signatures must be ignored (section 3.6.1)."""
+    """Return whether a key is a test, whose signatures must be ignored (section 3.6.1)."""
     return "y" in "".join(key.get("t", "").lower().split()).split(":")

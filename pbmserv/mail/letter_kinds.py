@@ -222,6 +222,12 @@ KINDS: Mapping[str, LetterKind] = {
         asks_of_itself=True,
         lists_people=True,
     ),
+    "event-ends": LetterKind(
+        subscription="event",
+        question=Question(Purpose.TRAY),
+        asks_of_itself=True,
+        lists_people=True,
+    ),
     "event-entry": LetterKind(lists_people=True),
     "event-news": LetterKind(subscription="event", lists_people=True),
     "events": LetterKind(lists_people=True),

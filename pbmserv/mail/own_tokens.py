@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pbmserv.mail.reply_address import KeyRing, mailbox_secret
+from pbmserv.mail.key_ring import KeyRing, mailbox_secret
 
 DEEPEST = 4
 """Spellings that are undone in a row, as in a link that was wrapped several times."""

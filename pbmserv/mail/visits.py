@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pbmserv.mail.reply_address import VISIT_MINUTES, KeyRing, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.reply_address import VISIT_MINUTES, Purpose, ReplyAddress
 
 _VISITS = {Purpose.BOARD: Purpose.BOARD_VISIT, Purpose.PAGE: Purpose.PAGE_VISIT}
 
@@ -40,12 +41,12 @@ def visit_token(ring: KeyRing, token: str, now: datetime) -> str | None:
 
 
 def is_visit(token: ReplyAddress) -> bool:
-    """Whether a token is of a visit, and not of a letter's link."""
+    """Return whether a token is of a visit, and not of a letter's link."""
     return token.purpose in _VISITS.values()
 
 
 def has_ended(token: ReplyAddress, now: datetime) -> bool:
-    """Whether a token is of a visit that is over."""
+    """Return whether a token is of a visit that is over."""
     return is_visit(token) and not 0 <= _minute(now) - token.number <= VISIT_MINUTES
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -43,31 +44,37 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
     return sorted(rows, key=rank)
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sender's request for due letters.
+
+    Attributes:
+        most: largest number of letters.
+        in_hand: letters that the sender has in hand. Others claimed in its name become due again:
+            a dead predecessor had them, or the answer to an earlier claim was lost.
+        avoiding: recipient domains (lower case) whose letters are skipped.
+        since: skip letters that were due earlier; all of them are to these domains.
+    """
+
+    most: int
+    in_hand: tuple[int, ...] = ()
+    avoiding: tuple[str, ...] = ()
+    since: datetime | None = None
+
+
 class OutboxRows(Protocol):
     """Changes the outbox: through a writer of this process, or on SQLite through play's.
 
     Each method commits.
     """
 
-    def claim(
-        self,
-        by: str,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
-        """Lease up to *most* due letters to *by*, in the order in which they should be made.
+    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
+        """Lease due letters to a sender, in the order in which they should be made.
 
         A letter whose lease ends before it is renewed or settled becomes due again.
 
         Args:
             by: name of the sending process, unique for its lifetime.
-            most: largest number of letters.
-            in_hand: letters that *by* has in hand. Others claimed in its name become due again:
-                a dead predecessor had them, or the answer to an earlier claim was lost.
-            avoiding: recipient domains (lower case) whose letters are skipped.
-            since: skip letters that were due earlier; all of them are to these domains.
         """
         ...
 
@@ -107,29 +114,22 @@ class WrittenRows:
         self._clock = clock
         self._refused = refused
 
-    def claim(
-        self,
-        by: str,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
+    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
         now = self._clock.now()
         job = partial(
             outbox.claim,
             by=by,
-            in_hand=in_hand,
+            in_hand=claim.in_hand,
             now=now,
             until=now + LEASE,
-            avoiding=sorted(avoiding),
-            since=since,
+            avoiding=claim.avoiding,
+            since=claim.since,
         )
         rows = list[QueuedLetter]()
         for share in random.sample(self._shares, len(self._shares)):
-            if most > len(rows):
-                claim = partial(job, most=most - len(rows), share=share)
-                rows += self._writer.submit(claim).result()
+            if claim.most > len(rows):
+                claim_share = partial(job, most=claim.most - len(rows), share=share)
+                rows += self._writer.submit(claim_share).result()
         return _others_first(rows)
 
     def keep(self, packed: Mapping[int, bytes]) -> None:

@@ -11,7 +11,7 @@ from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring.vitals import Watch
-from pbmserv.outbound.claims import LEASE, OutboxRows
+from pbmserv.outbound.claims import LEASE, Claim, OutboxRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Result
@@ -54,15 +54,9 @@ class Outbox:
         self._clock = clock
         self._watch = watch
 
-    def claim(
-        self,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
+    def claim(self, claim: Claim) -> list[QueuedLetter]:
         """Claim due letters, see `OutboxRows.claim`."""
-        return self._rows.claim(self._by, most, in_hand, avoiding, since)
+        return self._rows.claim(self._by, claim)
 
     def settle(self, results: Sequence[Result]) -> None:
         """Store the results of claimed letters, see `OutboxRows.settle`."""
@@ -87,9 +81,11 @@ class Outbox:
         kills = self._watch.killed_over()
         try:
             with self._database.snapshot() as connection:
-                looking = BoardReader(connection, self._composer.positions)
+                board_reader = BoardReader(connection, self._composer.positions)
                 for row in rows:
-                    raws[row.id] = row.raw or self._rendered(looking, row, kills.get(row.id, 0))
+                    raws[row.id] = row.raw or self._rendered(
+                        board_reader, row, kills.get(row.id, 0)
+                    )
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
                 self._rows.keep(packed)
@@ -97,11 +93,11 @@ class Outbox:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]
 
-    def _rendered(self, looking: BoardReader, row: QueuedLetter, kills: int) -> bytes:
+    def _rendered(self, board_reader: BoardReader, row: QueuedLetter, kills: int) -> bytes:
         if kills:
             _refuse_deadly(row, kills)
         with self._watch.doing(row.id):
-            raw = self._composer.bytes_of(looking, row)
+            raw = self._composer.bytes_of(board_reader, row)
             return self._signer.signed(raw) if self._signer.keys else raw
 
     def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:

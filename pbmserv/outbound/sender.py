@@ -26,8 +26,9 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
-from pbmserv.outbound.claims import HEAVY
+from pbmserv.outbound.claims import HEAVY, Claim
 from pbmserv.outbound.domains import Domains
+from pbmserv.outbound.due_search import DueSearch
 from pbmserv.outbound.log_lines import log_letter
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
@@ -48,8 +49,6 @@ TROUBLE_S = 5.0
 """Longest pause in seconds after an unexpected fault."""
 SHORTEST_PAUSE_S = 0.05
 """Pause in seconds before the next attempt to claim a due letter that could not be claimed."""
-SEARCH_PAUSES = 50
-"""While domains are closed: pause between two searches of the queue, in times of a search."""
 GAME_AWAY = timedelta(minutes=2)
 """Time until a letter is tried again whose game cannot be played."""
 LONGEST_S = 120.0
@@ -61,13 +60,7 @@ _log = logging.getLogger("pbmserv.send")
 class Queue(Protocol):
     """The outbox, as the sender needs it; see `outbox.Outbox`."""
 
-    def claim(
-        self,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]: ...
+    def claim(self, claim: Claim) -> list[QueuedLetter]: ...
 
     def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]: ...
 
@@ -123,6 +116,7 @@ class Sender:
             renewal_s: seconds between two renewals of the leases.
         """
         self._outbox = outbox
+        self._search = DueSearch(outbox.next_due)
         self._relay = relay
         self._clock = clock
         self._jitter = jitter
@@ -141,10 +135,6 @@ class Sender:
         # Letters may be claimed in our name that we do not have: by a dead predecessor, or because
         # the answer to a claim was lost. The next claim makes them due again.
         self._may_have_lost = True
-        self._searched: frozenset[str] = frozenset()  # domains without which the queue was searched
-        self._due_at: datetime | None = None  # result of that search
-        self._search_at = 0.0
-        self._is_rung = False  # since that search
         self._events: SimpleQueue[_Delivery | None] = SimpleQueue()
         self._stopping = threading.Event()
         self._pulse = Pulse(LONGEST_S)
@@ -253,16 +243,17 @@ class Sender:
     def _claim(self, now: datetime, most: int) -> int:
         """Claim due letters and return their number."""
         closed = self._domains.closed(now)
-        due_at = self._next_due(closed)
+        due_at = self._search.next_due(closed)
         is_due = due_at is not None and due_at <= now
         if not is_due and not self._may_have_lost:
             return 0
         # All letters that were due earlier go to closed domains; there may be thousands.
         since = due_at if closed and is_due else None
         in_hand = self._in_hand()
-        claimed = self._outbox.claim(most, in_hand, closed, since)
+        claim = Claim(most, tuple(in_hand), tuple(sorted(closed)), since)
+        claimed = self._outbox.claim(claim)
         self._may_have_lost = False
-        self._search_at = 0.0
+        self._search.forget()
         # A letter in hand is claimed again if its lease ended while the store was away, or if its
         # result was stored and the answer to that was lost. To hold it twice would send it twice.
         rows = [row for row in claimed if row.id not in in_hand]
@@ -272,21 +263,6 @@ class Sender:
         # Light letters go first: making a heavy one takes as long as making a hundred others.
         self._waiting = sorted([*self._waiting, *rows], key=lambda row: row.effort > HEAVY)
         return len(rows)
-
-    def _next_due(self, closed: frozenset[str]) -> datetime | None:
-        """Return when the next letter is due that does not go to a closed domain.
-
-        While domains are closed, this searches the whole queue, so the result is used for a while.
-        """
-        if not closed:
-            return self._outbox.next_due()
-        if closed != self._searched or monotonic() >= self._search_at:
-            begun = monotonic()
-            self._searched, self._is_rung = closed, False
-            self._due_at = self._outbox.next_due(closed)
-            ended = monotonic()
-            self._search_at = ended + SEARCH_PAUSES * (ended - begun)
-        return self._due_at
 
     def _next_rows(self, now: datetime) -> list[QueuedLetter]:
         """Take waiting letters that can be made and delivered now."""
@@ -448,14 +424,14 @@ class Sender:
         if not self._wants_letters():
             return pause
         closed = self._domains.closed(now)
-        moments = [self._next_due(closed), self._domains.next_opening(now)]
+        moments = [self._search.next_due(closed), self._domains.next_opening(now)]
         due_at = min((moment for moment in moments if moment is not None), default=None)
         if due_at is not None:
             due_at = max(due_at, self.breaker.next_trial or due_at)
             # If a due letter could not be claimed, another sender has it.
             pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))
-        if closed and self._is_rung:
-            pause = min(pause, max(0.0, self._search_at - monotonic()))
+        if closed and (search_s := self._search.pause_s()) is not None:
+            pause = min(pause, search_s)
         return pause
 
     def _wait(self, pause: float | None) -> None:
@@ -464,7 +440,7 @@ class Sender:
             event = self._events.get(timeout=pause) if pause != 0.0 else self._events.get_nowait()
             while True:
                 if event is None:
-                    self._is_rung = True
+                    self._search.ring()
                 else:
                     self._delivered(event.row, event.error)
                 event = self._events.get_nowait()

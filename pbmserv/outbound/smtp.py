@@ -21,7 +21,7 @@ from pbmserv.errors import (
     RelayTemporary,
 )
 from pbmserv.mail.bounce_codes import is_about_rate, is_about_sender
-from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.relay_url import RelayAddress
 

@@ -18,7 +18,7 @@ from aiosmtpd.smtp import SMTP, Session, TLSSetupException
 from aiosmtpd.smtp import Envelope as SmtpEnvelope
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import MailDomain
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.net.connection_limits import Stage
 from pbmserv.smtpd.replies import TOO_MANY, TRY_LATER
 from pbmserv.smtpd.session import SmtpSession

@@ -6,7 +6,7 @@ import asyncio
 import socket
 
 from pbmserv import __version__
-from pbmserv.mail.reply_address import MailDomain
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
 from pbmserv.net.listening import ACCEPTED_AT_ONCE, QUEUE
 from pbmserv.smtpd.dialog import Dialog, Door

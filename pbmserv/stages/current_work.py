@@ -87,7 +87,7 @@ class CurrentWork:
         place: int | None = getattr(self._mine, "place", None)
         if place is None:
             place = self._mine.place = next(self._places) % THREADS * _LAYOUT.size
-        _LAYOUT.pack_into(self._memory, place, number, begun, threading.get_ident())
+        _LAYOUT.pack_into(self._memory, place, number, begun, threading.get_native_id())
 
     def killed_over(self) -> Mapping[int, int]:
         """Return how often processes of this kind were killed, by the number of their work."""
@@ -123,6 +123,6 @@ class CurrentWork:
         return number, monotonic() - max(since, not_before)
 
     def thread_of(self, number: int) -> int:
-        """Return the identifier of the thread that has had a piece of work in hand for longest."""
+        """Return the thread that has had a piece of work in hand for longest, by its native id."""
         entries = [entry for entry in _LAYOUT.iter_unpack(self._memory) if entry[0] == number]
         return min(entries, key=lambda entry: entry[1])[2] if entries else 0

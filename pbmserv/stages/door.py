@@ -22,8 +22,9 @@ from pbmserv.inbound.message import read_head, wire_refusal
 from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import LOOPBACK, Network
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
+from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
@@ -100,7 +101,7 @@ class Door:
         self.blocked = BlockedSenders()
 
     def is_over(self, envelope: Envelope) -> bool:
-        """Whether a mail would be over a limit; *envelope* has no text yet. Counts nothing."""
+        """Return whether a mail without its text would be over a limit; count nothing."""
         source = source_of(envelope, self._ours)
         player = speaker_of(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=not envelope.handed_on)

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.results import Result
 from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
@@ -87,10 +88,7 @@ class ClaimLetters(Request[list[QueuedLetter]]):
     """See `OutboxRows.claim`."""
 
     by: str
-    most: int
-    in_hand: tuple[int, ...]
-    avoiding: tuple[str, ...]
-    since: datetime | None
+    claim: Claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ class CarryOutOrder(Request[str]):
     """Asks for an order of an operator; the answer is a sentence for the operator."""
 
     by: Signature
-    order: Annotated[Order, Field(discriminator="name")]
+    order: Order
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ class Play:
                 return
 
     def is_idle(self) -> bool:
-        """Whether no mail is under way; mails may wait that play has not looked at yet."""
+        """Return whether no mail is under way; mails may wait that play has not looked at yet."""
         return not (self._at_writer or self._in_checks)
 
     def _pause_s(self) -> float:

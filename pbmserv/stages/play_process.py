@@ -361,9 +361,7 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
 
 def _answers_to_post(rows: OutboxRows) -> Answers:
     def claim(request: ClaimLetters) -> list[QueuedLetter]:
-        return rows.claim(
-            request.by, request.most, request.in_hand, request.avoiding, request.since
-        )
+        return rows.claim(request.by, request.claim)
 
     def keep(request: KeepLetters) -> None:
         rows.keep(request.packed)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from random import random
 
 from pbmserv.letters.compose import Composer
 from pbmserv.monitoring.vitals import Vital, Watch
-from pbmserv.outbound.claims import OutboxRows, WrittenRows
+from pbmserv.outbound.claims import Claim, OutboxRows, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.outbound.outbox import Outbox
@@ -161,16 +161,8 @@ class OutboxOfPlay:
     def __init__(self, play: Asking) -> None:
         self._play = play
 
-    def claim(
-        self,
-        by: str,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
-        request = ClaimLetters(by, most, tuple(in_hand), tuple(avoiding), since)
-        return self._play.ask(request)
+    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
+        return self._play.ask(ClaimLetters(by, claim))
 
     def keep(self, packed: Mapping[int, bytes]) -> None:
         self._play.ask(KeepLetters(packed))

@@ -221,7 +221,7 @@ def tell_play(play: Asking, stops: Sequence[Stop]) -> None:
 
 
 def _is_closed(connection: socket.socket) -> bool:
-    """Whether the other end of an idle connection has gone: nothing else makes it readable."""
+    """Return whether the other end has closed; nothing else makes an idle connection readable."""
     connection.setblocking(False)
     try:
         connection.recv(1)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.errors import ConfigError
 from pbmserv.log import reason
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key
 from pbmserv.smtpd.tls import Certificate

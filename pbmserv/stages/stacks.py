@@ -10,8 +10,8 @@ import os
 import re
 import signal
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic, sleep
 
 SIGNAL = signal.SIGUSR2
@@ -20,8 +20,7 @@ PATIENCE_S = 0.5
 """Seconds that a process has to write it."""
 MOST_OCTETS = 200_000
 
-_THREAD = re.compile(r"^(Current thread|Thread) 0x([0-9a-f]+)")
-_FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
+_FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +39,22 @@ class StackFile:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - both processes keep it open
 
     def write_when_asked(self) -> None:
-        """Make this process write its stack at `SIGNAL`, and when it dies of a fault."""
-        faulthandler.enable(self._file, all_threads=True)
-        faulthandler.register(SIGNAL, self._file, all_threads=True)
+        """Make this process write its stack at `SIGNAL`, and when it dies of a fault.
 
-    def ask(self, pid: int) -> None:
-        """Ask a child for its stack, and wait for it."""
-        os.kill(pid, SIGNAL)
+        A thread writes its own stack alone. To read another one, which goes on meanwhile, can end
+        the process before the stack is written.
+        """
+        faulthandler.enable(self._file, all_threads=False)
+        faulthandler.register(SIGNAL, self._file, all_threads=False)
+
+    def ask(self, pid: int, thread: int) -> None:
+        """Ask a thread of a child for its stack, and wait for it.
+
+        Args:
+            thread: the number that the system gives the thread (`threading.get_native_id`).
+        """
+        # Linux prefers the thread that a signal names; elsewhere the main thread answers.
+        os.kill(thread if Path(f"/proc/{pid}/task/{thread}").exists() else pid, SIGNAL)
         end = monotonic() + PATIENCE_S
         size = -1
         while monotonic() < end and (size <= 0 or size != self._size()):
@@ -58,25 +66,10 @@ class StackFile:
         self._file.truncate(0)
         os.lseek(self._file.fileno(), 0, os.SEEK_SET)  # the child shares the position
 
-    def frames(self, thread: int | None) -> list[Frame]:
-        """Return the calls of a thread, the newest first; an empty list if there is no stack.
-
-        Args:
-            thread: the identifier of the thread; `None` for the one in which the process died.
-        """
+    def frames(self) -> list[Frame]:
+        """Return the calls of the stack, the newest first; an empty list if there is no stack."""
         text = os.pread(self._file.fileno(), MOST_OCTETS, 0).decode("utf-8", "replace")
-        return list(_frames_of(text, thread))
+        return [Frame(call[1], int(call[2]), call[3]) for call in _FRAME.finditer(text)]
 
     def _size(self) -> int:
         return os.fstat(self._file.fileno()).st_size
-
-
-def _frames_of(text: str, thread: int | None) -> Iterator[Frame]:
-    is_wanted = False
-    for line in text.splitlines():
-        if head := _THREAD.match(line):
-            is_wanted = (
-                head[1] == "Current thread" if thread is None else int(head[2], 16) == thread
-            )
-        elif is_wanted and (frame := _FRAME.match(line)):
-            yield Frame(frame[1], int(frame[2]), frame[3])

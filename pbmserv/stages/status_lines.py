@@ -17,7 +17,7 @@ RUNS_S = 90
 
 
 def runs(queues: Queues) -> bool:
-    """Whether a server has given a sign of life lately."""
+    """Return whether a server has given a sign of life lately."""
     return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
 
 

@@ -81,6 +81,6 @@ def _require_sessions(database: Database) -> None:
 
 
 def _is_new(database: Database) -> bool:
-    """Whether a database has no schema yet."""
+    """Return whether a database has no schema yet."""
     with database.reading.connect() as connection:
         return schema.current(connection) is None

@@ -238,8 +238,7 @@ class Supervisor:
 
     def _note_stop(self, child: _Child) -> None:
         """Remember the game in whose rules a process hung or died, if it did so there."""
-        thread = None if child.stuck == NONE else child.current.thread_of(child.stuck)
-        for frame in child.stack.frames(thread):
+        for frame in child.stack.frames():
             games = self.base.registry.games_of_file(frame.file)
             place = f"{Path(frame.file).name}, line {frame.line}, in {frame.function}"
             for game in games:
@@ -277,7 +276,7 @@ class Supervisor:
                 _log.error(f"{sentence} for too long; it is started again", extra=facts)
                 child.stuck = number
                 with contextlib.suppress(ProcessLookupError):
-                    child.stack.ask(child.pid)
+                    child.stack.ask(child.pid, child.current.thread_of(number))
                 _kill(child, signal.SIGKILL)
 
     def _end(self) -> None:

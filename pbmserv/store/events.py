@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypedDict, Unpack
@@ -220,21 +220,17 @@ def create(
     rules: Mapping[str, Any],
     closes_at: datetime,
     starts_at: datetime,
-    number: int | None = None,
+    number: int,
     name: str = "",
     owner_id: int | None = None,
-) -> int:
-    """Add an event, which is due when its entries close; return its id.
+) -> int | None:
+    """Add an event, which is due when its entries close.
 
-    Args:
-        number: `None` for the next number of its kind and game.
+    Returns:
+        Its id; `None` if another process has just added one with this kind, game and number.
     """
-    if number is None:
-        same = (events.c.kind == kind, events.c.game == game)
-        newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
-        number = (newest or 0) + 1
-    event_id: int = connection.execute(
-        insert(events)
+    event_id: int | None = connection.execute(
+        insert_into(connection, events)
         .values(
             kind=kind,
             game=game,
@@ -250,9 +246,17 @@ def create(
             due_at=closes_at,
             created_at=now,
         )
+        .on_conflict_do_nothing(index_elements=["kind", "game", "number"])
         .returning(events.c.id)
-    ).scalar_one()
+    ).scalar()
     return event_id
+
+
+def next_number(connection: Connection, kind: str, game: str) -> int:
+    """Return the next number of events of a kind and game."""
+    same = (events.c.kind == kind, events.c.game == game)
+    newest = connection.execute(select(func.max(events.c.number)).where(*same)).scalar()
+    return (newest or 0) + 1
 
 
 class Changes(TypedDict, total=False):
@@ -350,6 +354,51 @@ def count_owned(connection: Connection, player_id: int) -> int:
         .where(events.c.owner_id == player_id, events.c.status.not_in(OVER))
     ).scalar_one()
     return number
+
+
+def count_invited(connection: Connection, owner_id: int, since: datetime) -> int:
+    """Return the number of invitations to a player's events since a moment that nobody followed."""
+    number: int = connection.execute(
+        select(func.count())
+        .select_from(entries)
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            events.c.owner_id == owner_id,
+            entries.c.status == EntryStatus.INVITED,
+            entries.c.entered_at > since,
+        )
+    ).scalar_one()
+    return number
+
+
+def count_entered(connection: Connection, player_ids: Collection[int]) -> int:
+    """Return the number of events that are not over and that one of some players has entered."""
+    number: int = connection.execute(
+        select(func.count(func.distinct(entries.c.event_id)))
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            entries.c.player_id.in_(player_ids),
+            entries.c.status == EntryStatus.ENTERED,
+            events.c.status.not_in(OVER),
+        )
+    ).scalar_one()
+    return number
+
+
+def count_forfeits(connection: Connection, like: Event, player_id: int, since: datetime) -> int:
+    """Return the losses on time of a player in events of a kind and game that began since a
+    moment."""
+    number: int | None = connection.execute(
+        select(func.sum(entries.c.forfeits))
+        .join(events, events.c.id == entries.c.event_id)
+        .where(
+            entries.c.player_id == player_id,
+            events.c.kind == like.kind,
+            events.c.game == like.game,
+            events.c.starts_at >= since,
+        )
+    ).scalar()
+    return int(number or 0)
 
 
 # -- entries -----------------------------------------------------------------------------------
@@ -490,9 +539,19 @@ def drop_entry(connection: Connection, event_id: int, player_id: int) -> None:
 
 
 def set_lineup(
-    connection: Connection, event_id: int, team_id: int, player_ids: Sequence[int], now: datetime
+    connection: Connection,
+    event_id: int,
+    team_id: int,
+    player_ids: Sequence[int],
+    now: datetime,
+    *,
+    invited_id: int | None = None,
 ) -> None:
-    """Enter players for a team in the order of the boards, and no others; none if it is out."""
+    """Enter players for a team in the order of the boards, and no others; none if it is out.
+
+    Args:
+        invited_id: a player who is invited, unless the player is in the line-up.
+    """
     connection.execute(
         delete(entries).where(
             entries.c.event_id == event_id,
@@ -507,6 +566,8 @@ def set_lineup(
             .values(event_id=event_id, player_id=player_id, entered_at=now, **values)
             .on_conflict_do_update(index_elements=["event_id", "player_id"], set_=values)
         )
+    if invited_id is not None and invited_id not in player_ids:
+        enter(connection, event_id, [invited_id], now, EntryStatus.INVITED)
 
 
 def open_to_team(connection: Connection, team_id: int, now: datetime) -> list[Event]:
@@ -700,6 +761,14 @@ def event_of_board(connection: Connection, board_id: int) -> int | None:
         select(boards.c.event_id).where(boards.c.id == board_id)
     ).scalar()
     return event_id
+
+
+def end_of(connection: Connection, event_id: int) -> datetime | None:
+    """Return the end of the present round of an event."""
+    ends_at: datetime | None = connection.execute(
+        select(events.c.ends_at).where(events.c.id == event_id)
+    ).scalar()
+    return ends_at
 
 
 def sections_with_games(

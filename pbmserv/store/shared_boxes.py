@@ -4,8 +4,8 @@ of duplicate events."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import daily_tries, shared_boards, shared_boxes
+from pbmserv.store.tables.boards import boards, daily_tries, seats, shared_boards, shared_boxes
 
 EPOCH = date(1970, 1, 1)
 """Day 0 in the numbering of days; UTC."""
@@ -32,9 +32,9 @@ EPOCH = date(1970, 1, 1)
 FIRST = date(2026, 1, 1)
 """The UTC day of daily box number 1."""
 
-SOLVED, WRONG, GIVEN_UP = 0, 1, 2
-"""Ranks of results: the box was solved, the last guess was wrong, or the player gave up or was too
-late."""
+PLAYED, SOLVED, WRONG, GIVEN_UP = -1, 0, 1, 2
+"""Ranks of results: a game with dice or deals was played to its end, the box was solved, the last
+guess was wrong, or the player gave up or was too late."""
 
 MOST_DAYS = 400
 """Longest streak that is counted."""
@@ -50,14 +50,20 @@ def day_of_number(number: int) -> int:
     return number - 1 + (FIRST - EPOCH).days
 
 
+def date_of(day: int) -> str:
+    """Return a day in ISO 8601."""
+    return f"{EPOCH + timedelta(days=day):%Y-%m-%d}"
+
+
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box that several players get.
+    """A box that several players get, or a game against the house with the same dice or deals.
 
     Attributes:
-        options: option words of its boards, which are secret.
+        options: option words of its boards; those of a box are secret.
         day: the UTC day (days since 1970) of a box of the day; `None` for one of an event.
         event_id, number: the event, and the place of the box in it, from 1.
+        seed: the secret seed of all its boards, if it decides dice or deals; `None` for a box.
     """
 
     id: int
@@ -66,6 +72,7 @@ class Box:
     day: int | None
     event_id: int | None
     number: int | None
+    seed: bytes | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,8 @@ class SharedBoard:
     Attributes:
         day, event_id, number: see `Box`.
         board_id: `None` before the player gets the board.
-        rank, score: the result, where less is better; `None` while the player plays.
+        rank, score: the result, where less is better; `None` while the player plays. The score of a
+            game that was played to its end is below 0 if the player has won.
     """
 
     player_id: int
@@ -101,6 +109,15 @@ class SharedBoard:
     def daily_number(self) -> int:
         """The public number of a box of the day, 0 for other boxes."""
         return 0 if self.day is None else number_of(self.day)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatAt:
+    """A player's seat at a finished board; `ply` is the last one."""
+
+    board: int
+    ply: int
+    seat: int
 
 
 _BOX = select(*columns_of(Box, shared_boxes))
@@ -145,12 +162,20 @@ def add(
     day: int | None = None,
     event_id: int | None = None,
     number: int | None = None,
+    seed: bytes | None = None,
 ) -> Box:
-    """Return the box of a day, or the one with a number in an event; *options* become it if there
-    is none."""
+    """Return the box of a day, or the one with a number in an event; *options* and *seed* become it
+    if there is none."""
     connection.execute(
         insert_into(connection, shared_boxes)
-        .values(game=game, options=list(options), day=day, event_id=event_id, number=number)
+        .values(
+            game=game,
+            options=list(options),
+            day=day,
+            event_id=event_id,
+            number=number,
+            seed=seed,
+        )
         .on_conflict_do_nothing()
     )
     place = (
@@ -301,6 +326,32 @@ def unfinished(connection: Connection, event_id: int, most: int) -> list[SharedB
         .limit(most)
     )
     return [SharedBoard(*row) for row in rows]
+
+
+def given_up_since(
+    connection: Connection, event_id: int, player_ids: Collection[int], since: datetime
+) -> dict[int, list[SeatAt]]:
+    """Return the boards of an event that players gave up from a moment on, by player and box."""
+    rows = connection.execute(
+        select(shared_boards.c.player_id, boards.c.id, boards.c.plies, seats.c.seat)
+        .join(shared_boxes, shared_boxes.c.id == shared_boards.c.box_id)
+        .join(boards, boards.c.id == shared_boards.c.board_id)
+        .join(
+            seats,
+            and_(seats.c.board_id == boards.c.id, seats.c.player_id == shared_boards.c.player_id),
+        )
+        .where(
+            shared_boxes.c.event_id == event_id,
+            shared_boards.c.player_id.in_(player_ids),
+            shared_boards.c.rank == GIVEN_UP,
+            boards.c.finished_at >= since,
+        )
+        .order_by(shared_boxes.c.number)
+    )
+    by_player: dict[int, list[SeatAt]] = {}
+    for player_id, *place in rows:
+        by_player.setdefault(player_id, []).append(SeatAt(*place))
+    return by_player
 
 
 def all_finished(event_id: ColumnElement[int]) -> ColumnElement[bool]:

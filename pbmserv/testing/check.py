@@ -18,7 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from pbmserv.engine.adapter import AdaptedGame, View
+from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.game_view import View
 from pbmserv.engine.position import Position, notes_for, octets_of, opening, replay
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.table import BrokenRules, Table

@@ -19,6 +19,7 @@ from argon2 import PasswordHasher
 from pbmserv.config.settings import load
 from pbmserv.engine.registry import Registry
 from pbmserv.mail.envelope import Envelope
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
@@ -141,7 +142,7 @@ class TestServer:
     def _made(self) -> list[Letter]:
         made: list[Letter] = []
         self.bots.bot_worker.run_once()
-        while claimed := self.post.outbox.claim(1000):
+        while claimed := self.post.outbox.claim(Claim(1000)):
             letters = self.post.outbox.make(claimed)
             self.post.outbox.settle([Sent(letter.id) for letter in letters])
             made += [Letter(one.raw) for one in sorted(letters, key=lambda letter: letter.id)]

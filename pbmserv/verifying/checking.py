@@ -294,6 +294,9 @@ class _Check:
                 how = f"of {name} with move {ply.number}"
                 chance = "all chance from there on"
             self._note(self._kind_of_mark(ply), name=name, how=how, chance=chance)
+        if start.is_duplicate:
+            self._note("duplicate")
+            return
         self._note_unmixed(sheet)
         if start.draws and not any(ply.text == JOIN and ply.mark for ply in sheet.record.plies):
             self._note("box-alone" if is_alone else "drawn-alone")

@@ -186,7 +186,7 @@ FORESEEN = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
 
 
 def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:
-    """Return what a reader saw of a recorded board at a position; *seat* `None` = a spectator."""
+    """Return the board of a score sheet, as this seat (`None`: a spectator) saw a position."""
     return board_scene(
         position,
         number=sheet.board,

@@ -19,12 +19,8 @@ from jinja2 import TemplateSyntaxError, meta, nodes
 
 from pbmserv.errors import OperatorError
 from pbmserv.files import read_octets
-from pbmserv.views.environment import (
-    TemplateLoader,
-    environment,
-    environment_of,
-    templates_root,
-)
+from pbmserv.views.environment import environment, environment_of, templates_root
+from pbmserv.views.template_loader import TemplateLoader
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,8 @@ class EventRow:
         left: the player plays no more.
         moves: -1 = would move up a group now, 1 = down; 0 outside of leagues.
         boxes: of a duplicate event, for each box "plays", "finished", "-" for one that does not
-            count, or the place there once all have finished. There `won`, `drawn` and `lost`
-            compare the player with each other one at each box.
+            count, or the place there once all have finished; "1 (+2)" is a game won by 2 points.
+            There `won`, `drawn` and `lost` compare the player with each other one at each box.
     """
 
     place: int
@@ -208,7 +208,8 @@ class EventPage(EventLine):
         options: options of its boards.
         least: fewest players.
         size: most players of a group.
-        boxes: numbers of the boxes of a duplicate event, once it has begun.
+        boxes: numbers of the boxes or games of a duplicate event, once it has begun.
+        house: the bot against which all play games with the same dice or deals; "" elsewhere.
         own: a player holds it.
         move_days, total_days: days for a move, and for all moves of a game.
         waiting: players who are in no group yet.
@@ -222,6 +223,7 @@ class EventPage(EventLine):
     least: int
     size: int
     boxes: Sequence[int]
+    house: str
     own: bool
     move_days: int
     total_days: int

@@ -15,13 +15,13 @@ from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import GameAway, Misread, MoveError, PlayerError, ServerFault, StoreAway
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.store import shared_boxes
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
 from pbmserv.views.board import BoardScene, board_scene
 from pbmserv.views.environment import template_of
+from pbmserv.views.spoilers import shared_board
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class BoardReader:
             newest = self._positions[board_id] = self.positions.newest(self.connection, board)
             self.positions.remember({board_id: newest})
         position = newest if ply in {None, newest.number} else newest.at(ply)
-        shared = shared_boxes.of_board(self.connection, board_id) if board.seats == 1 else None
+        shared = shared_board(self.connection, board)
         own, reply, is_beginner = None, None, False  # a player who lost the seat is a spectator
         if seat is not None and player is not None and board.sitters[seat].player_id == player.id:
             own = Seat(seat)
@@ -144,7 +144,7 @@ def page_scene(
     connection: Connection, board: BoardRow, position: Position, seat: Seat | None
 ) -> BoardScene:
     """Return the scene for the page of a seat, or of spectators (``None``)."""
-    shared = shared_boxes.of_board(connection, board.id) if board.seats == 1 else None
+    shared = shared_board(connection, board)
     shown = ShownBoard(board, position, seat, shared.daily_number if shared else 0)
     has_moved = position.ply is not None and seat in {None, position.ply.seat}
     return shown.scene({"event": "moved" if has_moved else ""})

@@ -18,10 +18,16 @@ from sqlalchemy import Connection
 from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.shared_boxes import EPOCH
+from pbmserv.store.shared_boxes import EPOCH, SharedBoard
 
 Spoils: TypeAlias = Literal[
-    "", "daily-today", "daily-runs", "event-box-runs", "origin-runs", "box-chosen"
+    "",
+    "daily-today",
+    "daily-runs",
+    "event-box-runs",
+    "event-game-runs",
+    "origin-runs",
+    "box-chosen",
 ]
 """Why a box must stay hidden, as the code of a refusal; "" if it need not."""
 
@@ -31,20 +37,22 @@ _RUNNING = frozenset({"proposed", "active"})
 def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
     """Return why a board must stay hidden from people who do not play it; "" if it need not.
 
-    A box that several players get is hidden until all have finished it, and the box of the day also
-    until its day (UTC) is over; a copy, until the board that it was made from is over; a box that a
-    player chose, until the day after the board ended, since it may be that day's box.
+    A box or game that several players get is hidden until all have finished it, and the box of the
+    day also until its day (UTC) is over; a copy, until the board that it was made from is over; a
+    box that a player chose, until the day after the board ended, since it may be that day's box.
     """
     origin = board if board.origin is None else boards.load(connection, board.origin)
     assert origin is not None
-    shared = shared_boxes.of_board(connection, origin.id) if origin.seats == 1 else None
+    shared = shared_board(connection, origin)
     today = _day(now)
     if shared is not None:
         if shared.day == today:
             return "daily-today"
         if not shared_boxes.is_played(connection, shared.box_id):
             return ""
-        return "event-box-runs" if shared.day is None else "daily-runs"
+        if shared.day is not None:
+            return "daily-runs"
+        return "event-game-runs" if origin.bots else "event-box-runs"
     if board.origin is not None and origin.status in _RUNNING:
         return "origin-runs"
     if not origin.comparable:
@@ -56,10 +64,16 @@ def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
 def is_shut(connection: Connection, now: datetime, board: BoardRow) -> bool:
     """Return whether a shared box stays hidden even from its own player, who did not solve it.
 
-    A player who gave up could otherwise play it under another name, or tell a friend.
+    A player who gave up could otherwise play it under another name, or tell a friend. Nobody solves
+    dice or deals: the seed of such a board tells all of them.
     """
-    shared = shared_boxes.of_board(connection, board.id) if board.seats == 1 else None
+    shared = shared_board(connection, board)
     return shared is not None and not shared.solved and bool(spoils(connection, now, board))
+
+
+def shared_board(connection: Connection, board: BoardRow) -> SharedBoard | None:
+    """Return the player's row of the shared box of a board, `None` if it has none."""
+    return shared_boxes.of_board(connection, board.id) if board.may_be_shared else None
 
 
 def _day(moment: datetime) -> int:

@@ -31,7 +31,7 @@ from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.board import BoardScene
 from pbmserv.views.public import EventLine, EventPage, Finished, TeamPage
 from pbmserv.web import api_shapes as shapes
@@ -354,7 +354,8 @@ class _Api:
         page = await self._allowance.spend(request, lambda: self._web_requests.public.guest(look))
         if page is None:
             raise ApiProblem(404, "no-today")
-        today = like(Today, page, **shapes.shown(page.scene))
+        facts = {"full": page.is_nearly_full, "anew": page.state_refused}
+        today = like(Today, page, **facts, **shapes.shown(page.scene))
         return _json(request, today, Today, _PUBLIC)
 
     # -- a seat ----------------------------------------------------------------------------

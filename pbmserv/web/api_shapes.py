@@ -308,7 +308,7 @@ class Board(Shown):
 
     Attributes:
         kept: why it is shown as it was at first: "daily-today", "daily-runs", "event-box-runs",
-            "origin-runs" or "box-chosen"; "" = it is not.
+            "event-game-runs", "origin-runs" or "box-chosen"; "" = it is not.
         turn: after so many turns it is shown.
         turns: so many there are.
         waiting: who is to move.
@@ -459,8 +459,9 @@ def _rating(row: Standing) -> Rating:
 def board_of(page: GamePage, url: str) -> Board:
     """Return a board as everybody may see it."""
     scene = page.scene
-    over = bool(page.ended or page.kept or scene.outcome)
-    is_open = not (over or page.declined) and scene.moves == page.turns
+    is_shared_game = page.kept == "event-game-runs"  # it runs until all have finished it
+    over = bool(page.ended or (page.kept and not is_shared_game) or scene.outcome)
+    is_open = not (over or page.kept or page.declined) and scene.moves == page.turns
     return like(
         Board,
         scene,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -22,19 +19,16 @@ from pbmserv.web.visits import LONGEST_FORM, LONGEST_TOKEN, Visits
 
 def board_routes(printer: Printer, web_requests: WebRequests, help_pages: HelpPages) -> list[Route]:
     """Return the route of these pages, which show the rules of their games, too."""
-    rules = {game.key: help_pages.rules(game.key) for game in printer.pages.games}
-    pages = _BoardPages(printer, web_requests, rules)
+    pages = _BoardPages(printer, web_requests, help_pages)
     return [Route("/b/{token}", pages.board, methods=["GET", "POST"])]
 
 
 class _BoardPages:
     """The handlers of these pages."""
 
-    def __init__(
-        self, printer: Printer, web_requests: WebRequests, rules: Mapping[str, Markup]
-    ) -> None:
+    def __init__(self, printer: Printer, web_requests: WebRequests, help_pages: HelpPages) -> None:
         self._printer = printer
-        self._rules = rules
+        self._help_pages = help_pages
         self._web_requests = web_requests
         self._visits = Visits(printer, web_requests, "/b/")
 
@@ -111,7 +105,7 @@ class _BoardPages:
             by_letter=by_letter,
             refused=is_refused,
             bots=BOT_USERIDS,
-            rules=self._rules.get(page.scene.key, ""),
+            rules=self._help_pages.rules(page.scene.key),
         )
         return html(text, 422 if is_refused else 200, PRIVATE)
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.names import PublicName
 from pbmserv.views.public import Finished
 from pbmserv.views.texts import refusal_sentence
@@ -46,7 +46,7 @@ class _FrontPages:
         self._web_requests = web_requests
         self._rendered = Rendered(1)
         keys = [game.key for game in printer.pages.games]
-        self._rules = {key for key in keys if help_pages.page(key) is not None}
+        self._rules = {key for key in keys if help_pages.has(key)}
 
     async def front(self, request: Request) -> Response:
         """Show the front page, rendered once a minute for all readers, or when its names change.

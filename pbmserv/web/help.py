@@ -63,7 +63,7 @@ def slug_of(name: str) -> str:
 
 
 class HelpPages:
-    """All help pages, rendered once.
+    """All help pages, each rendered when somebody first reads it.
 
     Args:
         games: the server's games.
@@ -80,18 +80,33 @@ class HelpPages:
         self._boxes = any(game.boxes for game in games)
         pages = help_pages(self._infos, boxes=self._boxes)
         self._topics = {slug_of(t.subject): t for t in pages if self._exists(t)}
-        self._pages = {slug: self._page(about) for slug, about in self._topics.items()}
+        self._pages: dict[str, str] = {}
+        self._rules: dict[str, Markup] = {}
 
     def page(self, slug: str) -> str | None:
         """Return the page with this slug, `None` if there is none; ``""`` is the contents."""
         about = topic(slug.replace("-", " "), self._infos, boxes=self._boxes)
-        return self._pages.get(slug_of(about.subject)) if about.known else None
+        slug = slug_of(about.subject)
+        if not about.known or slug not in self._topics:
+            return None
+        if slug not in self._pages:
+            self._pages[slug] = self._page(self._topics[slug])
+        return self._pages[slug]
+
+    def has(self, slug: str) -> bool:
+        """Return whether there is a page with this slug."""
+        return slug in self._topics
 
     def rules(self, key: str) -> Markup:
         """Return the rules of a game for a part of another page; empty if there are none."""
         about = self._topics.get(key)
         if about is None:
             return Markup()
+        if key not in self._rules:
+            self._rules[key] = self._rendered_rules(about)
+        return self._rules[key]
+
+    def _rendered_rules(self, about: HelpTopic) -> Markup:
         text = self._text(about.template, about).lstrip("\n").partition("\n")[2]
         blocks = self._blocks(text.lstrip("=\n"))
         page = self._templates.get_template("web/help-blocks.html.j2")

@@ -29,7 +29,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pbmserv.commands.grammar.words import USERID
 from pbmserv.config.listen import Listen
 from pbmserv.errors import RelayError
-from pbmserv.mail.reply_address import MailDomain, mailbox_secret
+from pbmserv.mail.key_ring import mailbox_secret
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.web.mail_program import LONGEST_BODY, Draft, MailProgram, Person, drafted
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged

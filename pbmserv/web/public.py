@@ -15,7 +15,8 @@ from starlette.routing import Route
 
 from pbmserv.engine.registry import Titles
 from pbmserv.extras import why_missing
-from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
+from pbmserv.service.solo.daily_archive import Dailies, DailyTable
+from pbmserv.service.solo.guest_box import GuestLook, GuestPage
 from pbmserv.views.forms import drawing_label
 from pbmserv.views.pictures import Ink
 from pbmserv.views.public import (

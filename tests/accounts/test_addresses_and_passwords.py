@@ -27,10 +27,6 @@ def by_address(server: Correspondence) -> dict[str, Letter]:
     return letters
 
 
-def flat(letter: Letter) -> str:
-    return " ".join(letter.text.split())
-
-
 def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     server: Correspondence,
 ) -> None:
@@ -42,7 +38,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     letters = changing(server, HOME, PHONE)
     assert set(letters) == {old, HOME, PHONE}
     assert letters[HOME].subject == "Is this your address, alice?"
-    assert "to go to alice@home.example, and to add alice@phone.example." in flat(letters[old])
+    assert "to go to alice@home.example, and to add alice@phone.example." in letters[old].one_line
     assert 'reply "reject"' in letters[old].text
 
     # Until somebody answers there, everything is as before; and who reads a letter that came to
@@ -63,7 +59,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
 
     # Letters in the old mailbox are dead; the board came anew to where letters go now.
     server.reply(board, "resign", sender=old)
-    assert "no longer valid" in flat(server.letter(old))
+    assert "no longer valid" in server.letter(old).one_line
 
     # The one that was named first gets them from when it answers.
     server.reply(letters[HOME], "yes", sender=HOME)
@@ -74,7 +70,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     assert {str(f.message["To"]) for f in server.letters()} == {bob, HOME}
 
 
-def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
+def test_boards_come_again_to_the_new_address(server: Correspondence) -> None:
     old = server.sign_up("alice")
     server.sign_up("bob")
     server.send(old, "blackbox challenge alice bob")
@@ -95,7 +91,7 @@ def test_the_old_address_can_stop_it(server: Correspondence) -> None:
     old = server.sign_up("alice")
     letters = changing(server, HOME)
     server.reply(letters[old], "what is this?")
-    assert 'nothing but "reject"' in flat(server.letter(old))
+    assert 'nothing but "reject"' in server.letter(old).one_line
     server.reply(letters[old], "reject")
     assert server.letter(old).subject == "Your address stays, alice"
     server.reply(letters[old], "reject")
@@ -138,7 +134,7 @@ def test_a_letter_that_was_passed_on_is_not_enough_to_take_an_account_over(
     alice = server.sign_up("alice")
     server.send(alice, "prefs alice secret")
     server.reply(server.letter(alice), f"change address {HOME}")
-    assert "write your userid and password, too, even in a reply" in flat(server.letter(alice))
+    assert "write your userid and password, too, even in a reply" in server.letter(alice).one_line
     assert not server.letters(HOME)
 
 
@@ -223,15 +219,15 @@ def test_names_and_passwords_of_examples_are_nobody_s(server: Correspondence) ->
     dave = "dave@players.example"
     server.send(dave, "signup yourname password")
     refused = server.letter(dave)
-    assert 'Nobody can have "yourname" as a userid' in flat(refused)
+    assert 'Nobody can have "yourname" as a userid' in refused.one_line
     assert "signup dave PASSWORD" in refused.text
     server.send(dave, "signup dave Password")
-    assert 'The word "password" in our examples stands for' in flat(server.letter(dave))
+    assert 'The word "password" in our examples stands for' in server.letter(dave).one_line
 
     alice = server.sign_up("alice")
     server.send(alice, "forgot alice")
     reset = server.letter(alice)
     server.reply(reset, "password NEWPASSWORD")
-    assert "password of your own" in flat(server.letter(alice))
+    assert "password of your own" in server.letter(alice).one_line
     server.reply(reset, "password cat-and-hat")
     assert server.letter(alice).subject == "Your new password, alice"

@@ -46,10 +46,6 @@ def kinds(letters: list[Posted]) -> list[tuple[str, str]]:
     return [(letter.kind, letter.recipient) for letter in letters]
 
 
-def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())
-
-
 def count(house: Indoors, table) -> int:
     with house.server.database.reading.connect() as connection:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
@@ -58,8 +54,8 @@ def count(house: Indoors, table) -> int:
 # -- what the inviter can learn ----------------------------------------------------------------
 
 
-def told(house: Indoors, address: str) -> tuple[str, str]:
-    """The whole answer to an invitation, without what is different for every letter."""
+def common_part(house: Indoors, address: str) -> tuple[str, str]:
+    """Return the answer to an invitation without tokens and addresses."""
     (answer,) = (letter for letter in invite(house, "alice", address) if letter.recipient == ALICE)
     (letter,) = (answer,)
     text = re.sub(r"(?<=/mine/)\S+", "TOKEN", letter.text)
@@ -72,7 +68,7 @@ def test_nothing_tells_an_inviter_who_plays_here_and_who_wants_no_letters(house:
     house.send(CAROL, f"prefs carol {PASSWORD} block=alice")
     answers = []
     for address in ("somebody@far.example", BOB, "unwilling@far.example", CAROL):
-        answers.append(told(house, address))
+        answers.append(common_part(house, address))
         house.live(days=1)
     assert len(set(answers)) == 1
     for subject in ("games alice", "games alice all", "games bob", "show alice"):
@@ -82,7 +78,7 @@ def test_nothing_tells_an_inviter_who_plays_here_and_who_wants_no_letters(house:
 
 def test_a_player_gets_the_letter_that_a_stranger_gets(house: Indoors) -> None:
     stranger, player = invited(house, "alice", "somebody@far.example"), invited(house, "dave", BOB)
-    texts = [flat(stranger), flat(player).replace("dave", "alice")]
+    texts = [stranger.one_line, player.one_line.replace("dave", "alice")]
     assert texts[0] == texts[1].replace("bob-2", "somebody")
     letters = house.reply(player, "accept")
     assert kinds(letters) == [("board", BOB), ("board", address_of("dave"))]
@@ -96,7 +92,7 @@ def test_one_account_invites_a_few_a_day(house: Indoors) -> None:
     for number in range(3):
         assert invited(house, "alice", f"friend{number}@far.example")
     (refusal,) = invite(house, "alice", "friend4@far.example")
-    assert "You have invited 3 friends since yesterday" in flat(refusal)
+    assert "You have invited 3 friends since yesterday" in refusal.one_line
     house.live(days=1, hours=1)
     assert invited(house, "alice", "friend4@far.example")
     many = "\n".join(
@@ -132,7 +128,7 @@ def test_one_mailbox_is_one_mailbox_however_it_is_spelled(
 ) -> None:
     letter = invited(house, "alice", first)
     (refusal,) = invite(house, "alice", second)
-    assert "in the last 30 days" in flat(refusal)
+    assert "in the last 30 days" in refusal.one_line
     house.reply(letter, "never")
     assert kinds(invite(house, "bob", second)) == [("invited", BOB)]
 
@@ -141,7 +137,7 @@ def test_the_setting_turns_it_off(tmp_path: Path) -> None:
     with indoors(tmp_path, invitations="0") as server:
         server.sign_up("alice")
         (refusal,) = invite(server, "alice", FRIEND)
-        assert "On this server you cannot invite anybody by mail address" in flat(refusal)
+        assert "On this server you cannot invite anybody by mail address" in refusal.one_line
 
 
 # -- who may -------------------------------------------------------------------------------------
@@ -160,7 +156,7 @@ def test_a_reply_invites_and_needs_no_name(house: Indoors) -> None:
     letters = house.reply(listed, f"challenge dora {FRIEND}")
     assert ("invitation", FRIEND) in kinds(letters)
     (letter,) = (letter for letter in letters if letter.kind == "invitation")
-    assert "you will be called dora" in flat(letter)
+    assert "you will be called dora" in letter.one_line
 
 
 def test_a_password_in_another_line_of_the_mail_is_proof(house: Indoors) -> None:
@@ -206,7 +202,7 @@ def test_inviting_is_a_word_for_it(house: Indoors) -> None:
     letters = house.send(ALICE, f"invite alice {PASSWORD} {FRIEND}")
     assert ("invitation", FRIEND) in kinds(letters)
     (page,) = house.send(ALICE, "help invitations")
-    assert "To invite a friend who does not play here yet, give a mail address" in flat(page)
+    assert "To invite a friend who does not play here yet, give a mail address" in page.one_line
 
 
 def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
@@ -214,7 +210,7 @@ def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
     (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(question, "yes")
     (refusal,) = house.reply(letter, "yes")
-    assert "This invitation has ended" in flat(refusal)
+    assert "This invitation has ended" in refusal.one_line
     assert count(house, players) == 4
 
 
@@ -236,14 +232,14 @@ def test_an_inviters_words_carry_no_lures(house: Indoors, lure: str) -> None:
     letters = invite(house, "alice", FRIEND, f"Hello, you!\n\n{lure}")
     (letter,) = (letter for letter in letters if letter.kind == "invitation")
     (answer,) = (letter for letter in letters if letter.kind == "invited")
-    assert "We left out your message" in flat(answer)
+    assert "We left out your message" in answer.one_line
     assert "Hello, you!" not in letter.text + letter.html
     assert "prize" not in letter.text + letter.html
 
 
 def test_an_inviters_words_pass_the_guard_of_all_words(house: Indoors) -> None:
     letter = invited(house, text=f"Hello, you!\n\nMy word is {PASSWORD}.")
-    assert "A message from alice (another player): Hello, you!" in flat(letter)
+    assert "A message from alice (another player): Hello, you!" in letter.one_line
     assert PASSWORD not in letter.text + letter.html
 
 
@@ -254,7 +250,7 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
     letter = invited(house)
     first = house.reply(letter, "yes as Dora!\n\nGladly.")
     assert kinds(first) == [("board", ALICE), ("welcome", FRIEND), ("board", FRIEND)]
-    assert "A message from dora (another player): Gladly." in flat(first[0])
+    assert "A message from dora (another player): Gladly." in first[0].one_line
     for words in ("yes", "yes as other", "no", "accept"):
         again = house.reply(letter, words)
         assert {letter.kind for letter in again} <= {"refusal", "invitation-closed"}
@@ -283,7 +279,7 @@ def test_a_reply_that_is_no_clear_yes_makes_nothing(
     house: Indoors, words: str, sentence: str
 ) -> None:
     (refusal,) = house.reply(invited(house), words)
-    assert sentence in flat(refusal)
+    assert sentence in refusal.one_line
     assert count(house, players) == 4
     example = refusal.text.partition("Try this:")[2].strip().partition("\n")[0]
     # A yes is offered only to somebody who said it, with a name that they cannot have.
@@ -295,11 +291,11 @@ def test_a_reply_that_is_no_clear_yes_makes_nothing(
 def test_the_reader_of_a_forwarded_invitation_says_yes_for_nobody(house: Indoors) -> None:
     letter = invited(house)
     (refusal,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
-    assert "The invitation went to another address" in flat(refusal)
+    assert "The invitation went to another address" in refusal.one_line
     assert count(house, players) == 4
     assert house.reply(letter, "yes")
     (late,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
-    assert "The invitation went to another address" in flat(late)
+    assert "The invitation went to another address" in late.one_line
 
 
 def test_a_robot_accepts_nothing_and_gets_no_loop(house: Indoors) -> None:
@@ -314,7 +310,7 @@ def test_an_invitation_ends_after_a_month(house: Indoors) -> None:
     letter = invited(house)
     house.live(days=31)
     (refusal,) = house.reply(letter, "yes")
-    assert "it was open for 30 days" in flat(refusal)
+    assert "it was open for 30 days" in refusal.one_line
 
 
 def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors) -> None:
@@ -329,7 +325,7 @@ def test_a_letter_that_comes_back_is_told_once_and_not_sent_again(house: Indoors
     address = house.server.mail_domain.address_of(back)
     (news,) = house.send_raw("", "\r\n".join(report).encode(), address)
     assert (news.kind, news.recipient) == ("invitation-answered", ALICE)
-    assert f"Your invitation to {FRIEND} of 1 March 2026 could not be delivered" in flat(news)
+    assert f"Your invitation to {FRIEND} of 1 March 2026 could not be delivered" in news.one_line
     assert [letter for _ in range(3) for letter in house.live(days=1)] == []
 
 
@@ -352,7 +348,7 @@ def test_one_click_by_mail_ends_all_invitations_for_good(house: Indoors) -> None
     )
     assert (news.kind, news.recipient) == ("invitation-answered", ALICE)
     assert (answer.kind, answer.recipient) == ("invitation-closed", FRIEND)
-    assert "a scrambled mark of your address" in flat(answer)
+    assert "a scrambled mark of your address" in answer.one_line
     house.live(days=200)
     assert kinds(invite(house, "bob", FRIEND)) == [("invited", BOB)]
 

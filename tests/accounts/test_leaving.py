@@ -17,7 +17,7 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
 
 
-def asked(server: Correspondence, address: str, command: str) -> Letter:
+def answer_to(server: Correspondence, address: str, command: str) -> Letter:
     server.send(address, command)
     return server.letter(address)
 
@@ -37,25 +37,24 @@ def rows(server: Correspondence, table: Any) -> list[Any]:
         return list(connection.execute(ordered).mappings())
 
 
-@pytest.mark.both_databases
 @pytest.mark.slow
 def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     start_game(server, hidden=("alice", "bob"))
     start_game(server, hidden=("bob",))
 
-    question = asked(server, alice, "signoff alice secret")
+    question = answer_to(server, alice, "signoff alice secret")
     assert "You are in 2 running games." in question.text
     server.reply(question, "I do not know yet")
-    assert 'nothing but "yes"' in flat(server.letter(alice))
+    assert 'nothing but "yes"' in server.letter(alice).one_line
     server.reply(question, "")
-    assert 'nothing but "yes"' in flat(server.letter(alice))
+    assert 'nothing but "yes"' in server.letter(alice).one_line
     assert [row["status"] for row in rows(server, boards)] == ["active", "active"]
 
     server.reply(question, "yes\n\nBob cheats, and I am fed up.")
     farewell = server.letter(alice)
     assert farewell.subject == "Goodbye, alice"
-    assert "You have given up your running games." in flat(farewell)
+    assert "You have given up your running games." in farewell.one_line
     letters = server.letters(bob)
     assert len(letters) == 2
     assert "alice resigned" in letters[0].text
@@ -77,19 +76,15 @@ def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) ->
     server.reply(farewell, "games", sender=alice)
     for letter in server.letters(alice):
         assert "back alice PASSWORD" in letter.text or "settled" in letter.text
-    assert "has signed off" in asked(server, alice, "prefs alice secret").text
+    assert "has signed off" in answer_to(server, alice, "prefs alice secret").text
 
     # `forgot` from her own mailbox and `back` are the way home.
-    server.reply(asked(server, alice, "forgot alice"), "password again-me")
-    assert "You have signed off, and stay so." in flat(server.letter(alice))
-    back = asked(server, alice, "back alice again-me")
+    server.reply(answer_to(server, alice, "forgot alice"), "password again-me")
+    assert "You have signed off, and stay so." in server.letter(alice).one_line
+    back = answer_to(server, alice, "back alice again-me")
     assert "You are a player again" in back.text
     server.send(bob, "message bob secret alice", "Hello again!")
     assert "Hello again!" in server.letter(alice).text
-
-
-def flat(letter: Letter) -> str:
-    return " ".join(letter.text.split())
 
 
 def test_the_question_does_not_wait_for_ever(server: Correspondence) -> None:
@@ -97,15 +92,15 @@ def test_the_question_does_not_wait_for_ever(server: Correspondence) -> None:
     assert isinstance(clock, MovableClock)
     alice = server.sign_up("alice")
     for command in ("signoff", "delete"):
-        question = asked(server, alice, f"{command} alice secret")
+        question = answer_to(server, alice, f"{command} alice secret")
         clock.move(days=8)
         server.reply(question, "yes")
         late = server.letter(alice)
         assert "more than 7 days" in late.text
         assert f"Try this:   {command}\n" in late.text
-    server.reply(asked(server, alice, "signoff alice secret"), "no")
+    server.reply(answer_to(server, alice, "signoff alice secret"), "no")
     server.letters()
-    assert asked(server, alice, "prefs alice secret").subject == "Your preferences, alice"
+    assert answer_to(server, alice, "prefs alice secret").subject == "Your preferences, alice"
 
 
 def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Correspondence) -> None:
@@ -114,7 +109,7 @@ def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Corresponden
     server.send(bob, "message bob secret alice", "Something between us")
     server.send(bob, "blackbox show 1")
     server.letters()
-    asked(server, alice, "prefs alice secret block=bob tz=Europe/Berlin")
+    answer_to(server, alice, "prefs alice secret block=bob tz=Europe/Berlin")
 
     server.send("thief@elsewhere.example", "export alice secret")
     assert not server.letters("thief@elsewhere.example")
@@ -136,7 +131,6 @@ def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Corresponden
     assert b"bob@players.example" not in content
 
 
-@pytest.mark.both_databases
 @pytest.mark.slow
 def test_deleting_removes_every_trace_and_keeps_the_games(
     database_url: str, tmp_path: Path
@@ -178,29 +172,29 @@ def is_raw(value: object) -> bool:
 def _leave_traces_and_delete(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
     start_game(server, hidden=("alice", "bob"))
-    asked(server, alice, "prefs alice secret block=bob tz=Europe/Berlin broadcast=on")
-    asked(server, bob, "prefs bob secret digest=daily@07:30")
+    answer_to(server, alice, "prefs alice secret block=bob tz=Europe/Berlin broadcast=on")
+    answer_to(server, bob, "prefs bob secret digest=daily@07:30")
     server.send(alice, "message alice secret bob", "My phone number is 555-1234")
     server.send(alice, "blackbox chat 1 alice secret", "Call 555-1234")
     server.letters()
     server.live(days=1)
     assert "555-1234" in server.letter(bob).text
-    asked(server, bob, "prefs bob secret digest=off")
+    answer_to(server, bob, "prefs bob secret digest=off")
     server.send(bob, "multiple", "blackbox show 1\ngames alice\n")
     assert "alice" in server.letter(bob).text
     server.send(bob, "games alice")
     assert "alice" in server.letter(bob).text
     server.send("somebody@elsewhere.example", "blackbox show 1")
     server.letters()
-    asked(server, alice, "away alice secret until tomorrow")
+    answer_to(server, alice, "away alice secret until tomorrow")
     server.send(alice, "message alice secret bob", "My phone number is 555-1234")
     server.send(alice, "blackbox chat 1 alice secret", "Call 555-1234")
     server.send("alias@work.example", "multiple", "games alice\nprefs alice secret\n")
     server.send(alice, "change address alice secret alice@new.example")
     server.letters()
 
-    question = asked(server, alice, "delete alice secret")
-    assert "This cannot be undone." in flat(question)
+    question = answer_to(server, alice, "delete alice secret")
+    assert "This cannot be undone." in question.one_line
     server.reply(question, "yes")
     [letter] = server.letters(bob)
     assert "gone-1 resigned" in letter.text
@@ -215,7 +209,7 @@ def _leave_traces_and_delete(server: Correspondence) -> None:
     server.send("somebody@elsewhere.example", "Re: ...", "yes", to=question.reply_to)
     assert "settled" in server.letter("somebody@elsewhere.example").text
     server.send(bob, "back gone-1 secret")
-    assert "do not match" in flat(server.letter(bob))
+    assert "do not match" in server.letter(bob).one_line
 
 
 @pytest.mark.both_databases
@@ -226,22 +220,22 @@ def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Correspondence) 
         server.reply(server.letter(home), "yes")
         server.letter(home)
     server.send(home, "please help", to="postmaster@games.example")
-    asked(server, home, "prefs alice secret-alice")
-    server.reply(asked(server, home, "delete alice secret-alice"), "yes")
+    answer_to(server, home, "prefs alice secret-alice")
+    server.reply(answer_to(server, home, "delete alice secret-alice"), "yes")
     server.settle()
 
     mails = rows(server, inbox)
     assert [row["state"] for row in mails if row["raw"]] == ["kept"]
-    letter = asked(server, home, "games bob secret-bob")
+    letter = answer_to(server, home, "games bob secret-bob")
     assert str(letter.message["To"]) == home
-    assert asked(server, home, "prefs bob secret-bob").subject == "Your preferences, bob"
+    assert answer_to(server, home, "prefs bob secret-bob").subject == "Your preferences, bob"
 
 
 def test_a_player_who_signed_off_can_still_export_and_delete(server: Correspondence) -> None:
     alice = server.sign_up("alice")
-    server.reply(asked(server, alice, "signoff alice secret"), "yes")
+    server.reply(answer_to(server, alice, "signoff alice secret"), "yes")
     server.letter(alice)
-    assert asked(server, alice, "export alice secret").subject == "All we keep on alice"
-    server.reply(asked(server, alice, "delete alice secret"), "yes")
+    assert answer_to(server, alice, "export alice secret").subject == "All we keep on alice"
+    server.reply(answer_to(server, alice, "delete alice secret"), "yes")
     server.settle()
-    assert "do not match" in flat(asked(server, alice, "back alice secret"))
+    assert "do not match" in answer_to(server, alice, "back alice secret").one_line

@@ -61,7 +61,6 @@ def guess(lockout: Lockout, userid: str, source: Source, times: int) -> None:
         lockout.wrong(userid, source)
 
 
-@pytest.mark.both_databases
 def test_five_wrong_ones_in_ten_minutes_close_the_door(
     lockout: Lockout, clock: MovableClock
 ) -> None:
@@ -105,7 +104,6 @@ def test_a_stranger_does_not_lock_the_player_out(lockout: Lockout) -> None:
     assert lockout.may_try("alice", HOME)
 
 
-@pytest.mark.both_databases
 def test_one_network_cannot_go_through_all_userids(lockout: Lockout) -> None:
     lockout.right("dora", STRANGE)
     for number in range(30):
@@ -122,7 +120,6 @@ def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
     assert lockout.may_try("alice", HOME)
 
 
-@pytest.mark.both_databases
 def test_rows_are_removed_when_they_no_longer_matter(
     lockout: Lockout, database: Database, clock: MovableClock
 ) -> None:
@@ -186,13 +183,13 @@ def test_a_guesser_in_the_player_s_network_has_a_door_of_his_own(lockout: Lockou
     assert lockout.may_try("alice", HOME)
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("is_known", [True, False])
 def test_where_nothing_tells_them_apart_it_is_slow_but_never_shut_for_long(
-    lockout: Lockout, clock: MovableClock, *, known: bool
+    lockout: Lockout, clock: MovableClock, *, is_known: bool
 ) -> None:
     """The guesser forges her envelope sender, in her network, or where nobody knows it."""
-    source = HOME if known else Source("", ALICE)
-    if known:
+    source = HOME if is_known else Source("", ALICE)
+    if is_known:
         lockout.right("alice", source)
     looks = 0
     for _ in range(24 * 12):

@@ -26,7 +26,7 @@ def player(server: Correspondence, userid: str) -> Player:
     return row
 
 
-def asked(server: Correspondence, address: str, command: str) -> Letter:
+def answer_to(server: Correspondence, address: str, command: str) -> Letter:
     server.send(address, command)
     return server.letter(address)
 
@@ -34,12 +34,12 @@ def asked(server: Correspondence, address: str, command: str) -> Letter:
 @pytest.mark.both_databases
 def test_preferences_are_shown_and_changed_all_at_once(server: Correspondence) -> None:
     alice, _ = server.sign_up("alice"), server.sign_up("bob")
-    shown = asked(server, alice, "prefs alice secret")
+    shown = answer_to(server, alice, "prefs alice secret")
     for line in ("format:    html", "digest:    off", "tz:        UTC", "remind:    off"):
         assert line in shown.text
     assert "it is 12:00 there" in shown.text
 
-    changed = asked(
+    changed = answer_to(
         server,
         alice,
         "prefs alice secret digest=daily@07:30 tz=europe/berlin remind=6h,2d,night accept=auto "
@@ -66,11 +66,11 @@ def test_preferences_are_shown_and_changed_all_at_once(server: Correspondence) -
 
     # One wrong value, and none of them is taken.
     before = player(server, "alice")
-    refused = asked(server, alice, "prefs alice secret format=text digest=daily@25:00")
+    refused = answer_to(server, alice, "prefs alice secret format=text digest=daily@25:00")
     assert "00:00 to 23:59" in refused.text
     assert "prefs digest=VALUE" in refused.text
     assert player(server, "alice") == before
-    asked(server, alice, "prefs alice secret digest=off remind=off")
+    answer_to(server, alice, "prefs alice secret digest=off remind=off")
     assert due(server) is None
 
 
@@ -116,7 +116,7 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         ("block=nobody-here", "Nobody plays here", "block=VALUE"),
         ("block=alice", "cannot block yourself", "block=VALUE"),
     ):
-        letter = asked(embedded, alice, f"prefs alice secret {wrong}")
+        letter = answer_to(embedded, alice, f"prefs alice secret {wrong}")
         assert allowed in " ".join(letter.text.split()), wrong
         assert f"prefs {example}" in letter.text, wrong
         assert "othing" in letter.text
@@ -124,12 +124,12 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
 
 def test_a_player_without_reminders_may_still_be_woken(embedded: Running) -> None:
     alice = embedded.sign_up("alice")
-    assert "remind:    night" in asked(embedded, alice, "prefs alice secret remind=night").text
+    assert "remind:    night" in answer_to(embedded, alice, "prefs alice secret remind=night").text
     assert player(embedded, "alice").remind == "night"
 
 
 def digests(server: Correspondence, hours: int) -> list[datetime]:
-    """When alice's digests of some hours were made."""
+    """Return the times at which alice's digests of some hours were made."""
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
     moments = []
@@ -141,13 +141,13 @@ def digests(server: Correspondence, hours: int) -> list[datetime]:
 
 def test_no_day_has_two_digests_however_often_their_hour_is_changed(embedded: Running) -> None:
     alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
-    asked(embedded, alice, "prefs alice secret digest=daily@13:00 tz=UTC")
+    answer_to(embedded, alice, "prefs alice secret digest=daily@13:00 tz=UTC")
     embedded.send(bob, "blackbox challenge bob alice")
     embedded.letters()
     assert digests(embedded, 2) == [datetime(2026, 3, 1, 13, tzinfo=UTC)]
     for wish in ("digest=daily@16:00", "tz=America/New_York digest=daily@12:00", "digest=off"):
-        asked(embedded, alice, f"prefs alice secret {wish}")
-    asked(embedded, alice, "prefs alice secret digest=daily@13:00")
+        answer_to(embedded, alice, f"prefs alice secret {wish}")
+    answer_to(embedded, alice, "prefs alice secret digest=daily@13:00")
     # 13:00 in New York would come four hours later, on a day that has had one.
     assert digests(embedded, 36) == [datetime(2026, 3, 2, 18, tzinfo=UTC)]
 
@@ -155,29 +155,31 @@ def test_no_day_has_two_digests_however_often_their_hour_is_changed(embedded: Ru
 def test_a_year_has_as_many_days_away_as_the_operator_says(tmp_path: Path) -> None:
     with start(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path, away_days="10") as running:
         alice = running.sign_up("alice")
-        refused = asked(running, alice, "away alice secret until in 12 days")
-        assert "10 days are left to you" in flat(refused)
-        assert "1 is left" in flat(asked(running, alice, "away alice secret until in 8 days"))
+        refused = answer_to(running, alice, "away alice secret until in 12 days")
+        assert "10 days are left to you" in refused.one_line
+        assert (
+            "1 is left" in answer_to(running, alice, "away alice secret until in 8 days").one_line
+        )
 
 
-def test_an_absence_that_is_ended_and_begun_anew_costs_its_own_days_once(
+def test_an_absence_that_is_ended_and_begun_again_costs_its_own_days_once(
     embedded: Running,
 ) -> None:
     """The days of a running absence count against its new end, too."""
     clock = embedded.server.clock
     assert isinstance(clock, MovableClock)
     alice = embedded.sign_up("alice")
-    asked(embedded, alice, "away alice secret until in 19 days")
+    answer_to(embedded, alice, "away alice secret until in 19 days")
     clock.move(days=15)
-    refused = asked(embedded, alice, "away alice secret until in 20 days")
-    assert "The latest day possible is 2026-03-30." in flat(refused)
-    later = asked(embedded, alice, "away alice secret until 2026-03-30")
-    assert "none is left" in flat(later)
+    refused = answer_to(embedded, alice, "away alice secret until in 20 days")
+    assert "The latest day possible is 2026-03-30." in refused.one_line
+    later = answer_to(embedded, alice, "away alice secret until 2026-03-30")
+    assert "none is left" in later.one_line
 
 
 def test_a_turned_off_digest_lets_go_what_waited(embedded: Running) -> None:
     alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
-    asked(embedded, alice, "prefs alice secret digest=daily")
+    answer_to(embedded, alice, "prefs alice secret digest=daily")
     embedded.send(bob, "message bob secret alice", "Are you there?")
     embedded.letter(bob)
     with embedded.server.database.reading.connect() as connection:
@@ -190,23 +192,22 @@ def test_a_turned_off_digest_lets_go_what_waited(embedded: Running) -> None:
 
 def test_blocked_players_are_not_passed_on(embedded: Running) -> None:
     alice, bob = embedded.sign_up("alice"), embedded.sign_up("bob")
-    asked(embedded, alice, "prefs alice secret block=bob")
+    answer_to(embedded, alice, "prefs alice secret block=bob")
     embedded.send(bob, "message bob secret alice", "Play with me!")
     assert "is not taking messages at the moment" in embedded.letter(bob).text
     assert not embedded.letters(alice)
 
 
-@pytest.mark.both_databases
 def test_plain_text_and_spoken_boards(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
-    letter = asked(server, alice, "prefs alice secret format=spoken")
+    letter = answer_to(server, alice, "prefs alice secret format=spoken")
     assert letter.message.get_content_type() == "text/plain"
-    assert asked(server, bob, "prefs bob secret format=text").message.get_content_type() == (
+    assert answer_to(server, bob, "prefs bob secret format=text").message.get_content_type() == (
         "text/plain"
     )
     server.send(alice, "blackbox challenge alice bob")
     _, his = server.letters()
-    hers = asked(server, alice, "blackbox showas alice secret 1")
+    hers = answer_to(server, alice, "blackbox showas alice secret 1")
     assert (
         "Your box, 7 columns by 7 rows: you have 3 guesses left.\nNo atoms are hidden" in hers.text
     )
@@ -228,55 +229,53 @@ def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondenc
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
     alice = server.sign_up("alice")
-    asked(server, alice, "prefs alice secret tz=Europe/Berlin")
+    answer_to(server, alice, "prefs alice secret tz=Europe/Berlin")
 
-    too_long = asked(server, alice, "away alice secret until 24 Dec")
-    assert "30 days are left to you. The latest day possible is 2026-03-30." in flat(too_long)
+    too_long = answer_to(server, alice, "away alice secret until 24 Dec")
+    assert "30 days are left to you. The latest day possible is 2026-03-30." in too_long.one_line
     assert "away until 2026-03-30" in too_long.text
-    assert "year-month-day" in asked(server, alice, "away alice secret until the rain stops").text
-    assert "has passed" in asked(server, alice, "away alice secret until 2026-02-01").text
-    assert "not away" in asked(server, alice, "back alice secret").text
+    assert (
+        "year-month-day" in answer_to(server, alice, "away alice secret until the rain stops").text
+    )
+    assert "has passed" in answer_to(server, alice, "away alice secret until 2026-02-01").text
+    assert "not away" in answer_to(server, alice, "back alice secret").text
 
-    away = asked(server, alice, "away alice secret until 2026-03-10")
-    assert "Of your 30 days away in 2026, 20 are left." in flat(away)
+    away = answer_to(server, alice, "away alice secret until 2026-03-10")
+    assert "Of your 30 days away in 2026, 20 are left." in away.one_line
     assert away_until(server) == datetime(2026, 3, 10, 23, tzinfo=UTC)
     # A second one moves the end; nothing counts twice.
-    assert "18 are left" in flat(asked(server, alice, "away alice secret until 12.3."))
+    assert "18 are left" in answer_to(server, alice, "away alice secret until 12.3.").one_line
 
     clock.move(days=3)
-    back = asked(server, alice, "back alice secret")
-    assert "Of your 30 days away in 2026, 26 are left." in flat(back)
+    back = answer_to(server, alice, "back alice secret")
+    assert "Of your 30 days away in 2026, 26 are left." in back.one_line
     assert away_until(server) == clock.now()
-    assert "25 are left" in flat(asked(server, alice, "away alice secret until tomorrow"))
+    assert "25 are left" in answer_to(server, alice, "away alice secret until tomorrow").one_line
     with server.server.database.reading.connect() as connection:
         assert len(connection.execute(select(absences.c.id)).all()) == 2
 
     # Every year has its own days, and an absence over New Year takes of both.
     clock.moment = datetime(2026, 12, 20, 12, tzinfo=UTC)
-    over = asked(server, alice, "away alice secret until 2027-01-05")
-    assert "Of your 30 days away in 2027, 25 are left." in flat(over)
+    over = answer_to(server, alice, "away alice secret until 2027-01-05")
+    assert "Of your 30 days away in 2027, 25 are left." in over.one_line
 
 
 def test_an_empty_budget(embedded: Running) -> None:
     alice = embedded.sign_up("alice")
-    asked(embedded, alice, "away alice secret until in 29 days")
+    answer_to(embedded, alice, "away alice secret until in 29 days")
     clock = embedded.server.clock
     assert isinstance(clock, MovableClock)
     clock.move(days=40)
-    refused = asked(embedded, alice, "away alice secret until tomorrow")
-    assert "in 2026 0 days are left to you." in flat(refused)
+    refused = answer_to(embedded, alice, "away alice secret until tomorrow")
+    assert "in 2026 0 days are left to you." in refused.one_line
     assert "latest" not in refused.text
-
-
-def flat(letter: Letter) -> str:
-    return " ".join(letter.text.split())
 
 
 def test_broadcasts_go_to_those_who_want_them(embedded: Running) -> None:
     olga, alice, bob = (embedded.sign_up(userid) for userid in ("olga", "alice", "bob"))
-    asked(embedded, alice, "prefs alice secret broadcast=on")
+    answer_to(embedded, alice, "prefs alice secret broadcast=on")
     embedded.send(alice, "broadcast alice secret", "Buy my tomatoes!")
-    assert "Only the people who run this server" in flat(embedded.letter(alice))
+    assert "Only the people who run this server" in embedded.letter(alice).one_line
     embedded.send(olga, "broadcast olga secret", "We are down on Sunday.")
     question = embedded.letter(olga)
     assert "Send this to 1 address?" in question.text

@@ -14,7 +14,7 @@ from pbmserv.views.texts import render_text
 BOARD = geometry(7, 7)
 
 
-def box(seat: int, marks: dict[str, str], **given: object) -> BoxView:
+def box(seat: int, marks: dict[str, str], **fields: object) -> BoxView:
     facts: dict[str, Any] = {
         "seat": Seat(seat),
         "hider": None,
@@ -27,7 +27,7 @@ def box(seat: int, marks: dict[str, str], **given: object) -> BoxView:
         "atoms": None,
         "opened": False,
     }
-    return BoxView(**{**facts, **given})
+    return BoxView(**{**facts, **fields})
 
 
 def cells(*names: str) -> frozenset[int]:

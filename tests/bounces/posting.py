@@ -27,6 +27,7 @@ def come_back(
 ) -> list[Posted]:
     """Deliver a report about *letter*; return the letters that follow."""
     report = KINDS[kind] if isinstance(kind, str) else kind
+    assert letter.raw  # it was made before it came back
     address = comes_from(house, letter)
     raw = report.raw(to or letter.recipient, address)
     # Each report is a mail of its own.

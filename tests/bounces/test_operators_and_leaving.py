@@ -84,7 +84,7 @@ def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
         (BOB, "unreachable"),
     ]
     (back,) = (letter for letter in letters if letter.kind == "came-back")
-    assert "The reason given: her provider has mended it" in " ".join(back.text.split())
+    assert "The reason given: her provider has mended it" in back.one_line
     assert waiting(house) == []
     with house.server.database.reading.connect() as connection:
         (entry,) = audit.entries(connection, "user alice", 9)

@@ -15,7 +15,9 @@ from sqlalchemy import select
 
 from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.maildir import folder_of
 from pbmserv.outbound.results import Failed, Sent
 from pbmserv.store.tables.mail import bounces, outbox
@@ -108,7 +110,6 @@ def test_reports_at_the_same_moment_count_once(server: Running) -> None:
     assert known_of(server) == [(ALICE, 1, False)]
 
 
-@pytest.mark.both_databases
 def test_a_refusal_by_the_relay_counts_as_well(database_url: str, tmp_path: Path) -> None:
     error = "RCPT TO: 550 5.1.1 <alice@players.example>: no such user"
     with indoors(tmp_path, database=database_url) as house:
@@ -129,7 +130,7 @@ def refused(house: Indoors, words: str, error: str) -> int:
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
-    letters = house.server.outbox.make(house.server.outbox.claim(100))
+    letters = house.server.outbox.make(house.server.outbox.claim(Claim(100)))
     (lost,) = (letter.id for letter in letters if letter.recipient == ALICE)
     house.server.outbox.settle(
         [Failed(letter.id, error) if letter.id == lost else Sent(letter.id) for letter in letters]

@@ -67,9 +67,9 @@ def _three(server: Indoors) -> Posted:
     return _one(server.live(hours=24), third)
 
 
-def _move(server: Indoors, userid: str, board: int, move: str, said: str = "") -> list[Posted]:
+def _move(server: Indoors, userid: str, board: int, move: str, words: str = "") -> list[Posted]:
     return server.send(
-        address_of(userid), f"blackbox move {board} {userid} {PASSWORD} {move}", said
+        address_of(userid), f"blackbox move {board} {userid} {PASSWORD} {move}", words
     )
 
 

@@ -15,16 +15,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlencode
 
+from browser_tab import Tab, page_of
 from chromium import chromium, follow
-from pages_to_see import PAGES
+from photographed_pages import PAGES
 from playwright.sync_api import Browser, BrowserContext
-from pressing import Tab, page_of
 from running import Running, start
 from sqlalchemy import func, select
 
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.mail.reply_address import mailbox_secret
+from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.store import shared_boxes
 from pbmserv.store.tables.mail import outbox
 from pbmserv.web.operator_sessions import new_token
@@ -241,9 +241,9 @@ def operators(world: World) -> None:
         world.urls["operators-" + path.partition("?")[0]] = f"{top}/{path}"
     with world.server.server.database.reading.connect() as connection:
         letter = connection.execute(select(func.max(outbox.c.id))).scalar_one()
-    one = {"mail": f"mails/{mail.id}", "letter": f"letters/{letter}", "player": "players/alice"}
-    one |= {"board": "boards/12", "game": "games/blackbox"}
-    for name, path in one.items():
+    paths = {"mail": f"mails/{mail.id}", "letter": f"letters/{letter}", "player": "players/alice"}
+    paths |= {"board": "boards/12", "game": "games/blackbox"}
+    for name, path in paths.items():
         world.urls[f"operators-{name}"] = f"{top}/{path}"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from browser_tab import page_of
 from chromium import FOCUSED, enter, follow, looked_at, opened, reach, send, tap
 from playwright.sync_api import Browser, Request
-from pressing import page_of
 from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -74,10 +74,11 @@ def test_public_pages_and_wide_boards_fit_a_phone(chromium: Browser, server: Run
     letters = server.letters(ALICE)
     path = page_of(letters[-1])
     mine = letters[0].text.rpartition("http://games.example")[2].strip()
-    for one in (path, mine, "/game/1", "/game/1?turn=0", "/standings", "/players/alice"):
-        screen = opened(chromium, server, one, 320, "light")
+    screen = opened(chromium, server, path, 320, "light")
+    for url in (path, mine, "/game/1", "/game/1?turn=0", "/standings", "/players/alice"):
+        screen.goto(url)
         looked_at(chromium, screen, 320, "dark")
-        screen.context.close()
+    screen.context.close()
 
 
 def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
@@ -92,7 +93,7 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     server.send(ALICE, "blackbox move 1 alice wonder-land 4")
     screen = opened(chromium, server, mine, 375, "light")
     asked_for: list[Request] = []
-    screen.on("request", lambda one: asked_for.extend([one]))
+    screen.on("request", lambda request: asked_for.extend([request]))
     assert "1 board waits for you" in screen.inner_text("h1")
     reach(screen, "Your move on board 1")
     enter(screen)
@@ -133,8 +134,8 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     assert "Your preferences are changed." in screen.inner_text("main")
     assert "Public pages call you" in screen.inner_text("main")
     follow(screen.get_by_role("link", name="Standings"))
-    assert any(one.url.endswith("/standings") for one in asked_for)
-    assert {one.all_headers().get("referer", "") for one in asked_for} == {""}
+    assert any(request.url.endswith("/standings") for request in asked_for)
+    assert {request.all_headers().get("referer", "") for request in asked_for} == {""}
     screen.context.close()
 
 
@@ -157,7 +158,7 @@ def test_a_check_keeps_the_focus_and_answers_where_it_was_asked(
     screen.context.close()
 
 
-def test_a_board_is_sealed_stepped_through_and_begun_anew(
+def test_a_board_is_sealed_stepped_through_and_begun_again(
     chromium: Browser, server: Running
 ) -> None:
     server.send(ALICE, "blackbox solo alice -practice")

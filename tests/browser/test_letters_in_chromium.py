@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from chromium import COLOURS, violations
 from letters_to_see import letters_to_see
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from pbmserv.views.environment import templates_root
 
@@ -23,13 +22,22 @@ SCREENS = ((320, "light"), (320, "dark"), (375, "light"), (600, "light"), (800, 
 IN_DAYLIGHT = ("challenge", "board", "eight", "result", "standings", "large", "help")
 IN_THE_DARK = ("board", "waiting", "refusal", "games", "digest")
 """Letters that axe checks in the light and in the dark; there, colours alone."""
-SMALLEST_TARGET = """() => Math.min(...[...document.querySelectorAll('table[border] a')].map(
-    link => { const r = link.getBoundingClientRect(); return Math.min(r.width, r.height) }))"""
-CELLS = """() => [...document.querySelectorAll('td a[aria-label]')].map(
-    link => link.parentElement.getBoundingClientRect().height)"""
-BOXES = (
-    "() => [...document.querySelectorAll('table caption')].map(c => c.getBoundingClientRect().y)"
-)
+LOOK = """() => {
+    const all = selector => [...document.querySelectorAll(selector)];
+    const boxes = selector => all(selector).map(one => one.getBoundingClientRect());
+    const cells = all('td a[aria-label]').map(one => one.parentElement);
+    return {
+        width: document.documentElement.scrollWidth,
+        background: getComputedStyle(document.body).backgroundColor,
+        height: document.body.getBoundingClientRect().height,
+        target: Math.min(
+            ...boxes('table[border] a').map(box => Math.min(box.width, box.height)), 1000),
+        cell: Math.min(...cells.map(one => one.getBoundingClientRect().height), 1000),
+        captions: boxes('table caption').map(box => box.y),
+    };
+}"""
+WITH_TARGETS = ("board", "waiting", "eight", "digest", "large")
+"""Letters with targets for thumbs."""
 THUMBS = ("board", "eight", "waiting", "first", "second")
 HIGHEST = {
     **dict.fromkeys(THUMBS, 1000),
@@ -49,42 +57,39 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: letter.html for name, letter in letters.items()}
 
 
-@pytest.fixture(scope="module", params=SCREENS, ids=lambda p: f"{p[0]}-{p[1]}")
-def screen(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page as wide as a phone or a window, in one colour scheme, that cannot reach the net."""
-    width, scheme = request.param
-    viewport = {"width": width, "height": 800}
-    context = chromium.new_context(viewport=viewport, color_scheme=scheme, offline=True)
-    yield context.new_page()
-    context.close()
-
-
-def width_of(screen: Page) -> int:
-    assert screen.viewport_size is not None
-    return screen.viewport_size["width"]
-
-
 def test_every_letter_fits_the_screen_and_is_accessible(
-    screen: Page, pages: dict[str, str], request: pytest.FixtureRequest
+    chromium: Browser, pages: dict[str, str]
 ) -> None:
+    context = chromium.new_context(offline=True)
+    screen = context.new_page()
     urls: list[str] = []
-    screen.on("request", lambda one: urls.append(one.url))
-    width = width_of(screen)
-    dark = screen.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    screen.on("request", lambda request: urls.append(request.url))
     for name, html in pages.items():
         screen.set_content(html)
-        assert screen.evaluate("document.documentElement.scrollWidth") <= width, name
-        back = screen.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert back == ("rgb(20, 24, 26)" if dark else "rgb(247, 242, 232)"), name
-        if width == 375 and name in HIGHEST:
-            height = screen.evaluate("document.body.getBoundingClientRect().height")
-            assert height <= HIGHEST[name], (name, height)
-        if width == 320 and name in (IN_THE_DARK if dark else IN_DAYLIGHT):
-            assert violations(screen, COLOURS if dark else "{}") == [], name
-        if folder := os.environ.get("PBMSERV_SCREENSHOTS"):
-            scheme = "dark" if dark else "light"
-            screen.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"), full_page=True)
+        for width, scheme in SCREENS:
+            screen.set_viewport_size({"width": width, "height": 800})
+            screen.emulate_media(color_scheme=scheme)
+            look = screen.evaluate(LOOK)
+            assert look["width"] <= width, (name, width)
+            back = "rgb(20, 24, 26)" if scheme == "dark" else "rgb(247, 242, 232)"
+            assert look["background"] == back, (name, scheme)
+            if width == 375 and name in HIGHEST:
+                assert look["height"] <= HIGHEST[name], (name, look)
+            if name in WITH_TARGETS:
+                assert look["target"] >= 24, (name, width)
+                assert name not in THUMBS or look["cell"] >= 38, (name, width)
+            if name == "result":
+                first, second = look["captions"]
+                assert (first == second) == (width >= 480), "boxes stand side by side on desks"
+            if scheme == "dark" and name in IN_THE_DARK:
+                assert violations(screen, COLOURS) == [], name
+            if (width, scheme) == (320, "light") and name in IN_DAYLIGHT:
+                assert violations(screen) == [], name
+            if folder := os.environ.get("PBMSERV_SCREENSHOTS"):
+                file = Path(folder, f"{name}-{width}-{scheme}.png")
+                screen.screenshot(path=file, full_page=True)
     assert urls == []  # nothing is fetched from anywhere
+    context.close()
 
 
 def test_the_dark_changes_nothing_but_colours() -> None:
@@ -92,21 +97,6 @@ def test_the_dark_changes_nothing_but_colours() -> None:
     style += (templates_root() / "games" / "blackbox" / "head.css").read_text("utf-8")
     inside = "".join(re.findall(r"@media[^{]*\{(.*?)\n\}", style, re.DOTALL))
     assert set(re.findall(r"[{;]([a-z-]+):", inside)) == {"background", "border-color", "color"}
-
-
-def test_targets_are_large_enough_for_thumbs(screen: Page, pages: dict[str, str]) -> None:
-    for name in ("board", "waiting", "eight", "digest", "large"):
-        screen.set_content(pages[name])
-        assert screen.evaluate(SMALLEST_TARGET) >= 24, name
-        assert name not in THUMBS or min(screen.evaluate(CELLS)) >= 38, name
-
-
-def test_opened_boxes_stand_below_each_other_on_phones_and_side_by_side_on_desks(
-    screen: Page, pages: dict[str, str]
-) -> None:
-    screen.set_content(pages["result"])
-    first, second = screen.evaluate(BOXES)
-    assert (first == second) == (width_of(screen) >= 480)
 
 
 def test_a_letter_without_its_stylesheet_can_be_read_and_pressed(

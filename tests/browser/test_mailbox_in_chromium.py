@@ -11,7 +11,7 @@ from chromium import follow, looked_at, send
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 from running import Running, start
 
-from pbmserv.mail.reply_address import mailbox_secret
+from pbmserv.mail.key_ring import mailbox_secret
 
 SMALLEST_TARGET = """() => [...document.querySelectorAll('header a, main button, main summary,' +
     'main a:not(.letter-text a), main input:not([type=hidden])')]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from breaking import a_fault
 from chromium import enter, follow, looked_at
+from failing_handlers import failing_handler
 from playwright.sync_api import Browser, Page
 from running import Running, start
 from seating import seat_pairs
@@ -54,9 +54,11 @@ def test_a_kept_mail_is_found_and_carried_out(
     chromium: Browser, server: Running, token: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = seat_pairs(server.server, 1)[0]
-    one = table.players[0]
-    with a_fault(monkeypatch, MakeMove):
-        server.send(one.address, f"blackbox move {table.board} {one.userid} secret a1,c4,e5,g2")
+    player = table.players[0]
+    with failing_handler(monkeypatch, MakeMove):
+        server.send(
+            player.address, f"blackbox move {table.board} {player.userid} secret a1,c4,e5,g2"
+        )
     context = chromium.new_context()
     page = context.new_page()
     top = f"http://127.0.0.1:{server.operators_port}"
@@ -84,14 +86,14 @@ def test_a_kept_mail_is_found_and_carried_out(
         "is carried out, and the answers are on their way"
         in page.get_by_role("status").inner_text()
     )
-    assert len(server.letters(one.address)) == 2, "that it was kept, and the answer"
+    assert len(server.letters(player.address)) == 2, "that it was kept, and the answer"
     follow(page.get_by_role("link", name="Audit"))
     assert (
         "olga: retry mail 1: “mended in this version”" in page.locator(".entries li").inner_text()
     )
     rest = {
         "letters?state=all": LOOKS[1:2],
-        f"players/{one.userid}": LOOKS[:1],
+        f"players/{player.userid}": LOOKS[:1],
         f"boards/{table.board}": LOOKS,  # all kinds of fields are on it
     }
     for path, looks in rest.items():

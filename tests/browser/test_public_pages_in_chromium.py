@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from browser_tab import Tab, page_of
 from chromium import enter, follow, looked_at, opened, reach, tap
 from playwright.sync_api import Browser, expect
-from pressing import Tab, page_of
 from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -29,7 +29,7 @@ def played(server: Running) -> Running:
     server.send(BOB, "blackbox seek bob wonder-land -size=8x8")
     server.send(ALICE, "blackbox daily alice wonder-land 07:30")
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
-    letters = [server.letters(one)[-1] for one in (ALICE, BOB)]
+    letters = [server.letters(player)[-1] for player in (ALICE, BOB)]
     alice, bob = (Tab(server.web_port, page_of(letter)).load() for letter in letters)
     bob.press("b3,d3,f6,g7")
     alice.load().press("a1,c4,e5,g2")
@@ -72,7 +72,7 @@ def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, serve
         screen.context.close()
 
 
-def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
+def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_again(
     chromium: Browser, server: Running
 ) -> None:
     screen = opened(chromium, server, "/today", 390, "dark")
@@ -102,16 +102,16 @@ def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
     assert screen.get_by_label("sealed by you").count() == 0
     elsewhere = opened(chromium, server, address.partition(str(server.web_port))[2], 320, "light")
     assert elsewhere.get_by_label("B3: sealed by you, mark").count() == 1
-    for one in (screen, elsewhere):
-        one.context.close()
+    for tab in (screen, elsewhere):
+        tab.context.close()
 
 
 def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running) -> None:
+    screen = opened(chromium, played, "/", 320, "light")
     for number, path in enumerate(PAGES):
-        width, scheme = ((320, "light"), (375, "dark"), (1200, "light"))[number % 3]
-        screen = opened(chromium, played, path, width, scheme)
-        looked_at(chromium, screen, width, scheme)
-        screen.context.close()
+        screen.goto(path)
+        looked_at(chromium, screen, *((320, "light"), (375, "dark"), (1200, "light"))[number % 3])
+    screen.context.close()
 
 
 def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> None:
@@ -120,16 +120,17 @@ def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> No
     address = f"{name}@players.example"
     server.send(address, f"blackbox seek {name} wonder-land -size=8x8")
     server.send(ALICE, f"blackbox challenge alice wonder-land {name}")
-    pages = [page_of(server.letters(one)[-1]) for one in (ALICE, address)]
+    pages = [page_of(server.letters(player)[-1]) for player in (ALICE, address)]
     Tab(server.web_port, pages[1]).load().press("b3,d3,f6,g7")
     Tab(server.web_port, "/mine").post(f"who={name}")
     server.carry_out()
     match = re.search(r"http://games\.example(/mine/[a-z2-7]+)", server.letters(address)[-1].text)
     assert match is not None
+    screen = opened(chromium, server, "/", 320, "light")
     for path in (f"/players/{name}", "/game/1", "/seeks", *pages, match[1]):
-        screen = opened(chromium, server, path, 320, "light")
+        screen.goto(path)
         looked_at(chromium, screen, 320, "light")
-        screen.context.close()
+    screen.context.close()
 
 
 def test_a_game_is_stepped_through_by_slider_keys_and_links(

@@ -58,7 +58,7 @@ class _Teller:
                 yield "  refused: " + self._sentence(error.refusal)
                 yield f"  example: {error.refusal.example}"
                 continue
-            yield from self._told(position)
+            yield from self._told_lines(position)
         yield from ("", "=" * 76, f"{self._game.outcome(position.state)}")
 
     def _sentence(self, refusal: Refusal) -> str:
@@ -72,7 +72,7 @@ class _Teller:
             return position.withdraw(seat)
         return position.move(seat, self._game.parse(self._game.view(position.state, seat), text))
 
-    def _told(self, position: Position) -> Iterator[str]:
+    def _told_lines(self, position: Position) -> Iterator[str]:
         for you in self._readers:
             view = self._game.view(position.state, you)
             yield from ("", f"--- {'spectators' if you is None else self._names[you]}")

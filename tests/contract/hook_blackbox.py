@@ -12,7 +12,7 @@ from pbmserv.games.blackbox.state import Box, State
 OPTIONS = [
     (),
     ("-size=3x2", "-atoms=1-3", "-fair", "-clue"),
-    ("-size=14x5", "-atoms=3-5", "-guesses=2", "-clue"),
+    ("-size=14x2", "-atoms=2-3", "-guesses=2", "-clue"),
     ("-size=2x2", "-guesses=1", "-unrated"),
     ("-race", "-size=4x3", "-atoms=1-2"),
     ("-race", "-size=3x3", "-atoms=2", "-guesses=3", "-clue"),

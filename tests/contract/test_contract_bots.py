@@ -31,12 +31,12 @@ def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
     try:
         must_agree(game, level, words, seats_for(game, words))
     except OptionError as error:
-        check_said(error.refusal)
+        check_refusal(error.refusal)
         return False
     return True
 
 
-def check_said(refusal: Refusal) -> None:
+def check_refusal(refusal: Refusal) -> None:
     """It names what is wrong, and there is something better."""
     sentence = refusal_sentence(refusal)
     assert refusal.part in sentence

@@ -37,7 +37,7 @@ def tried(game: AnyGame, view: object, seat: Seat, text: str) -> Preview[Any] | 
         return error.refusal
 
 
-def checked(game: AnyGame, view: object) -> tuple[Note, ...] | Refusal:
+def check_result(game: AnyGame, view: object) -> tuple[Note, ...] | Refusal:
     """Return the result of a check, or its refusal."""
     assert isinstance(game, Aided)
     try:
@@ -52,7 +52,7 @@ def test_a_preview_is_what_a_move_would_do_and_never_more_than_the_view_tells(
 ) -> None:
     if not isinstance(game, Previewing):
         return
-    played = play_randomly(game, words, b"preview")
+    played = play_randomly(game, words)
     for state in played.some_states:
         for you in played.readers:
             view = game.view(state, you)
@@ -69,14 +69,14 @@ def test_a_preview_is_what_a_move_would_do_and_never_more_than_the_view_tells(
                     assert preview.move == game.parse(view, text)
                 assert getattr(preview.view, "seat", you) == you
                 assert rendered(game, preview.view, played.names, you)
-                _said(game, preview.notes, played.names, you)
+                _check_sentences(game, preview.notes, played.names, you)
 
 
 @every_case
 def test_a_free_move_does_what_its_preview_shows(game: AnyGame, words: tuple[str, ...]) -> None:
     if not isinstance(game, Previewing):
         return
-    played = play_randomly(game, words, b"preview")
+    played = play_randomly(game, words)
     seen = 0
     for state in played.some_states[1:]:
         for you in map(Seat, range(played.record.seats)):
@@ -99,7 +99,7 @@ def test_conditions_are_stable_and_answered_by_the_view(
 ) -> None:
     if not isinstance(game, Conditional):
         return
-    played = play_randomly(game, words, b"condition")
+    played = play_randomly(game, words)
     for state in played.some_states:
         for you in map(Seat, range(played.record.seats)):
             view = game.view(state, you)
@@ -119,7 +119,7 @@ def test_conditions_are_stable_and_answered_by_the_view(
 def test_an_expected_view_is_one_to_go_on_from(game: AnyGame, words: tuple[str, ...]) -> None:
     if not isinstance(game, Conditional):
         return
-    played = play_randomly(game, words, b"expect")
+    played = play_randomly(game, words)
     for state in played.states[:-1:5]:
         for you in sorted(game.to_act(state)):
             view = game.view(state, you)
@@ -132,19 +132,19 @@ def test_an_expected_view_is_one_to_go_on_from(game: AnyGame, words: tuple[str, 
 def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, ...]) -> None:
     if not isinstance(game, Aided):
         return
-    played = play_randomly(game, words, b"check")
+    played = play_randomly(game, words)
     checks = 0
     for state in played.some_states:
         for you in map(Seat, range(played.record.seats)):
             for after in (state, *_after_a_free_move(game, state, you)):
-                notes = checked(game, game.view(after, you))
+                notes = check_result(game, game.view(after, you))
                 for other in alternatives(game, after, you)[:2]:
-                    assert checked(game, game.view(other, you)) == notes
+                    assert check_result(game, game.view(other, you)) == notes
                 if isinstance(notes, Refusal):
                     assert refusal_sentence(notes).endswith(".")
                     continue
                 assert all(note.audience == frozenset({you}) for note in notes)
-                _said(game, notes, played.names, you)
+                _check_sentences(game, notes, played.names, you)
                 checks += 1
     assert checks, "a check that is always refused; free moves of the hook come before it"
 
@@ -158,7 +158,9 @@ def _after_a_free_move(game: AnyGame, state: object, you: Seat) -> list[object]:
     return []
 
 
-def _said(game: AnyGame, notes: tuple[Note, ...], names: tuple[str, ...], you: Seat | None) -> None:
+def _check_sentences(
+    game: AnyGame, notes: tuple[Note, ...], names: tuple[str, ...], you: Seat | None
+) -> None:
     for note in notes:
         text = sentence(game, note, names, you)
         assert text.endswith(".")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 from contract_play import CASE_NAMES, CASES, GAMES, Played, hook, play_randomly
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng
@@ -42,16 +41,6 @@ SENTENCES = [
 ]
 
 
-@cache
-def _played(key: str, words: tuple[str, ...]) -> Played:
-    return play_randomly(next(g for g in GAMES if g.info.key == key), words, b"garbage")
-
-
-def sample(game: AnyGame, words: tuple[str, ...]) -> Played:
-    """Return the board of all tests of this module."""
-    return _played(game.info.key, words)
-
-
 def check_refusal(game: AnyGame, error: PlayerError) -> None:
     """Check that a refusal belongs to the game and has a sentence."""
     assert error.refusal.code.startswith(f"{game.info.key}.")
@@ -83,16 +72,16 @@ def check(game: AnyGame, played: Played, number: int, text: str) -> None:
 def test_anything_typed_is_a_move_or_refused(
     game: AnyGame, words: tuple[str, ...], data: st.DataObject
 ) -> None:
-    played = sample(game, words)
+    played = play_randomly(game, words)
     near = st.text(getattr(hook(game), "GARBAGE", "abc123,"), max_size=40)
     text = data.draw(near | st.text(max_size=60) | st.text("ab1,", min_size=950, max_size=1100))
     check(game, played, data.draw(st.integers(0, len(played.states) - 1)), text)
 
 
 @every_game
-@pytest.mark.parametrize("text", SENTENCES)
+@rows("text", SENTENCES)
 def test_sentences_are_no_moves(game: AnyGame, text: str) -> None:
-    played = sample(game, ())
+    played = play_randomly(game, ())
     for state in played.some_states:
         for you in played.readers:
             with pytest.raises(NotUnderstood):

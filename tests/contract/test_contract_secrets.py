@@ -36,7 +36,7 @@ def test_a_game_with_secrets_says_how_to_change_them(game: AnyGame) -> None:
 def test_another_secret_shows_the_same_view_and_letters(
     game: AnyGame, words: tuple[str, ...]
 ) -> None:
-    played = play_randomly(game, words, b"secret")
+    played = play_randomly(game, words)
     compared = 0
     for state in played.some_states:
         for you in played.readers:
@@ -50,14 +50,14 @@ def test_another_secret_shows_the_same_view_and_letters(
                 if compared % 8 == 0:  # equal views render equally, so that only some are rendered
                     assert _shown(played, seen, you) == _shown(played, view, you)
                 compared += 1
-    assert compared > 10
+    assert compared > 5
 
 
 @every_hidden_case
 def test_another_secret_leads_to_the_same_refusals_and_free_moves(
     game: AnyGame, words: tuple[str, ...]
 ) -> None:
-    played = play_randomly(game, words, b"secret")
+    played = play_randomly(game, words)
     for state in played.some_states:
         for you in map(Seat, range(played.record.seats)):
             for other in list(alternatives(game, state, you))[:3]:

@@ -58,7 +58,7 @@ class Proxy:
             connection.close()
 
     def written(self) -> str:
-        """All that stands in its logs."""
+        """The text of its logs."""
         return "".join(path.read_text() for path in self.folder.rglob("*.log"))
 
 

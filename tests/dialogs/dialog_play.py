@@ -228,12 +228,12 @@ class Play:
         newest = self._newest[address_of(step.who)]
         about = ReplyAddress(Purpose.BOUNCE, about=newest.letter.id)
         to = self._server.server.mail_domain.address_of(about)
-        status = step.said.split()[1]
+        status = step.reply.split()[1]
         lines = (
             *("From: MAILER-DAEMON@mx.players.example", f"Message-ID: {make_msgid()}"),
             *("Content-Type: message/delivery-status", "", "Reporting-MTA: dns; mx", ""),
             *(f"Final-Recipient: rfc822; {newest.to}", "Action: failed", f"Status: {status}"),
-            *(f"Diagnostic-Code: smtp; {step.said}", ""),
+            *(f"Diagnostic-Code: smtp; {step.reply}", ""),
         )
         self._send(step, "", to, "\r\n".join(lines).encode())
 

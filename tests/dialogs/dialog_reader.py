@@ -22,6 +22,9 @@ BLOCK = 8
 ALSO = "also on: PostgreSQL"
 """The line of a dialog that is played on PostgreSQL, too."""
 
+_ONLY = {"also on": ALSO, "games": "games: all"}
+"""The only lines that begin with these words."""
+
 SETTINGS = frozenset({"signup", "web_url", "operators"})
 
 _HEADER = re.compile(r"([A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*): ?(.*)")
@@ -121,7 +124,7 @@ class CameBack:
 
     line: int
     who: str
-    said: str
+    reply: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,7 @@ class Dialog:
         players: userids and passwords of players who exist from the beginning.
         games: boards that exist from the beginning, numbered from 1.
         passwords: all passwords in the file, right or wrong.
+        has_every_game: whether its server has all games, not Blackbox alone.
     """
 
     path: Path
@@ -164,6 +168,7 @@ class Dialog:
     games: tuple[Game, ...] = ()
     passwords: frozenset[str] = frozenset()
     steps: tuple[Step, ...] = ()
+    has_every_game: bool = False
 
 
 def address_of(who: str) -> str:
@@ -185,6 +190,7 @@ class _Reader:
         self._path = path
         self._lines = path.read_text("utf-8").split("\n")
         self._also_on_postgresql = False
+        self._has_every_game = False
         self._settings: dict[str, str] = {}
         self._players: list[tuple[str, str]] = []
         self._games: list[Game] = []
@@ -197,7 +203,7 @@ class _Reader:
             raise self._error(1, "a dialog begins with a comment that tells its story")
         for number, head, text in self._paragraphs():
             name, colon, value = head.partition(": ")
-            if colon and name in {"also on", "setting", "player", "game", "password"}:
+            if colon and name in {"also on", "games", "setting", "player", "game", "password"}:
                 self._preface(number, name, value, text)
             else:
                 self._steps.append(self._step(number, head, text))
@@ -210,6 +216,7 @@ class _Reader:
             tuple(self._games),
             frozenset(self._passwords),
             tuple(self._steps),
+            self._has_every_game,
         )
 
     def _paragraphs(self) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
@@ -234,10 +241,11 @@ class _Reader:
     def _preface(self, number: int, name: str, value: str, text: list[tuple[int, str]]) -> None:
         if self._steps or text:
             raise self._error(number, f"{name} stands alone, above all that happens")
-        if name == "also on":
-            if f"{name}: {value}" != ALSO:
-                raise self._error(number, f"the only such line is: {ALSO}")
-            self._also_on_postgresql = True
+        if name in _ONLY:
+            if f"{name}: {value}" != _ONLY[name]:
+                raise self._error(number, f"the only such line is: {_ONLY[name]}")
+            self._also_on_postgresql |= name == "also on"
+            self._has_every_game |= name == "games"
         elif name == "setting":
             key, equals, chosen = value.partition("=")
             if key not in SETTINGS or not equals:
@@ -260,7 +268,7 @@ class _Reader:
 
     def _step(self, number: int, head: str, text: list[tuple[int, str]]) -> Step:
         matches = ((kind, form.fullmatch(head)) for kind, form in _STEPS.items())
-        kind, match = next((one for one in matches if one[1]), ("", None))
+        kind, match = next((pair for pair in matches if pair[1]), ("", None))
         if match is None:
             raise self._error(number, f'"{head}" is nothing that can happen in a dialog')
         if kind in _NEEDS_TEXT and not text:
@@ -341,17 +349,17 @@ class _Reader:
         return DialogError(f"{self._path.name}:{line}: {why}")
 
 
-def _happening(number: int, kind: str, found: re.Match[str]) -> Step:
+def _happening(number: int, kind: str, match: re.Match[str]) -> Step:
     """Return a step without a text."""
     match kind:
         case "back":
-            return CameBack(number, found["who"], found["said"])
+            return CameBack(number, match["who"], match["said"])
         case "days":
-            return DaysPass(number, int(found["days"] or 1), down=False)
+            return DaysPass(number, int(match["days"] or 1), down=False)
         case "down":
             return DaysPass(number, 7, down=True)
         case "refused":
-            return TurnedAway(number, found["reply"])
+            return TurnedAway(number, match["reply"])
         case _:
             return Silence(number)
 

@@ -66,14 +66,16 @@ class Trying(HandedIn):
         self._house = house
         self._folder = folder
         self._settings = settings
+        self._seen: set[tuple[str, str]] = set()
         self.tried: list[Tried] = []
 
-    def _read(self, made: list[Posted]) -> None:
-        super()._read(made)
-        for letter in made:
+    def _read(self, letters: list[Posted]) -> None:
+        super()._read(letters)
+        for letter in letters:
             for refused in refusals_in(self._house, letter):
-                example = refused["refusal"]["example"]
-                if example and not is_form(example):
+                code, example = refused["refusal"]["code"], refused["refusal"]["example"]
+                if example and not is_form(example) and (code, example) not in self._seen:
+                    self._seen.add((code, example))
                     self.tried.append(self._try(letter, refused))
 
     def _try(self, letter: Posted, refused: Mapping[str, Any]) -> Tried:
@@ -89,12 +91,16 @@ class Trying(HandedIn):
                 before, begun = _record(house)
                 came = house.reply(letter, refusal["example"])
                 after, begun_then = _record(house)
-                again = [one["refusal"]["code"] for x in came for one in refusals_in(house, x)]
+                again = [
+                    refusal_again["refusal"]["code"]
+                    for letter in came
+                    for refusal_again in refusals_in(house, letter)
+                ]
         return Tried(
             refusal["code"],
             refused["echo"],
             refusal["example"],
-            tuple(one.kind for one in came),
+            tuple(letter.kind for letter in came),
             tuple(again),
             tuple(text for key, text in after.items() if key not in before),
             begun_then - begun,

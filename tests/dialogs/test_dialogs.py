@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from blackbox_alone import every_game
 from dialog_play import DialogFailed, Play
 from dialog_reader import ALSO, Dialog, read_dialog
 from examples_tried import Trying, check
 from indoors import HandedIn, indoors
 from running import Correspondence, start
+
+from pbmserv.engine import registry
 
 DIALOGS = sorted(Path(__file__).parent.glob("*.dialog"))
 
@@ -45,8 +48,12 @@ PLAYS += [("postgresql", path) for path in DIALOGS if _is_also_on_postgresql(pat
     indirect=["database_url"],
     ids=[f"{kind}-{path.stem}" for kind, path in PLAYS],
 )
-def test_dialog(path: Path, database_url: str, tmp_path: Path) -> None:
+def test_dialog(
+    path: Path, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dialog = read_dialog(path)
+    if dialog.has_every_game:
+        monkeypatch.setattr(registry, "announced", every_game)
     failure = ""
     with _server(dialog, database_url, tmp_path) as server:
         try:

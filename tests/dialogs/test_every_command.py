@@ -34,11 +34,11 @@ OFFERED = [row for row in ROWS if row.command is not None]
 
 
 @cache
-def asked() -> tuple[tuple[str, bool], ...]:
+def commands_in_dialogs() -> tuple[tuple[str, bool], ...]:
     """Return the commands in all dialogs, each with whether it was refused."""
     folder = Path(__file__).parent
     dialogs = (read_dialog(path) for path in sorted(folder.glob("*.dialog")))
-    return tuple(found for dialog in dialogs for found in _of(dialog))
+    return tuple(command for dialog in dialogs for command in _of(dialog))
 
 
 def _of(dialog: Dialog) -> Iterator[tuple[str, bool]]:
@@ -48,7 +48,7 @@ def _of(dialog: Dialog) -> Iterator[tuple[str, bool]]:
         if isinstance(step, Written):
             row, who = _row(step), step.who
         elif isinstance(step, Arrival) and row is not None and step.who == who:
-            yield row.name, any(one.text.startswith("Not done") for one in step.expected)
+            yield row.name, any(letter.text.startswith("Not done") for letter in step.expected)
             row = None
         elif isinstance(step, Arrival) and row is not None:
             yield row.name, False
@@ -109,8 +109,8 @@ def test_a_command_is_told_in_full(row: Row) -> None:
     (line,) = read_commands(row.example, row.example, games=GAMES, reply=not row.in_line).lines
     assert not isinstance(line.meaning, PlayerError), f"the example of {row.name}"
 
-    done = {name for name, refused in asked() if not refused}
-    refused = {name for name, refused in asked() if refused}
+    done = {name for name, refused in commands_in_dialogs() if not refused}
+    refused = {name for name, refused in commands_in_dialogs() if refused}
     assert row.name in done, f"no dialog in which {row.name} is done"
     assert row.name in refused | NEVER_REFUSED, f"no dialog in which {row.name} is refused"
 

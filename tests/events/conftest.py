@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from blackbox_alone import every_game
 from indoors import Indoors, indoors
-from one_game import every_game
 from seasons import Field
 
 from pbmserv.engine import registry
@@ -22,8 +22,8 @@ def play_every_game(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as made:
-        yield made
+    with indoors(tmp_path) as server:
+        yield server
 
 
 @pytest.fixture

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from time import monotonic, sleep
 from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
-from sqlalchemy import Connection
+from seating import gather_team
+from sqlalchemy import Connection, text
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import pages
-from pbmserv.store import events, teams
+from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
-from pbmserv.store.tables.teams import MemberStatus
 
 GAME = "connect4"
+PATIENCE_S = 30.0
 ROOKS = ("ann", "bob", "cleo", "dan", "eve")
 PAWNS = ("finn", "gus", "hal", "ivy")
 
@@ -35,6 +38,7 @@ class Field:
 
     def __post_init__(self) -> None:
         self.server.server.scheduler.begin()
+        self.server.reads_late = True  # a season brings hundreds of letters
         self.server.sign_up(*self.names)
 
     def says(self, name: str, command: str, body: str = "") -> list[Posted]:
@@ -51,22 +55,22 @@ class Field:
 
     def live(self, days: float) -> list[Posted]:
         """Let so many days pass, with a look of the scheduler each day."""
-        made: list[Posted] = []
+        letters: list[Posted] = []
         left = days
         while left > 0:
-            made += self.server.live(days=min(1.0, left))
+            letters += self.server.live(days=min(1.0, left))
             left -= 1.0
-        self.letters += made
-        return made
+        self.letters += letters
+        return letters
 
     def until(self, event: int, status: EventStatus, most: int = 200) -> list[Posted]:
         """Let days pass until an event has a status."""
-        made: list[Posted] = []
+        letters: list[Posted] = []
         for _ in range(most):
-            if self.event(event)["status"] == status:
-                return made
-            made += self.live(1)
-        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+            if self.status(event) == status:
+                return letters
+            letters += self.live(1)
+        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
 
     def pass_until(self, event: int, status: EventStatus, most: int = 200) -> None:
         """Let days pass until an event has a status, without making the letters.
@@ -74,12 +78,18 @@ class Field:
         To make the letters of a season takes most of its time.
         """
         for _ in range(most):
-            if self.event(event)["status"] == status:
+            if self.status(event) == status:
                 return
             self.server.move_clock(days=1)
             self.server.server.scheduler.run_once()
             self.server.drop_letters()
-        raise AssertionError(f"event {event} is {self.event(event)['status']} after {most} days")
+        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
+
+    def status(self, number: int) -> EventStatus:
+        with self.server.server.database.reading.connect() as connection:
+            event = events.load(connection, number)
+        assert event is not None
+        return event.status
 
     def event(self, number: int) -> Mapping[str, Any]:
         """Return all that everybody may know of an event."""
@@ -91,8 +101,8 @@ class Field:
             return pages.page(context, event)
 
     def games(self, number: int) -> Iterator[Mapping[str, Any]]:
-        for section in self.event(number)["sections"]:
-            yield from section["games"]
+        for group in self.event(number)["sections"]:
+            yield from group["games"]
 
     def give_up(self, number: int, losers: Collection[str] = ()) -> None:
         """End the open games of an event: the later name in the alphabet gives up.
@@ -111,9 +121,9 @@ class Field:
 
     def table(self, number: int, section: int = 1) -> list[tuple[str, int]]:
         """Return the players of a group with their points, the best first."""
-        for one in self.event(number)["sections"]:
-            if one["section"] == section:
-                return [(row["userid"], row["points"]) for row in one["rows"]]
+        for group in self.event(number)["sections"]:
+            if group["section"] == section:
+                return [(row["userid"], row["points"]) for row in group["rows"]]
         return []
 
 
@@ -124,17 +134,8 @@ def kinds_to(letters: Collection[Posted], name: str) -> list[str]:
 
 def gather(players: Field, name: str, members: tuple[str, ...]) -> None:
     """Store a team whose first member is its captain."""
-    server = players.server.server
-    ids = {userid: number for number, userid in enumerate(players.names, 1)}
-
-    def store(connection: Connection) -> None:
-        now = server.clock.now()
-        team_id = teams.create(connection, name, name.lower(), ids[members[0]], now)
-        for member in members[1:]:
-            teams.set_member(connection, team_id, ids[member], MemberStatus.MEMBER, now)
-        teams.set_order(connection, team_id, [ids[member] for member in members])
-
-    server.writer.submit(store).result()
+    numbers = [players.names.index(member) + 1 for member in members]
+    gather_team(players.server.server, name, numbers)
 
 
 def gather_two(
@@ -143,3 +144,12 @@ def gather_two(
     """Store two teams, the Rooks and the Pawns."""
     gather(players, "Rooks", rooks)
     gather(players, "Pawns", pawns)
+
+
+def wait_for_a_lock(connection: Connection, letters: Future[list[Posted]]) -> None:
+    """Wait until a command waits for a lock of PostgreSQL; *letters* are its answers."""
+    end = monotonic() + PATIENCE_S
+    while not connection.execute(text("SELECT count(*) FROM pg_locks WHERE NOT granted")).scalar():
+        assert not letters.done()
+        assert monotonic() < end
+        sleep(0.01)

@@ -20,7 +20,7 @@ from pbmserv.store.tables.events import EventStatus
 
 
 @pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
-def test_a_later_round_begins_no_days_of_absence_anew(database_url: str, tmp_path: Path) -> None:
+def test_a_later_round_begins_no_days_of_absence_again(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database_url) as house:
         players = Field(house, ("ann", "bob", "cleo", "dan"))
         players.all_say(f"league join {GAME}")

@@ -90,8 +90,18 @@ def test_the_table_compares_and_the_event_ends_on_its_day(field: Callable[[int],
     # Nobody solved the last two boxes, so all are equal there. At the first, a ray cost cleo a
     # point.
     assert players.table(1) == [("bob", 8), ("ann", 6), ("cleo", 4)]
-    assert kinds_to(letters, "cleo").count("result") == 3
-    assert kinds_to(letters, "cleo").count("event-news") == 1
+    # The only letters about the end are the results, which show the boxes that were given up.
+    assert [kind for kind in kinds_to(letters, "cleo") if kind != "reminders"] == ["event-ends"]
+    assert [kind for kind in kinds_to(letters, "ann") if kind != "reminders"] == ["event-news"]
+    results = letters[-1]
+    for number in of_player["cleo"]:
+        assert f"You gave up board {number}" in results.text
+    assert results.text.count("@|") == 12
+    # Reminders name the end of the event, also for the box at which cleo moved later.
+    reminders = [letter.one_line for letter in letters if letter.kind == "reminders"]
+    assert len(reminders) == 4
+    for text in reminders:
+        assert {text[:8] for text in text.split("is lost on Wednesday ")[1:]} == {"18 March"}
 
 
 def test_who_leaves_harms_nobody(field: Callable[[int], Field]) -> None:
@@ -106,7 +116,7 @@ def test_who_leaves_harms_nobody(field: Callable[[int], Field]) -> None:
     }
     for number in _boards(players, "ann"):
         answers = _solves(players, "ann", number)
-        assert any('reply "events 1"' in " ".join(letter.text.split()) for letter in answers)
+        assert any('reply "events 1"' in letter.one_line for letter in answers)
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
     assert players.table(1) == [("ann", 12), ("bob", 3), ("cleo", 3)]

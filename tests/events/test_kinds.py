@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from blackbox_alone import every_game
 from jinja2 import nodes
-from one_game import every_game
 
 from pbmserv.engine import registry
 from pbmserv.engine.registry import Registry
@@ -32,8 +32,8 @@ def test_a_player_reads_why_a_game_has_no_duplicate_events(monkeypatch: pytest.M
     with pytest.raises(Refused) as refused:
         PLAYERS["duplicate"].must_be_possible(reversi, "events")
     assert refusal_sentence(refused.value.refusal) == (
-        f"{reversi.info.title} has no boxes that each player can solve alone, "
-        "so it has no duplicate events."
+        f"{reversi.info.title} has neither boxes that each player can solve alone "
+        "nor dice or deals, so it has no duplicate events."
     )
 
 

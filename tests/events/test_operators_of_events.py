@@ -26,9 +26,9 @@ def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Fiel
     assert players.event(1)["starts"] == day
     players.all_say(f"league join {GAME}")
     operators.do(OLGA, partial(events.postpone, number=1, starts=later))
-    told = players.server.letters()
-    assert len(told) == 4
-    assert "Both asked for it." in told[0].text
+    letters = players.server.letters()
+    assert len(letters) == 4
+    assert "Both asked for it." in letters[0].text
     with pytest.raises(OperatorError, match="takes entries already"):
         operators.do(OLGA, partial(events.create_event, kind="league", game=GAME, starts=later))
     with pytest.raises(OperatorError, match="is not a day"):
@@ -40,7 +40,7 @@ def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Fiel
     operators.do(OLGA, partial(events.cancel, number=1))
     assert players.event(1)["status"] == EventStatus.CANCELLED
     audited = operators.look(partial(deeds.entries, target="event 1", most=9))
-    assert [one.action for one in audited] == ["cancel", "postpone", "create"]
+    assert [entry.action for entry in audited] == ["cancel", "postpone", "create"]
 
 
 def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field]) -> None:
@@ -50,8 +50,10 @@ def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field])
     operators = players.server.operators
     operators.do(OLGA, partial(events.remove, number=1, userid="dan"))
     letters = players.server.letters()
-    assert any("taken you out" in " ".join(one.text.split()) for one in letters)
-    (game,) = [one for one in players.games(1) if {one["first"], one["second"]} == {"ann", "bob"}]
+    assert any("taken you out" in " ".join(letter.text.split()) for letter in letters)
+    (game,) = [
+        game for game in players.games(1) if {game["first"], game["second"]} == {"ann", "bob"}
+    ]
     with pytest.raises(OperatorError, match="there is no result"):
         operators.do(OLGA, partial(events.decide, number=game["board"], result="third"))
     operators.do(OLGA, partial(events.decide, number=game["board"], result="draw"))

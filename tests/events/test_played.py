@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 from running import MovableClock
-from seasons import GAME, Field, kinds_to
+from seasons import GAME, PATIENCE_S, Field, kinds_to, wait_for_a_lock
 
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.events import course
+from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
 
@@ -55,9 +60,11 @@ def test_a_player_who_never_plays_leaves_the_table_and_harms_nobody(
     players.live(11)
     assert players.event(1)["sections"][0]["removed"] == ["ann"]
     assert players.table(1) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
-    told = [letter for letter in players.letters if letter.recipient == address_of("ann")]
-    assert any("you are out" in letter.subject for letter in told)
-    assert any("you can enter no event until" in " ".join(one.text.split()) for one in told)
+    letters = [letter for letter in players.letters if letter.recipient == address_of("ann")]
+    assert any("you are out" in letter.subject for letter in letters)
+    assert any(
+        "you can enter no event until" in " ".join(letter.text.split()) for letter in letters
+    )
     (refused,) = players.says("ann", f"cup join {GAME}")
     assert "you can enter none until" in refused.text
 
@@ -66,11 +73,7 @@ def test_a_season_ends_on_its_day_even_if_nobody_plays(field: Callable[[int], Fi
     players = field(4)
     players.all_say(f"league join {GAME}")
     players.until(1, RUNNING)
-    days = 0
-    while players.event(1)["status"] == RUNNING:
-        days += 1
-        players.live(1)
-    assert days <= 91
+    players.pass_until(1, FINISHED, most=91)
 
 
 def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int], Field]) -> None:
@@ -86,6 +89,9 @@ def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int],
             "UPDATE boards SET due_at = NULL, forfeit_days = 0, total_days = NULL"
         )
     ).result()
+    server = players.server
+    server.move_clock(days=(date.fromisoformat(ends) - server.server.clock.now().date()).days - 1)
+    assert players.status(1) == RUNNING
     players.pass_until(1, FINISHED)
     assert len(boards) == 6
     assert f"{players.server.server.clock.now():%Y-%m-%d}" == ends
@@ -169,7 +175,7 @@ def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     assert players.event(1)["status"] == FINISHED
     assert players.table(1, 3) == [("ann", 2), ("finn", 0)]
     won = [letter for letter in players.letters if "You have won" in letter.text]
-    assert [one.recipient for one in won] == [address_of("ann")]
+    assert [letter.recipient for letter in won] == [address_of("ann")]
 
 
 def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> None:
@@ -184,8 +190,12 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     final = players.event(2)
     assert final["waiting"] == ["ann", "bob"]
     assert final["starts"] == "2027-07-01"
-    won = [one for one in players.letters if "You play in the final" in " ".join(one.text.split())]
-    assert [one.recipient for one in won] == [address_of("ann"), address_of("bob")]
+    won = [
+        letter
+        for letter in players.letters
+        if "You play in the final" in " ".join(letter.text.split())
+    ]
+    assert [letter.recipient for letter in won] == [address_of("ann"), address_of("bob")]
     (refused,) = players.says("cleo", "event join 2")
     assert "only to players who were invited" in " ".join(refused.text.split())
     players.server.move_clock(days=500)
@@ -236,7 +246,9 @@ def test_a_swiss_with_a_bye(server: Indoors) -> None:
         byes += [game["first"] for game in games if game["board"] is None]
         begun = [letter for letter in players.letters if letter.kind == "event-begins"]
         letters = begun[25 * (number - 1) :]
-        assert all(f"Swiss 1 of Connect Four, round {number}  --" in one.text for one in letters)
+        assert all(
+            f"Swiss 1 of Connect Four, round {number}  --" in letter.text for letter in letters
+        )
         subjects = {letter.subject.partition("Connect Four")[2] for letter in letters}
         what = f", round {number}: " if number > 1 else " begins: "
         assert subjects == {f"{what}1 game", f"{what}you have a bye"}
@@ -263,16 +275,17 @@ def test_a_letter_is_not_sent_to_a_player_who_ended_them(field: Callable[[int], 
     assert "event-news" in kinds_to(players.letters, "bob")
 
 
-def test_events_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
+def test_two_first_entries_at_once_create_one_event(postgres_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, postgres_url) as server:
-        players = Field(server, ("ann", "bob", "cleo", "dan", "eve"))
-        players.all_say(f"league join {GAME}")
-        players.all_say(f"cup join {GAME}")
-        players.live(0.1)
-        players.give_up(2)
-        players.says("ann", "event letters 1 off")
-        players.until(1, RUNNING)
-        players.says("ann", "event leave 1")
-        players.give_up(1)
-        players.live(1)
-        assert players.event(1)["status"] == FINISHED
+        players = Field(server, ("ann", "bob"))
+        database, now = server.server.database, server.server.clock.now()
+        with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
+            context = CommandContext(server.server.services, connection, VISITOR, now)
+            event = course.create_next(context, SERVERS["cup"], GAME)
+            events.enter(connection, event.id, [2], now)
+            letters = thread.submit(players.says, "ann", f"cup join {GAME}")
+            wait_for_a_lock(connection, letters)
+            connection.commit()
+            assert [letter.kind for letter in letters.result(PATIENCE_S)] == ["event-entry"]
+        with database.reading.connect() as connection:
+            assert events.count_entries(connection, [1, 2]) == {event.id: 2}

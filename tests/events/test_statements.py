@@ -11,7 +11,7 @@ from indoors import Indoors, indoors
 from sqlalchemy import Connection
 
 from pbmserv.service.events.kinds.registry import SERVERS
-from pbmserv.store import events, shared_boxes
+from pbmserv.store import events, ladders, shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.events import Drawn, Pairing
 from pbmserv.store.operators import events as watched_games
@@ -26,9 +26,9 @@ DAY = timedelta(days=1)
 @pytest.fixture(params=["sqlite", "postgresql"])
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Indoors]:
     url = "" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as made:
-        made.sign_up("ann", "bob", "cleo")
-        yield made
+    with indoors(tmp_path, url) as server:
+        server.sign_up("ann", "bob", "cleo")
+        yield server
 
 
 def test_each_statement(server: Indoors) -> None:
@@ -38,11 +38,13 @@ def test_each_statement(server: Indoors) -> None:
 def _event(
     connection: Connection, kind: str, *, owner_id: int | None = None, name: str = ""
 ) -> int:
+    number = events.next_number(connection, kind, "chess")
     event_id = events.create(
         connection,
         NOW,
         kind=kind,
         game="chess",
+        number=number,
         options=[],
         rules=SERVERS[kind].rules.as_json(),
         closes_at=NOW + DAY,
@@ -50,6 +52,7 @@ def _event(
         owner_id=owner_id,
         name=name,
     )
+    assert event_id is not None
     events.change(connection, event_id, due_at=NOW)
     return event_id
 
@@ -86,14 +89,14 @@ def _run(connection: Connection) -> None:
     events.draw(connection, first, drawn)
     events.change_entry(connection, first, 1, place=1)
     places = events.last_places(connection, "league", "chess", 2).values()
-    assert {(one.player_id, one.section, one.place, one.size) for one in places} == {
+    assert {(place.player_id, place.section, place.place, place.size) for place in places} == {
         (1, 2, 1, 2),
         (2, 2, None, 2),
     }
     assert events.ordinals(connection, "chess", first) == {1: (0.0, 0), 2: (0.0, 0)}
     assert events.count_groups(connection, first) == 2
     assert events.has_entered_before(connection, 1, "league")
-    assert [one.id for one in events.of_player(connection, 1, ["open"])] == [second, first]
+    assert [event.id for event in events.of_player(connection, 1, ["open"])] == [second, first]
     assert events.of_number(connection, "league", "chess", 2) == events.load(connection, second)
 
     board = _board(connection, "chess", [1, 2], first, rated=True)
@@ -116,6 +119,12 @@ def _run(connection: Connection) -> None:
     events.settle(connection, first, game, (2, 0), "resigned")
     watched = watched_games.early_resignations(connection, NOW - DAY, 6)
     assert watched == [("bob", "ann", "1", "1", str(board))]
+    ladder = ladders.lock(connection, "chess", NOW)
+    challenge = _board(connection, "chess", [2, 1])
+    ladders.add_challenge(connection, ladder.id, challenge, 1, 2, NOW)
+    boards.finish(connection, challenge, {"places": [2, 1], "reason": "resigned"}, NOW)
+    watched = watched_games.early_resignations(connection, NOW - DAY, 6)
+    assert watched == [("bob", "ann", "2", "2", str(challenge))]
 
     _check_people(connection, first)
 
@@ -200,6 +209,18 @@ def _check_people(connection: Connection, first: int) -> None:
     events.enter(connection, third, [2], NOW, EntryStatus.INVITED)
     events.drop_entry(connection, third, 1)
     assert events.drop_regular(connection, "chess", 1)
-    _event(connection, "cup", owner_id=1, name="Office cup")
+    cup = _event(connection, "cup", owner_id=1, name="Office cup")
     assert events.count_owned(connection, 1) == 1
+    events.enter(connection, cup, [2], NOW, EntryStatus.INVITED)
+    assert events.count_invited(connection, 1, NOW - DAY) == 1
+    assert events.count_invited(connection, 1, NOW) == 0
+    before = events.count_entered(connection, [2, 3])
+    events.enter(connection, cup, [2, 3], NOW)
+    assert events.count_entered(connection, [2, 3]) == before + 1
+    events.change_entry(connection, cup, 2, forfeits=2)
+    event = events.load(connection, cup)
+    assert event is not None
+    assert events.count_forfeits(connection, event, 2, NOW) == 2
+    assert events.count_forfeits(connection, event, 2, NOW + 2 * DAY) == 0
+    assert events.end_of(connection, cup) is None
     assert events.open_event(connection, "cup", "chess", NOW) is None

@@ -36,11 +36,11 @@ def test_two_move_up_and_two_down_and_a_skipped_season_costs_a_group() -> None:
         for section in (1, 2, 3)
         for place in range(1, 9)
     ]
-    ordered = [one.player_id for one in in_order(season, 4)]
+    ordered = [row.player_id for row in in_order(season, 4)]
     assert ordered[:8] == [11, 12, 13, 14, 15, 16, 21, 22]
     assert ordered[8:16] == [17, 18, 23, 24, 25, 26, 31, 32]
     skipped = [*season[:1], Entrant(99, 0.0, LastPlace(0, 2, 1, 3, 8)), *season[1:]]
-    ordered = [one.player_id for one in in_order(skipped, 4)]
+    ordered = [row.player_id for row in in_order(skipped, 4)]
     assert 8 <= ordered.index(99) < 16
     assert movement(1, 1, 8) == 0
     assert movement(2, None, 8) == 1
@@ -53,7 +53,7 @@ def test_newcomers_enter_by_rating() -> None:
         for place in range(3, 7)
     ]
     strong, weak = Entrant(1, 25.0), Entrant(2, 0.0)
-    ordered = [one.player_id for one in in_order([weak, strong, *season], 2)]
+    ordered = [row.player_id for row in in_order([weak, strong, *season], 2)]
     assert ordered.index(1) == 4
     assert ordered[-1] == 2
 
@@ -109,8 +109,8 @@ def _their_sonneborn_berger(players: Sequence[int], games: Sequence[Pairing]) ->
             data[player].games.append(record)
             data[player].points += points / 2
     return {
-        player: calculate_all_strict(one, data, ["sonneborn_berger"])["sonneborn_berger"]
-        for player, one in data.items()
+        player: calculate_all_strict(result, data, ["sonneborn_berger"])["sonneborn_berger"]
+        for player, result in data.items()
     }
 
 
@@ -151,9 +151,9 @@ def test_a_bye_goes_to_a_low_score_by_the_newer_rules_alone() -> None:
 def _games(results: Sequence[Sequence[tuple[int, int | None, int]]]) -> list[Pairing]:
     """Return the games of rounds of (first, second, points of the first)."""
     return [
-        Pairing(number, 1, at, one, other, at, points, 2 - points if other else None, "x")
+        Pairing(number, 1, at, first, second, at, points, 2 - points if second else None, "x")
         for number, pairs in enumerate(results, 1)
-        for at, (one, other, points) in enumerate(pairs, 1)
+        for at, (first, second, points) in enumerate(pairs, 1)
     ]
 
 
@@ -207,26 +207,26 @@ def test_the_last_brackets_are_those_of_the_newer_rules(
 def _compare_swiss(rng: random.Random) -> Iterator[bool]:
     """Play a random Swiss; yield for each round whether both programs pair the same players."""
     everybody = list(range(1, rng.randint(8, 14)))
-    here = list(everybody)
+    present = list(everybody)
     games: list[Pairing] = []
     met: set[frozenset[int | None]] = set()
     for number in range(1, 6):
-        pairs = dutch(here, games, number, 5)
+        pairs = dutch(present, games, number, 5)
         ours = {frozenset(pair) for pair in pairs}
         assert not ours & met, "two players meet again, or a player gets a second bye"
-        assert {one for pair in ours for one in pair if one is not None} == set(here)
+        assert {player for pair in ours for player in pair if player is not None} == set(present)
         met |= ours
-        yield ours == {frozenset(pair) for pair in _their_pairs(everybody, here, games, number)}
+        yield ours == {frozenset(pair) for pair in _their_pairs(everybody, present, games, number)}
         for at, (first, second) in enumerate(pairs, 1):
             points = rng.choice([(2, 0), (1, 1), (0, 2)]) if second is not None else (2, None)
-            one, other = points
-            games.append(Pairing(number, 1, at, first, second, at, one, other, "x"))
-        if len(here) > 7 and rng.random() < 0.3:
-            here.remove(rng.choice(here))  # a player leaves
+            own, other = points
+            games.append(Pairing(number, 1, at, first, second, at, own, other, "x"))
+        if len(present) > 7 and rng.random() < 0.3:
+            present.remove(rng.choice(present))  # a player leaves
 
 
 def _their_pairs(
-    everybody: Sequence[int], here: Sequence[int], games: Sequence[Pairing], number: int
+    everybody: Sequence[int], present: Sequence[int], games: Sequence[Pairing], number: int
 ) -> list[tuple[int, int | None]]:
     from py4swiss.engines import DutchEngine
     from py4swiss.trf import ParsedTrf
@@ -268,7 +268,7 @@ def _their_pairs(
                 results=results,
             )
         )
-    gone = set(everybody) - set(here)
+    gone = set(everybody) - set(present)
     trf = ParsedTrf(
         player_sections=sections, x_section=XSection(number_of_rounds=5, zeroed_ids=gone)
     )

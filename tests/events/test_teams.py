@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
 from sqlalchemy import Connection, update
@@ -44,7 +44,7 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
     (order,) = players.says("ann", "team order eve ann cleo dan bob")
     assert "reserve" in order.text
     letters = players.until(1, EventStatus.RUNNING)
-    begins = {one.recipient: one for one in letters if one.kind == "event-begins"}
+    begins = {letter.recipient: letter for letter in letters if letter.kind == "event-begins"}
     assert set(begins) == {address_of(name) for name in ("eve", "ann", "cleo", "dan", *PAWNS)}
     assert "finn (Pawns)" in begins[address_of("eve")].text
     (section,) = players.event(1)["sections"]
@@ -72,11 +72,11 @@ def test_a_match_of_two_teams(either: Indoors) -> None:
     assert rows == [("Rooks", 1, 4), ("Pawns", 1, 4)]
     assert section["matches"][0]["boards"][3]["reason"] == "forfeit"
     path = "/teams/pawns"
-    page = all_asked(site_of(either.server), path)[path].body.decode()
+    page = load_all(site_of(either.server), path)[path].body.decode()
     assert re.search(r"atch of teams 1 of [^<]*</a>: place 2</li>", page), page
-    results = [one for one in players.letters if one.kind == "event-news"]
-    ended = [one for one in results if "Matches" in one.text]
-    assert {one.recipient for one in ended} == set(begins)
+    results = [letter for letter in players.letters if letter.kind == "event-news"]
+    ended = [result for result in results if "Matches" in result.text]
+    assert {letter.recipient for letter in ended} == set(begins)
     assert section["removed"] == []
 
 
@@ -94,7 +94,7 @@ def test_a_team_of_three_does_not_enter_and_one_that_shrinks_is_out(
     (refused,) = players.says("gus", "event leave 1")
     assert "only the captain" in refused.text
     letters = players.says("gus", "team leave")
-    assert any("no longer in" in " ".join(one.text.split()) for one in letters)
+    assert any("no longer in" in " ".join(letter.text.split()) for letter in letters)
     assert players.event(1)["entered"] == 0
 
 
@@ -140,7 +140,7 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     ]
     site = site_of(players.server.server)
     path = "/api/teams/pawns"
-    assert json.loads(all_asked(site, path)[path].body)["events"] == [
+    assert json.loads(load_all(site, path)[path].body)["events"] == [
         {"event": 1, "name": '"Office match"', "status": "finished", "place": 2}
     ]
 
@@ -156,7 +156,7 @@ def test_players_who_have_entered_do_not_count_as_invited(
     letters = players.says("ann", "event invite 1 finn gus")
     assert kinds_to(letters, "finn") == kinds_to(letters, "gus") == ["event-news"]
     (refused,) = players.says("ann", "event invite 1 hal")
-    assert "at most 2 invited players" in " ".join(refused.text.split())
+    assert "invite at most 2 players who do not enter" in " ".join(refused.text.split())
 
 
 def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
@@ -278,7 +278,7 @@ def test_match_points_come_before_board_points() -> None:
         played.append(pairing(number, first, second, points))
     lines = team_tables.table([1, 2, 3], team_tables.matches([1, 2, 3], played, team_of))
     # The second team has more points at the boards, and the first has won both matches.
-    assert [(one.team, one.points, one.board_points) for one in lines] == [
+    assert [(line.team, line.points, line.board_points) for line in lines] == [
         (1, 4, 12),
         (2, 2, 10),
         (3, 0, 2),

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from indoors import address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
 from pbmserv.store.tables.events import EventStatus
 
 
-@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
-def test_the_digest_of_a_monday_has_the_table(database_url: str, tmp_path: Path) -> None:
-    with indoors(tmp_path, database_url) as server:
+def test_the_digest_of_a_monday_has_the_table(tmp_path: Path) -> None:
+    with indoors(tmp_path) as server:
         players = Field(server, ("ann", "bob", "cleo", "dan"))
         players.all_say(f"league join {GAME}")
         players.until(1, EventStatus.RUNNING)  # on a Monday
@@ -23,17 +21,16 @@ def test_the_digest_of_a_monday_has_the_table(database_url: str, tmp_path: Path)
         digests = [letter for letter in letters if letter.kind == "tray"]
         assert len(digests) > 10
         tables = [letter for letter in digests if "the table of group 1" in letter.text]
-        assert {one.recipient for one in tables} == {address_of("ann"), address_of("cleo")}
+        assert {table.recipient for table in tables} == {address_of("ann"), address_of("cleo")}
         assert len(tables) == 2
         lines = [line.split() for line in tables[0].text.split("\n")]
         assert ["4", "dan", "0", "0", "0", "3", "0"] in lines
         assert "event letters 1 off" in " ".join(tables[0].text.split())
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_swiss_shows_its_top_and_the_neighbours(database_url: str, tmp_path: Path) -> None:
+def test_a_swiss_shows_its_top_and_the_neighbours(tmp_path: Path) -> None:
     names = tuple(f"p{number:02}" for number in range(26))
-    with indoors(tmp_path, database_url) as server:
+    with indoors(tmp_path) as server:
         players = Field(server, names)
         players.all_say(f"swiss join {GAME}")
         readers = ("p03", "p12", "p25")
@@ -43,7 +40,7 @@ def test_a_swiss_shows_its_top_and_the_neighbours(database_url: str, tmp_path: P
         letters = players.live(8)
         tables = [letter for letter in letters if ": the table" in letter.text]
         assert tables, "those whose board waits get a digest"
-        assert {one.recipient for one in tables} <= set(map(address_of, readers))
+        assert {table.recipient for table in tables} <= set(map(address_of, readers))
         for letter in tables:
             rows = [row for line in letter.text.split("\n") if len(row := line.split()) == 7]
             shown = [int(row[0]) for row in rows if row[0].isdecimal()]
@@ -52,10 +49,9 @@ def test_a_swiss_shows_its_top_and_the_neighbours(database_url: str, tmp_path: P
             assert letter.recipient in {address_of(row[1]) for row in rows}
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_match_of_teams_has_a_table_of_teams(database_url: str, tmp_path: Path) -> None:
+def test_a_match_of_teams_has_a_table_of_teams(tmp_path: Path) -> None:
     rooks = ROOKS[:4]
-    with indoors(tmp_path, database_url) as server:
+    with indoors(tmp_path) as server:
         players = Field(server, (*rooks, *PAWNS))
         gather_two(players, rooks)
         for captain in ("ann", "finn"):

@@ -50,10 +50,10 @@ class SilentWay:
 
     def close(self) -> None:
         """Hang up everywhere."""
-        for one in (self._listening, *self._sockets):
+        for connection in (self._listening, *self._sockets):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
@@ -62,9 +62,9 @@ class SilentWay:
                 self._sockets.append(client)
                 if not self._is_silent:
                     server = self._connected()
-                    for one, other in ((client, server), (server, client)):
+                    for source, target in ((client, server), (server, client)):
                         threading.Thread(
-                            target=_forward, args=(one, other, self._silence), daemon=True
+                            target=_forward, args=(source, target, self._silence), daemon=True
                         ).start()
 
     def _connected(self) -> socket.socket:
@@ -79,9 +79,9 @@ class SilentWay:
         return connection
 
 
-def _forward(one: socket.socket, other: socket.socket, silence: threading.Event) -> None:
+def _forward(source: socket.socket, target: socket.socket, silence: threading.Event) -> None:
     with contextlib.suppress(OSError):
-        while piece := one.recv(65536):
+        while piece := source.recv(65536):
             if not silence.is_set():
-                other.sendall(piece)
-        other.shutdown(socket.SHUT_RDWR)
+                target.sendall(piece)
+        target.shutdown(socket.SHUT_RDWR)

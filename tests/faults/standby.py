@@ -172,7 +172,9 @@ class Pair:
             _wait(lambda: _is_synchronous(connection), "the standby follows")
 
     def _start(self, node: Node) -> None:
-        settings = [word for one in (f"port={node.port}", *_SETTINGS) for word in ("-c", one)]
+        settings = [
+            word for setting in (f"port={node.port}", *_SETTINGS) for word in ("-c", setting)
+        ]
         with (self._folder / f"{node.data.name}.log").open("ab") as log:
             node.process = subprocess.Popen(
                 [str(self._programs / "postgres"), "-D", str(node.data), *settings],

@@ -14,7 +14,7 @@ import pytest
 import trustme
 from processes import Process
 from running import Running, start
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.smtpd import listener
 from pbmserv.smtpd.session import OCTETS_OF_USE
@@ -160,23 +160,23 @@ def test_idle_connections_to_the_pages_keep_no_page_from_a_reader(
     monkeypatch.setattr(server, "MOST_FROM_NETWORK", 4)
     monkeypatch.setattr(descriptors, "WEB", 10)
     with a_server(tmp_path) as running:
-        limits = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
+        idle = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
         for n in range(12):
             assert get(running.web_port, f"127.0.{60 + n}.1").startswith(b"HTTP/1.1 200 ")
-        assert ends(limits[0])
-        for one in limits:
-            one.close()
+        assert ends(idle[0])
+        for connection in idle:
+            connection.close()
         assert get(running.web_port).startswith(b"HTTP/1.1 200 ")  # by then it has seen them go
         one_network = [sits(running.web_port, FIVE[0]) for _ in range(4)]
         assert get(running.web_port, FIVE[0]).startswith(b"HTTP/1.1 503 ")
         assert get(running.web_port).startswith(b"HTTP/1.1 200 ")
         assert get(running.web_port, "127.0.0.1").startswith(b"HTTP/1.1 200 ")  # a proxy of ours
-        for one in one_network:
-            one.close()
+        for connection in one_network:
+            connection.close()
 
 
 @pytest.mark.parametrize(
-    ("said", "which"),
+    ("request_part", "which"),
     [
         (b"", "HEAD_S"),
         (b"GET / HTTP/1.1\r\nHost: games", "HEAD_S"),
@@ -186,12 +186,12 @@ def test_idle_connections_to_the_pages_keep_no_page_from_a_reader(
     ],
 )
 def test_each_step_of_a_request_has_a_deadline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: bytes, which: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request_part: bytes, which: str
 ) -> None:
     monkeypatch.setattr(connections, which, 0.05)
     with a_server(tmp_path) as running:
         client = sits(running.web_port, STRANGER)
-        client.sendall(said)
+        client.sendall(request_part)
         assert ends(client)
 
 

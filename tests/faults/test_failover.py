@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from forking import serve
+from fork_server import serve
 from processes import Process, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import select
 from standby import Missing, Pair
-from wire import Wire, mail
 
 from benchmarks.kills import Plan, run
 from pbmserv.smtpd.replies import TRY_LATER
@@ -58,7 +58,7 @@ def test_the_standby_takes_over_and_nothing_is_lost_or_doubled(pair: Pair, tmp_p
         begin=serve,
     )
     report = run(plan, pair)
-    print(report.printed())
+    print(report)
     assert report.faults == []
     assert report.taken > len(kills)
     assert report.slowest_250 < SOON_S

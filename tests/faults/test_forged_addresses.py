@@ -12,17 +12,9 @@ from running import Running
 from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection
 
-from pbmserv.mail.reply_address import (
-    LONGEST_LOCAL,
-    MAC_BYTES,
-    OF_PAGES,
-    KeyRing,
-    MailDomain,
-    Purpose,
-    ReplyAddress,
-    _mac,
-    password_mark,
-)
+from pbmserv.mail.key_ring import LONGEST_LOCAL, MAC_BYTES, KeyRing, _mac
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import OF_PAGES, Purpose, ReplyAddress, password_mark
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import moves
 from pbmserv.store.tables.accounts import players as players_table
@@ -36,7 +28,7 @@ capabilities = st.builds(ReplyAddress, st.sampled_from(Purpose), numbers, number
 # What a server of 268 million players and boards may come to; a page's token is no address.
 usual = st.builds(
     ReplyAddress,
-    st.sampled_from([one for one in Purpose if one not in OF_PAGES]),
+    st.sampled_from([purpose for purpose in Purpose if purpose not in OF_PAGES]),
     st.integers(0, 2**28 - 1),
     st.integers(0, 2**28 - 1),
     st.integers(0, 2**14 - 1),
@@ -134,7 +126,7 @@ def test_a_purpose_of_a_newer_version_is_no_address_of_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "known"),
+    ("address", "is_ours"),
     [
         ("pbmserv@games.example", True),
         ("PBMSERV@Games.Example", True),
@@ -153,8 +145,8 @@ def test_a_purpose_of_a_newer_version_is_no_address_of_ours() -> None:
         ("a@b@games.example", False),
     ],
 )
-def test_which_addresses_are_ours(address: str, known: bool) -> None:
-    assert HOUSE.knows(address) is known
+def test_which_addresses_are_ours(address: str, is_ours: bool) -> None:
+    assert HOUSE.knows(address) is is_ours
 
 
 def test_a_password_mark_changes_with_the_hash() -> None:
@@ -166,26 +158,26 @@ def test_a_password_mark_changes_with_the_hash() -> None:
 def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> None:
     """Everything a signed address could be taken for, on a real server."""
     table = seat_pairs(server.server, 1)[0]
-    one, two = table.players
+    first, second = table.players
     ring = server.server.mail_domain
 
     def write(reply_address: ReplyAddress, body: str) -> str:
-        reply = server.send(one.address, "Re: board", body, to=ring.address_of(reply_address))
+        reply = server.send(first.address, "Re: board", body, to=ring.address_of(reply_address))
         assert reply.startswith("250")
-        return server.letters(one.address)[-1].text
+        return server.letters(first.address)[-1].text
 
     # A confirmation or reset address does not move, even with the numbers of a board.
     for purpose in (Purpose.CONFIRM, Purpose.RESET, Purpose.MESSAGE):
-        write(ReplyAddress(purpose, one.id, table.board, 1, 0), HIDINGS[0])
+        write(ReplyAddress(purpose, first.id, table.board, 1, 0), HIDINGS[0])
     # A board address changes no password.
-    write(ReplyAddress(Purpose.BOARD, one.id, table.board, 1, 0), "password newsecret")
+    write(ReplyAddress(Purpose.BOARD, first.id, table.board, 1, 0), "password newsecret")
     # An address of a board sits at that board only.
-    write(ReplyAddress(Purpose.BOARD, one.id, 99, 1, 0), HIDINGS[0])
+    write(ReplyAddress(Purpose.BOARD, first.id, 99, 1, 0), HIDINGS[0])
     # A player number that does not exist speaks for nobody.
     write(ReplyAddress(Purpose.BOARD, 99, table.board, 1, 0), HIDINGS[0])
     with server.server.database.reading.connect() as connection:
         assert moves.record(connection, table.board) == []
-        for player in (one, two):
+        for player in (first, second):
             row = players.by_id(connection, player.id)
             assert row is not None
             assert row.password_hash == player.password_hash

@@ -7,15 +7,16 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
 from heaps import HEAPS, show_heaps
 from indoors import Indoors, address_of, indoors
 from seating import HIDINGS
 from sqlalchemy import func, select
 
 from pbmserv.engine.registry import Registry
+from pbmserv.service.operators.boards import resume_game
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.orders import ResumeGame
+from pbmserv.service.operators.orders import order
 from pbmserv.store.boards import moves
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables.boards import plies
@@ -58,7 +59,9 @@ def begin(house: Indoors) -> None:
 
 def stop(house: Indoors, number: int) -> None:
     """Note one of the two stops after which the game is stopped."""
-    stops = [Stop(f"stop {number}", "heaps", house.server.clock.now(), "play", "wild.py, line 3")]
+    stops = [
+        Stop(f"stop {number}", "heaps", house.server.clock.now(), "play", "bad_plugin.py, line 3")
+    ]
     house.server.play_stage.note_stops(stops)
 
 
@@ -81,7 +84,7 @@ def errors(house: Indoors) -> list[str]:
 
 def shown(house: Indoors, *paths: str) -> dict[str, int]:
     """Return the status of each page."""
-    answers = all_asked(site_of(house.server), *paths)
+    answers = load_all(site_of(house.server), *paths)
     return {path: answer.status for path, answer in answers.items()}
 
 
@@ -114,7 +117,7 @@ def test_a_stopped_game(opened: House) -> None:
 
         # Its clocks stand still: after a year nobody has lost.
         house.live(days=365)
-        summary = house.operators.do(BY, ResumeGame("HEAPS")).summary
+        summary = house.operators.do(BY, order(resume_game, "HEAPS")).summary
         assert summary.startswith("heaps goes on")
         house.server.play_stage.put_off_mails.run_once()
         assert "bela has taken 3" in "".join(letter.text for letter in house.letters())
@@ -139,7 +142,7 @@ def test_letters_and_pages_of_a_stopped_game(opened: House) -> None:
         assert errors(house) == [waits, waits]
         house.send_unread(BELA, "prefs bela wonder-land public=yes")
         assert shown(house, "/game/1") == {"/game/1": 503}
-        house.operators.do(BY, ResumeGame("heaps"))
+        house.operators.do(BY, order(resume_game, "heaps"))
         assert {letter.recipient for letter in house.letters() if letter.board == 1} == {ANNA, BELA}
         assert shown(house, "/game/1") == {"/game/1": 200}
 
@@ -178,7 +181,7 @@ def test_a_player_can_leave_though_a_game_is_gone(opened: House) -> None:
         house.send(BELA, "heaps move 1 bela wonder-land 3")
     with opened(heaps=False) as house:
         house.mails = 100
-        (asked,) = house.send(BELA, "delete bela wonder-land")
-        assert "deleted" in {letter.kind for letter in house.reply(asked, "yes")}
+        (question,) = house.send(BELA, "delete bela wonder-land")
+        assert "deleted" in {letter.kind for letter in house.reply(question, "yes")}
         (listed,) = house.send(ANNA, "games anna")
         assert "no active games" in listed.text

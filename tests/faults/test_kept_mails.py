@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from breaking import a_fault
+from failing_handlers import failing_handler
 from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
+from smtp_client import Wire, mail
 from sqlalchemy import select
-from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.commands.table import model
@@ -80,33 +80,33 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
 ) -> None:
     server = operator
     table = seat_pairs(server.server, 1)[0]
-    one, two = table.players
-    subject = f"blackbox move {table.board} {one.userid} secret {HIDINGS[0]}"
-    raw = mail(one.address, subject, "my words", Message_ID="<1@players.example>")
-    with Wire(server.port) as wire, a_fault(monkeypatch, MakeMove, "it failed on 'secret'"):
-        assert wire.mail(one.address, OURS, raw).startswith("250")
+    first, second = table.players
+    subject = f"blackbox move {table.board} {first.userid} secret {HIDINGS[0]}"
+    raw = mail(first.address, subject, "my words", Message_ID="<1@players.example>")
+    with Wire(server.port) as wire, failing_handler(monkeypatch, MakeMove, "it failed on 'secret'"):
+        assert wire.mail(first.address, OURS, raw).startswith("250")
         # The session lives, the rest of the server works, and nothing of the move is there.
-        assert wire.mail(one.address, OURS, raw).startswith("250")  # sent twice, kept once
-        assert wire.mail(two.address, OURS, mail(two.address, "list")).startswith("250")
+        assert wire.mail(first.address, OURS, raw).startswith("250")  # sent twice, kept once
+        assert wire.mail(second.address, OURS, mail(second.address, "list")).startswith("250")
     assert moves(server, table) == []
     assert states(server) == ["kept", "answered"]
-    (kept,) = server.letters(one.address)
+    (kept,) = server.letters(first.address)
     for words in (kept.text, kept.html, kept.subject):
         assert "Traceback" not in words
         assert "ZeroDivision" not in words
         assert "it failed" not in words
         assert "secret" not in words
-    assert len(server.letters(two.address)) == 1
+    assert len(server.letters(second.address)) == 1
 
     number, other = numbers(server)
     assert run(["inbox", "list"]) == 0
     listed = capsys.readouterr().out
-    assert one.address in listed
+    assert first.address in listed
     assert "ZeroDivisionError" in listed
     assert "secret" not in listed
     assert run(["inbox", "show", number]) == 0
     shown = capsys.readouterr().out
-    assert f"blackbox move {table.board} {one.userid} ***" in shown
+    assert f"blackbox move {table.board} {first.userid} ***" in shown
     assert "my words" in shown
     assert "ZeroDivisionError: it failed on '***'" in shown
     assert "secret" not in shown
@@ -118,7 +118,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     assert run(["inbox", "show", "999999"]) == 1
     capsys.readouterr()
 
-    with a_fault(monkeypatch, MakeMove, "still failing on secret"):
+    with failing_handler(monkeypatch, MakeMove, "still failing on secret"):
         assert run(["inbox", "retry", number, *WHY]) == 0
     again = capsys.readouterr().out
     assert "failed again, and we still keep it" in again
@@ -141,21 +141,21 @@ def test_a_kept_mail_that_was_carried_out_has_had_its_effect(
     """Sent once more it changes nothing, and the running server goes on from there."""
     server = operator
     table = seat_pairs(server.server, 1)[0]
-    one, two = table.players
-    subject = f"blackbox move {table.board} {one.userid} secret {HIDINGS[0]}"
-    raw = mail(one.address, subject, Message_ID="<1@players.example>")
-    with a_fault(monkeypatch, MakeMove):
-        assert server.send_raw(one.address, OURS, raw).startswith("250")
+    first, second = table.players
+    subject = f"blackbox move {table.board} {first.userid} secret {HIDINGS[0]}"
+    raw = mail(first.address, subject, Message_ID="<1@players.example>")
+    with failing_handler(monkeypatch, MakeMove):
+        assert server.send_raw(first.address, OURS, raw).startswith("250")
     assert run(["inbox", "retry", *numbers(server), *WHY]) == 0
     (tried,) = entries(server)
     assert (tried.operator, tried.action) == ("olga", "retry")
     assert tried.target == f"mail {numbers(server)[0]}"
     catch_up(server)
-    assert len(server.letters(one.address)) == 2  # it was kept; it was carried out
-    assert server.send_raw(one.address, OURS, raw).startswith("250")
+    assert len(server.letters(first.address)) == 2  # it was kept; it was carried out
+    assert server.send_raw(first.address, OURS, raw).startswith("250")
     assert len(moves(server, table)) == 1
-    assert server.letters(one.address) == []
-    hidden = server.send(two.address, "Re: board", HIDINGS[1], to=table.addresses[1])
+    assert server.letters(first.address) == []
+    hidden = server.send(second.address, "Re: board", HIDINGS[1], to=table.addresses[1])
     assert hidden.startswith("250")
     assert len(moves(server, table)) == 2
 
@@ -171,7 +171,7 @@ def test_no_form_of_a_password_is_shown_to_the_operator(
         Message: f"message carol {PASSWORD} carol",
     }
     for command, subject in commands.items():
-        with a_fault(monkeypatch, command, f"on {subject}"):
+        with failing_handler(monkeypatch, command, f"on {subject}"):
             assert operator.send("carol@players.example", subject, "words").startswith("250")
     encoded = (
         "From: carol@players.example\r\nMessage-ID: <1@players.example>\r\nSubject: =?utf-8?b?"
@@ -179,7 +179,7 @@ def test_no_form_of_a_password_is_shown_to_the_operator(
         + "?=\r\nContent-Transfer-Encoding: base64\r\n\r\n"
         + b64encode(b"only words").decode()
     ).encode()
-    with a_fault(monkeypatch, ChangePassword):
+    with failing_handler(monkeypatch, ChangePassword):
         assert operator.send_raw("carol@players.example", OURS, encoded).startswith("250")
     kept = numbers(operator)[-4:]
     for number in kept:
@@ -230,7 +230,7 @@ def test_a_fault_on_an_automatic_mail_is_told_to_nobody(
     """A player's own program answers a board letter, and we fail on it."""
     table = seat_pairs(server.server, 1)[0]
     player = table.players[0]
-    with a_fault(monkeypatch, model.ReplyMove):
+    with failing_handler(monkeypatch, model.ReplyMove):
         reply = server.send(
             player.address,
             "Re: board",
@@ -245,26 +245,26 @@ def test_a_fault_on_an_automatic_mail_is_told_to_nobody(
 
 def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two operators retry at once: it is carried out once, and the second is told so."""
-    with a_fault(monkeypatch, Help):
+    with failing_handler(monkeypatch, Help):
         assert server.send("alice@players.example", "help").startswith("250")
     stage = server.server.play_stage
     first, second = (
         KeptMails(stage.game, stage.reader.read, stage.retry, stage.operators) for _ in range(2)
     )
-    (one,) = first.list()
-    assert one.subject == "help"
-    assert one.error == "ZeroDivisionError: the inner workings"
+    (kept_mail,) = first.list()
+    assert kept_mail.subject == "help"
+    assert kept_mail.error == "ZeroDivisionError: the inner workings"
     read = second._read
 
     def slowly(envelope: Any) -> Any:
         post = read(envelope)
-        assert "is carried out, " in first.retry(one.id, SIGNED)
+        assert "is carried out, " in first.retry(kept_mail.id, SIGNED)
         return post
 
     monkeypatch.setattr(second, "_read", slowly)
-    assert "Somebody else" in second.retry(one.id, SIGNED)
-    assert first.retry(one.id, SIGNED) == f"There is no kept mail {one.id}."
-    assert "only to an answer" in str(second.show(one.id))
+    assert "Somebody else" in second.retry(kept_mail.id, SIGNED)
+    assert first.retry(kept_mail.id, SIGNED) == f"There is no kept mail {kept_mail.id}."
+    assert "only to an answer" in str(second.show(kept_mail.id))
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 
 
@@ -300,7 +300,9 @@ def test_several_mails_are_carried_out_again_and_their_faults_are_named(
     operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = seat_pairs(operator.server, 1)[0]
-    with a_fault(monkeypatch, model.ReplyMove, statement="INSERT INTO inbox (peer) VALUES (NULL)"):
+    with failing_handler(
+        monkeypatch, model.ReplyMove, statement="INSERT INTO inbox (peer) VALUES (NULL)"
+    ):
         for seat in (0, 1):
             player = table.players[seat]
             operator.send(player.address, "Re", HIDINGS[seat], to=table.addresses[seat])

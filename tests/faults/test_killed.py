@@ -12,8 +12,8 @@ import pytest
 from processes import Process, Sink, wait_until
 from running import start
 from seating import HIDINGS, Table, seat_pairs
+from smtp_client import Wire, mail
 from sqlalchemy import select, update
-from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import plies

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from processes import Process, Sink, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import select, update
-from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import plies

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from processes import Process, Sink, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import select
-from wire import Wire, mail
 
 from pbmserv.store import ladders
 from pbmserv.store.core.database import Database
@@ -21,7 +21,9 @@ OURS = "pbmserv@games.example"
 
 def subjects(sink: Sink) -> list[str]:
     """Subjects of the letters that came, each once."""
-    letters = (message_from_bytes(one[0], policy=policy.default) for one in sink.taken.values())
+    letters = (
+        message_from_bytes(copies[0], policy=policy.default) for copies in sink.taken.values()
+    )
     return [str(letter["Subject"]) for letter in letters]
 
 

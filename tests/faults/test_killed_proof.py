@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from processes import Process, Sink, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import update
-from wire import Wire, mail
 
 from pbmserv.engine.registry import Registry
 from pbmserv.store.core.database import Database

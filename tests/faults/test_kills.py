@@ -9,35 +9,54 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from dividing import divide
-from forking import Forked, serve
+from distributed_tables import distribute
+from fork_server import POSTS, Forked, serve
 
-from benchmarks.kills import KINDS, Plan, run
+from benchmarks.kills import KINDS, Plan, Report, run
 from pbmserv.store.core.database import Database
 
 pytestmark = pytest.mark.slow
 
 
-def test_nothing_is_lost_doubled_or_left_behind(database_url: str, tmp_path: Path) -> None:
-    one_by_one = ("play", "post1", "door", "server", "play", "all")
-    assert set(one_by_one) < set(KINDS)
+def kill(url: str, folder: Path, *kills: str, **environment: str) -> Report:
+    """Kill processes of a server with two posts while people play."""
+    assert set(kills) < set(KINDS)
+
+    def begin(settings: Mapping[str, str], stdout: int, stderr: int) -> Forked:
+        return serve({**settings, **environment, POSTS: "2"}, stdout, stderr)
+
     report = run(
         Plan(
-            database_url,
-            tmp_path,
-            one_by_one,
+            url,
+            folder,
+            kills,
             5,
-            boards=40,
-            players=200,
-            sessions=4,
+            boards=20,
+            players=100,
+            sessions=3,
+            pause_s=0.3,
             between_s=0.3,
-            leases_end=True,
-            begin=serve,
+            begin=begin,
         )
     )
-    print(report.printed())
+    print(report)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("database_url", "kills"),
+    [
+        ("sqlite", ("play", "post1", "door", "server", "play", "all")),
+        ("postgresql", ("play", "post1", "server")),
+    ],
+    indirect=["database_url"],
+)
+def test_nothing_is_lost_doubled_or_left_behind(
+    database_url: str, kills: tuple[str, ...], tmp_path: Path
+) -> None:
+    report = kill(database_url, tmp_path, *kills)
     assert report.faults == []
-    assert report.taken > len(one_by_one)  # how many, that is the machine
+    assert report.taken > len(kills)  # how many, that is the machine
     assert report.letters > report.taken
 
 
@@ -45,25 +64,8 @@ def test_nothing_is_lost_or_doubled_where_queues_are_asked_share_by_share(
     postgres_url: str, tmp_path: Path
 ) -> None:
     database = Database(postgres_url)
-    divide(database)
+    distribute(database)
     database.close()
-
-    def begin(environment: Mapping[str, str], stdout: int, stderr: int) -> Forked:
-        return serve({**environment, "PBMSERV_DISTRIBUTED": "on"}, stdout, stderr)
-
-    report = run(
-        Plan(
-            postgres_url,
-            tmp_path,
-            ("play", "post1", "all"),
-            5,
-            boards=20,
-            players=100,
-            sessions=4,
-            between_s=0.3,
-            leases_end=True,
-            begin=begin,
-        )
-    )
+    report = kill(postgres_url, tmp_path, "post1", "door", "all", PBMSERV_DISTRIBUTED="on")
     assert report.faults == []
     assert report.letters > report.taken > 3

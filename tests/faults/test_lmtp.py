@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from running import Running, start
+from smtp_client import Wire, mail
 from sqlalchemy import func, select
-from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd.dialog import Dialog

@@ -7,6 +7,8 @@ import contextlib
 import os
 import re
 import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -14,15 +16,16 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from pressing import Tab
+from browser_tab import Tab
 from processes import Process, Sink, wait_until
 from programs import free_port
+from smtp_client import Wire, mail
 from sqlalchemy import func, select
-from wire import Wire, mail
 
 from pbmserv.stages.questions import PATIENCE_S
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.mail import arrivals
 
 pytestmark = pytest.mark.slow
 
@@ -48,20 +51,29 @@ def link_in(letter: EmailMessage) -> tuple[int, str]:
     return int(link[1]), link[2]
 
 
-def press_while_stopped(tab: Tab, port: str, play: int) -> None:
-    """Stop play, then press until the press is stored.
+@contextlib.contextmanager
+def pressing_while_stopped(tab: Tab, port: str, play: int, url: str) -> Iterator[None]:
+    """Stop play, press, and yield as soon as the press is stored; then the page gets its answer.
 
     A play that was stopped in a transaction locks the database, so that the page refuses the press.
     """
-    for _ in range(10):
-        os.kill(play, signal.SIGSTOP)
-        pressed = replace(tab)
-        with contextlib.suppress(AssertionError):  # a status from 500 on
-            pressed.press(port)
-        if pressed.status < 500:
-            assert pressed.status == 202, pressed.html  # stored, and still waiting
-            return
-        os.kill(play, signal.SIGCONT)
+    database = Database(mail_url(url))
+
+    def is_stored() -> bool:
+        with database.reading.connect() as connection:
+            return connection.execute(select(arrivals.c.id)).first() is not None
+
+    with contextlib.closing(database), ThreadPoolExecutor(1) as pool:
+        for _ in range(10):
+            os.kill(play, signal.SIGSTOP)
+            pressed = replace(tab)
+            answer = pool.submit(pressed.press, port)
+            wait_until(lambda done=answer.done: is_stored() or done(), "the press is stored")
+            if is_stored():
+                yield
+                assert answer.result().status in {200, 202}, pressed.html
+                return
+            os.kill(play, signal.SIGCONT)
     raise AssertionError(pressed.html)
 
 
@@ -88,8 +100,8 @@ def test_a_press_is_carried_out_once_though_play_is_killed(
         # Not a fixed port: the first ray may have come out of it.
         port = next(port for port in "678" if f'name="tap" value="{port}"' in tab.html)
         play = process.stages()["play"]
-        press_while_stopped(tab, port, play)
-        os.kill(play, signal.SIGKILL)
+        with pressing_while_stopped(tab, port, play, database.url):
+            os.kill(play, signal.SIGKILL)
         wait_until(lambda: moves() > before, "the press is carried out")
         assert moves() == before + 1
 

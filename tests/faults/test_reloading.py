@@ -14,10 +14,12 @@ import dkim
 import pytest
 import trustme
 from processes import Process, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import delete
-from wire import Wire, mail
 
-from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key, make_key
 from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core.database import Database
@@ -45,7 +47,7 @@ class Files:
         """New ones in their places; the key that signs comes back."""
         certificate = self.ca.issue_cert("games.example")
         certificate.private_key_pem.write_to_path(self.key)
-        self.chain.write_bytes(b"".join(one.bytes() for one in certificate.cert_chain_pems))
+        self.chain.write_bytes(b"".join(pem.bytes() for pem in certificate.cert_chain_pems))
         self.signing.unlink(missing_ok=True)
         return make_key("s1", "ed25519", self.signing)
 
@@ -75,15 +77,15 @@ class Served:
         for _ in range(times):
             self.process.process.send_signal(signal.SIGHUP)
 
-        def told() -> str:
+        def new_log() -> str:
             return self.process.errors.removeprefix(before)
 
-        def all_told() -> bool:
-            lines = [line for line in told().splitlines() if "keys of reply addresses" in line]
+        def is_read_everywhere() -> bool:
+            lines = [line for line in new_log().splitlines() if "keys of reply addresses" in line]
             return all(any(f"stage={stage}" in line for line in lines) for stage in STAGES)
 
-        wait_until(all_told, "everything to be read again")
-        return told()
+        wait_until(is_read_everywhere, "everything to be read again")
+        return new_log()
 
     def serial(self) -> object:
         """Of the certificate that a new session is shown."""
@@ -94,10 +96,10 @@ class Served:
 
     def letter(self, wire: Wire) -> bytes:
         """The letter that a mail of Alice's leads to."""
-        there = set(self.box.iterdir()) if self.box.exists() else set()
-        assert wire.mail(ALICE, OURS, mail(ALICE, f"help {len(there)}")).startswith("250")
-        wait_until(lambda: self.box.exists() and set(self.box.iterdir()) > there, "a letter")
-        (new,) = set(self.box.iterdir()) - there
+        before = set(self.box.iterdir()) if self.box.exists() else set()
+        assert wire.mail(ALICE, OURS, mail(ALICE, f"help {len(before)}")).startswith("250")
+        wait_until(lambda: self.box.exists() and set(self.box.iterdir()) > before, "a letter")
+        (new,) = set(self.box.iterdir()) - before
         return new.read_bytes()
 
 
@@ -123,7 +125,7 @@ def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
 
         new = files.renew()
         log = served.hang_up()
-        (line,) = [one for one in log.splitlines() if "the certificate was read again" in one]
+        (line,) = [line for line in log.splitlines() if "the certificate was read again" in line]
         assert "asked=SIGHUP stage=door" in line
         assert 'keys="s1 (ed25519)"' in log
         assert plain.ask(mail(BOB, "help") + b"\r\n.\r\n").startswith("250")

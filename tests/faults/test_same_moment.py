@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
+from smtp_client import Wire, mail
 from sqlalchemy import Connection, func, select, text
-from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.boards import boards
@@ -44,8 +44,8 @@ def at_once(server: Running, mails: list[tuple[str, str, bytes]]) -> list[str]:
     """Send all of them in the same moment, each over a connection of its own."""
     begin = threading.Barrier(len(mails))
 
-    def send(one: tuple[str, str, bytes]) -> str:
-        sender, recipient, raw = one
+    def send(sent: tuple[str, str, bytes]) -> str:
+        sender, recipient, raw = sent
         with Wire(server.port) as wire:
             wire.begin(sender, recipient)
             begin.wait(60)
@@ -192,7 +192,7 @@ def test_a_client_that_hangs_up_before_the_answer_may_send_it_again(server: Runn
 
 def test_another_sender_text_or_date_makes_another_mail(server: Running) -> None:
     alice, bob = "alice@players.example", "bob@players.example"
-    one = mail(alice, "help", Message_ID="<1@players.example>")
+    original = mail(alice, "help", Message_ID="<1@players.example>")
     others = [
         mail(alice, "help", Message_ID="<2@players.example>"),
         mail(bob, "help", Message_ID="<1@players.example>"),  # nobody can block another's mail
@@ -201,7 +201,7 @@ def test_another_sender_text_or_date_makes_another_mail(server: Running) -> None
         mail(alice, "help", "more words"),
         mail(alice, "help", Date="Sun, 1 Mar 2026 12:00:00 +0000"),
     ]
-    for count, raw in enumerate([one, *others], 1):
+    for count, raw in enumerate([original, *others], 1):
         for _ in range(2):
             assert server.send_raw(alice, OURS, raw).startswith("250")
         assert rows(server) == count
@@ -213,7 +213,7 @@ def test_a_job_that_waits_for_a_board_sees_the_other_jobs_move(
     """The same in slow motion: PostgreSQL reads the board anew once the lock is free."""
     with start(postgres_url, tmp_path) as server:
         table = seat_pairs(server.server, 1)[0]
-        one, two = table.players
+        first, second = table.players
         database, now = server.server.database, server.server.clock.now()
 
         def reopen(connection: Connection) -> None:
@@ -227,12 +227,12 @@ def test_a_job_that_waits_for_a_board_sees_the_other_jobs_move(
             assert row is not None
             return row.undecided
 
-        with database.writing.begin() as first:
-            assert boards.lock(first, table.board) is not None
+        with database.writing.begin() as connection:
+            assert boards.lock(connection, table.board) is not None
             waiting = server.server.writer.submit(wait_for_it)
             look = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
             with database.reading.connect() as watcher:
                 while watcher.execute(look).scalar() == 0:
                     watcher.rollback()
-            boards.accept(first, table.board, one.id, now)
-        assert waiting.result(60) == (two.userid,)
+            boards.accept(connection, table.board, first.id, now)
+        assert waiting.result(60) == (second.userid,)

@@ -12,8 +12,8 @@ from examples import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from running import Running, start
+from smtp_client import Wire, mail
 from sqlalchemy import select
-from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd.dialog import Dialog
@@ -322,17 +322,17 @@ def test_commands_out_of_order(embedded: Running) -> None:
 
 
 def test_a_whole_session_in_one_packet(embedded: Running) -> None:
-    one = mail("pipe@players.example", "help one")
-    two = mail("pipe@players.example", "help two")
+    first = mail("pipe@players.example", "help one")
+    second = mail("pipe@players.example", "help two")
     with Wire(embedded.port, hello="") as wire:
         begin = f"MAIL FROM:<pipe@players.example>\r\nRCPT TO:<{OURS}>\r\nDATA\r\n".encode()
         wire.say(
             b"EHLO players.example\r\n"
             + begin
-            + one
+            + first
             + b"\r\n.\r\n"
             + begin
-            + two
+            + second
             + b"\r\n.\r\n"
             + b"QUIT\r\n"
         )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from running import Running, start
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.mail.networks import block_of
 from pbmserv.smtpd import listener, session

@@ -13,8 +13,8 @@ import pytest
 import trustme
 from cryptography.hazmat.primitives import serialization
 from running import Running, start
+from smtp_client import Wire, mail
 from sqlalchemy import func, select
-from wire import Wire, mail
 
 from pbmserv.errors import ConfigError
 from pbmserv.smtpd.tls import Certificate

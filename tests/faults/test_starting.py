@@ -18,7 +18,7 @@ import pytest
 from processes import Process, refused_to_start, wait_until
 from programs import free_port
 from running import MovableClock
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import load
@@ -34,7 +34,7 @@ OURS = "pbmserv@games.example"
 ALICE = "alice@players.example"
 
 
-def said(served: subprocess.CompletedProcess[str]) -> str:
+def sentence_of(served: subprocess.CompletedProcess[str]) -> str:
     """The one sentence."""
     assert served.returncode == 2, served
     assert served.stderr.count("\n") == 1, served.stderr
@@ -44,7 +44,7 @@ def said(served: subprocess.CompletedProcess[str]) -> str:
 
 def test_no_way_in_for_mail(tmp_path: Path) -> None:
     for web in ("", "127.0.0.1:0"):
-        refusal = said(refused_to_start(data_dir=str(tmp_path), smtp="", web=web))
+        refusal = sentence_of(refused_to_start(data_dir=str(tmp_path), smtp="", web=web))
         assert "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty" in refusal
         assert "--without-mail" in refusal
     assert list(tmp_path.iterdir()) == []
@@ -62,20 +62,20 @@ def test_pages_alone_where_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     missing = tmp_path / "not-mounted" / "data"
-    refusal = said(refused_to_start(data_dir=str(missing), smtp="127.0.0.1:0"))
+    refusal = sentence_of(refused_to_start(data_dir=str(missing), smtp="127.0.0.1:0"))
     assert f'PBMSERV_DATA_DIR = "{missing}" (environment PBMSERV_DATA_DIR)' in refusal
     assert f"there is no folder {missing}" in refusal
     assert f"install -d -m 700 {missing}" in refusal
-    there = tmp_path / "there"
-    there.mkdir()
+    folder = tmp_path / "there"
+    folder.mkdir()
     url = f"sqlite:///{missing}/pbmserv.sqlite3"
-    refusal = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", database=url))
+    refusal = sentence_of(refused_to_start(data_dir=str(folder), smtp="127.0.0.1:0", database=url))
     assert f'PBMSERV_DATABASE = "{url}"' in refusal
     assert f"there is no folder {missing}" in refusal
     relay = f"maildir:{missing}"
-    refusal = said(refused_to_start(data_dir=str(there), smtp="127.0.0.1:0", relay=relay))
+    refusal = sentence_of(refused_to_start(data_dir=str(folder), smtp="127.0.0.1:0", relay=relay))
     assert f'PBMSERV_RELAY = "{relay}"' in refusal
-    assert list(tmp_path.iterdir()) == [there]
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_only_the_default_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_only_the_default_folder_is_made(tmp_path: Path, monkeypatch: pytest.Mon
 )
 def test_files_that_cannot_be_written_are_named(tmp_path: Path, key: str, value: str) -> None:
     settings = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
-    refusal = said(refused_to_start(**settings))
+    refusal = sentence_of(refused_to_start(**settings))
     assert f'PBMSERV_{key.upper()} = "{value}"' in refusal
     assert "the server cannot write to /proc/self: " in refusal
     assert "name another place" in refusal
@@ -144,13 +144,13 @@ def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path)
         ("lmtp", f"{tmp_path}/missing/lmtp.sock", "name a path in a folder that this user"),
     ):
         settings = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
-        assert wrong in said(refused_to_start(**settings))
+        assert wrong in sentence_of(refused_to_start(**settings))
 
 
 def test_a_file_where_the_socket_should_be_is_not_removed(tmp_path: Path) -> None:
     file = tmp_path / "pbmserv.sqlite3"
     file.write_text("all that there is")
-    refusal = said(refused_to_start(data_dir=str(tmp_path), smtp="", lmtp=str(file)))
+    refusal = sentence_of(refused_to_start(data_dir=str(tmp_path), smtp="", lmtp=str(file)))
     assert (
         f'PBMSERV_LMTP = "{file}": there is a file that is no socket; name another path' in refusal
     )
@@ -180,7 +180,7 @@ def test_folders_are_private_whatever_the_umask(tmp_path: Path) -> None:
         make_private(tmp_path / "one" / "two")
     finally:
         os.umask(before)
-    assert [one.stat().st_mode & 0o777 for one in tmp_path.rglob("*")] == [0o700, 0o700]
+    assert [path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")] == [0o700, 0o700]
 
 
 def test_a_folder_of_sockets_in_which_others_may_put_their_own(
@@ -219,7 +219,7 @@ def test_too_few_files_may_be_open(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    assert 'PBMSERV_SESSIONS = "100": this process may open 64 files' in said(served)
+    assert 'PBMSERV_SESSIONS = "100": this process may open 64 files' in sentence_of(served)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -229,7 +229,7 @@ def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> No
     link = tmp_path / "link"
     link.symlink_to(tmp_path)
     for path in (tmp_path, link):
-        refusal = said(
+        refusal = sentence_of(
             refused_to_start(
                 data_dir=str(tmp_path),
                 smtp="127.0.0.1:0",

@@ -9,11 +9,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bad_plugin import announce
 from processes import Process, Sink, refused_to_start, wait_until
 from programs import free_port
+from smtp_client import Wire, mail
 from sqlalchemy import select, update
-from wild import announce
-from wire import Wire, mail
 
 from pbmserv import serve
 from pbmserv.config.settings import load

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from running import Running, start
 from seating import HIDINGS, seat_pairs
+from smtp_client import Wire, mail
 from sqlalchemy import create_engine, func, select, text
 from sqlalchemy.exc import OperationalError
-from wire import Wire, mail
 
 from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope

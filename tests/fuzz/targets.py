@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, cast
 
-from quoting import in_plain_text
-from zone import Zone
+from dns_zone import Zone
+from mail_quotes import in_plain_text
 
 from pbmserv.clock import SystemClock
 from pbmserv.commands.reading.mail import read_commands
@@ -27,7 +27,8 @@ from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.mails.incoming import MailReader
@@ -139,7 +140,7 @@ def smtp(octets: bytes) -> None:
     asyncio.run(_session(script, size, lmtp=bool(octets[0] & 1)))
 
 
-async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
+async def _session(octets: bytes, size: int, *, lmtp: bool) -> None:
     shelf, faults = Shelf(), Faults()
     logger = logging.getLogger("pbmserv")
     logger.addHandler(faults)
@@ -158,9 +159,9 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
         )
         ear = Ear(listener.make_gate())
         ear.protocol.connection_made(ear)
-        for at in range(0, len(said), size):
+        for at in range(0, len(octets), size):
             if not ear.closed:
-                ear.protocol.data_received(said[at : at + size])
+                ear.protocol.data_received(octets[at : at + size])
                 await asyncio.sleep(0)
         if not ear.closed:
             ear.protocol.eof_received()
@@ -170,7 +171,7 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
     finally:
         logger.removeHandler(faults)
     faults.none()
-    _check_replies(bytes(ear.heard), said)
+    _check_replies(bytes(ear.heard), octets)
     reader = MailReader(HOUSE, GAMES, ())
     for new in shelf.arrived:
         assert HOUSE.knows(new.envelope.recipient)
@@ -190,7 +191,7 @@ async def _ended() -> None:
         assert all(task.done() for task in others), "the session hangs"
 
 
-def _check_replies(heard: bytes, said: bytes) -> None:
+def _check_replies(heard: bytes, octets: bytes) -> None:
     if not heard:
         return  # it hung up before it was greeted
     assert heard.startswith(b"220 ")
@@ -198,7 +199,7 @@ def _check_replies(heard: bytes, said: bytes) -> None:
     lines = heard[:-2].split(b"\r\n")
     for line in lines:
         assert _REPLY_LINE.fullmatch(line), line
-    most_lines = said.count(b"\n") + said.count(b"\r") + 2
+    most_lines = octets.count(b"\n") + octets.count(b"\r") + 2
     assert len(lines) <= _MOST_REPLY_LINES * most_lines
     assert b"Traceback" not in heard
 

@@ -50,8 +50,8 @@ def test_no_small_change_of_the_corpus_breaks_its_target(name):
     @settings(
         max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-    def holds(one: bytes, other: bytes, done: list[tuple[int, int, bytes]]) -> None:
-        octets = changed(one, done)
+    def holds(seed: bytes, other: bytes, done: list[tuple[int, int, bytes]]) -> None:
+        octets = changed(seed, done)
         TARGETS[name](octets)
         TARGETS[name](octets + other[1:])
 

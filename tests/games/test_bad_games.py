@@ -21,6 +21,7 @@ from indoors import Indoors, Posted, address_of, indoors
 from pbmserv.engine.registry import Registry
 from pbmserv.game import After, Game, Grid, Items, Result, draw
 from pbmserv.games import tictactoe
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Sent
 
@@ -136,20 +137,20 @@ def message_of(raw: bytes) -> EmailMessage:
 
 def letters_of(house: Indoors) -> list[OutgoingLetter]:
     """Make the waiting letters, each by itself as post does; drop those that cannot be made."""
-    made = []
+    letters = []
     outbox = house.server.outbox
-    for row in outbox.claim(1_000):
+    for row in outbox.claim(Claim(1_000)):
         with suppress(Exception):
-            made += outbox.make([row])
+            letters += outbox.make([row])
         outbox.settle([Sent(row.id)])
-    return made
+    return letters
 
 
 def first_letter(house: Indoors, key: str, players: tuple[str, str]) -> Posted:
     """Begin a board; return the letter of the player to move."""
     letters = house.send(address_of(players[0]), f"{key} challenge {' '.join(players)}")
-    (own,) = [one for one in letters if one.recipient == address_of(players[0])]
-    (other,) = [one for one in letters if one is not own]
+    (own,) = [letter for letter in letters if letter.recipient == address_of(players[0])]
+    (other,) = [letter for letter in letters if letter is not own]
     house.reply(other, "accept")
     return own
 
@@ -162,7 +163,9 @@ def test_only_its_own_board_is_harmed(house: Indoors, way: str) -> None:
     own, other, good = (first_letter(house, key, players) for key in ("bad", "bad", "ttt"))
     for words in (way, "show"):
         house.reply_unread(own, words)
-    letters = [(one.recipient, message_of(one.raw), one.raw) for one in letters_of(house)]
+    letters = [
+        (letter.recipient, message_of(letter.raw), letter.raw) for letter in letters_of(house)
+    ]
 
     # Nothing that the game says can become a header, a tag or an endless letter.
     for recipient, message, raw in letters:
@@ -173,8 +176,8 @@ def test_only_its_own_board_is_harmed(house: Indoors, way: str) -> None:
         assert html is None or "<script" not in html.get_content()
 
     # The other boards, of the game itself too, go on.
-    assert [one.kind for one in house.reply(other, "fine")] == ["board", "board"]
-    assert [one.kind for one in house.reply(good, "b2")] == ["board", "board"]
+    assert [letter.kind for letter in house.reply(other, "fine")] == ["board", "board"]
+    assert [letter.kind for letter in house.reply(good, "b2")] == ["board", "board"]
 
 
 @pytest.mark.parametrize("bot", Bad.bots)
@@ -185,12 +188,12 @@ def test_only_the_board_of_a_bad_bot_is_harmed(
     house.sign_up(name)
     for key in ("bad", "ttt"):
         house.send_unread(address_of(name), f"{key} challenge {name} wonder-land {bot}")
-        (started,) = [one for one in house.letters() if one.recipient == address_of(name)]
+        (started,) = [letter for letter in house.letters() if letter.recipient == address_of(name)]
         house.reply_unread(started, {"bad": "fine", "ttt": "a1"}[key])
-        answers = [message_of(one.raw)["Subject"] for one in letters_of(house)]
+        answers = [message_of(letter.raw)["Subject"] for letter in letters_of(house)]
         house.server.bot_worker.run_once()
-        answers += [message_of(one.raw)["Subject"] for one in letters_of(house)]
+        answers += [message_of(letter.raw)["Subject"] for letter in letters_of(house)]
         assert answers, "the move stands, and its player is told"
         assert ("Your move" in answers[-1]) == (key == "ttt"), "the bot of the good game has moved"
-    put_off = [one for one in caplog.records if "the house cannot move" in one.message]
+    put_off = [record for record in caplog.records if "the house cannot move" in record.message]
     assert len(put_off) == 1, "the log names the board"

@@ -13,10 +13,6 @@ from pbmserv.games.tictactoe import GAME
 Begin = Callable[..., Running]
 
 
-def flat(letter: Letter) -> str:
-    return " ".join(letter.text.split())
-
-
 class Pair:
     """Anna and Bela at board 1 of a game; she has begun."""
 
@@ -52,10 +48,10 @@ def test_a_game_to_its_end(pair: Pair) -> None:
     letter = pair.last["anna"]
     assert " 2 |   |   |   |\n" in letter.text
     assert "body=B2" in letter.html
-    assert "You played B2." in flat(pair.say("anna", "b2, please!"))
-    assert "anna played B2." in flat(pair.last["bela"])
+    assert "You played B2." in pair.say("anna", "b2, please!").one_line
+    assert "anna played B2." in pair.last["bela"].one_line
     assert "(X)" in pair.last["bela"].text
-    assert '"B2" is not legal now.' in flat(pair.say("bela", "B2"))
+    assert '"B2" is not legal now.' in pair.say("bela", "B2").one_line
     pair.say("bela", "1a")
     pair.say("anna", "a2")
     pair.say("bela", "b1")
@@ -67,33 +63,33 @@ def test_a_game_to_its_end(pair: Pair) -> None:
 
 def test_a_draw_is_offered_and_accepted(pair: Pair) -> None:
     refused = pair.say("anna", "draw")
-    assert "You cannot offer a draw now." in flat(refused)
+    assert "You cannot offer a draw now." in refused.one_line
     pair.say("anna", "b2")
     pair.say("bela", "a1")
     pair.say("bela", "draw")
-    assert "bela offered a draw." in flat(pair.last["anna"])
-    assert 'reply "accept" or "reject"' in flat(pair.last["anna"])
+    assert "bela offered a draw." in pair.last["anna"].one_line
+    assert 'reply "accept" or "reject"' in pair.last["anna"].one_line
     pair.say("anna", "reject")
-    assert "anna declined the draw." in flat(pair.last["bela"])
+    assert "anna declined the draw." in pair.last["bela"].one_line
     pair.say("anna", "c1")
     pair.say("anna", "offer a draw")
     pair.say("bela", "accept")
-    assert "Board 1 is a draw: by agreement" in flat(pair.last["bela"])
-    assert "Board 1 is a draw: by agreement" in flat(pair.last["anna"])
+    assert "Board 1 is a draw: by agreement" in pair.last["bela"].one_line
+    assert "Board 1 is a draw: by agreement" in pair.last["anna"].one_line
 
 
 def test_a_draw_is_claimed_from_a_silent_opponent(pair: Pair) -> None:
     pair.say("anna", "b2")
     pair.say("bela", "a1")
     pair.say("anna", "c1")
-    assert "has been silent for half of the time" in flat(pair.say("anna", "claim"))
+    assert "has been silent for half of the time" in pair.say("anna", "claim").one_line
     pair.server.live(days=10, hours=12)
-    assert "Both of you have moved" in flat(pair.say("anna", "claim abort"))
+    assert "Both of you have moved" in pair.say("anna", "claim abort").one_line
     pair.say("anna", "claim draw")
     drawn = "Board 1 is a draw: claimed after a long silence"
-    assert drawn in flat(pair.last["anna"])
-    assert drawn in flat(pair.last["bela"])
-    assert "anna claimed a draw after a long silence." in flat(pair.last["bela"])
+    assert drawn in pair.last["anna"].one_line
+    assert drawn in pair.last["bela"].one_line
+    assert "anna claimed a draw after a long silence." in pair.last["bela"].one_line
 
 
 def test_an_offer_lapses_when_the_other_player_moves(pair: Pair) -> None:
@@ -102,27 +98,27 @@ def test_an_offer_lapses_when_the_other_player_moves(pair: Pair) -> None:
     pair.say("bela", "draw")
     pair.say("anna", "c1")
     pair.say("anna", "accept")
-    assert "draw: by agreement" not in flat(pair.last["anna"])
+    assert "draw: by agreement" not in pair.last["anna"].one_line
 
 
 def test_a_move_is_taken_back_by_consent(pair: Pair) -> None:
     pair.say("anna", "b2")
     pair.say("bela", "a1")
     pair.say("bela", "takeback")
-    assert "bela asked to take back the last move." in flat(pair.last["anna"])
+    assert "bela asked to take back the last move." in pair.last["anna"].one_line
     pair.say("anna", "accept")
-    assert "anna agreed that the move is taken back." in flat(pair.last["bela"])
+    assert "anna agreed that the move is taken back." in pair.last["bela"].one_line
     assert " 1 |   |   |   |\n" in pair.last["bela"].text
     pair.say("bela", "c3")
-    assert "bela played C3." in flat(pair.last["anna"])
+    assert "bela played C3." in pair.last["anna"].one_line
 
 
 def test_resigning(pair: Pair) -> None:
     pair.say("anna", "b2")
     pair.say("bela", "a1")
     pair.say("anna", "resign")
-    assert "You resigned: bela won board 1" in flat(pair.last["anna"])
-    assert "anna resigned: you won board 1" in flat(pair.last["bela"])
+    assert "You resigned: bela won board 1" in pair.last["anna"].one_line
+    assert "anna resigned: you won board 1" in pair.last["bela"].one_line
 
 
 def test_hidden_ships_are_shown_after_a_resignation(playing: Begin) -> None:
@@ -141,15 +137,15 @@ def test_hidden_ships_are_shown_after_a_resignation(playing: Begin) -> None:
 def test_a_queued_move_depends_on_the_opponents_move(pair: Pair) -> None:
     pair.say("anna", "b2")
     refused = pair.say("anna", "queue c3 if hello")
-    assert "is not a condition" in flat(refused)
+    assert "is not a condition" in refused.one_line
     pair.say("anna", "queue c3 if A1 else A1")
     pair.say("bela", "a1")
-    assert "anna played C3." in flat(pair.last["bela"])
+    assert "anna played C3." in pair.last["bela"].one_line
 
 
 def test_rules_are_the_docstring(pair: Pair) -> None:
     pair.server.send(pair.addresses["anna"], "help ttt")
-    text = flat(pair.read("anna")[-1])
+    text = pair.read("anna")[-1].one_line
     assert "Take turns to name a free cell." in text
     assert "-unrated" in text
 
@@ -161,4 +157,4 @@ def test_the_random_bot_is_free(playing: Begin) -> None:
     server.reply(server.letter(anna), "yes")
     server.reply(server.letters(anna)[-1], "b2")
     server.settle()
-    assert "house played" in flat(server.letters(anna)[-1])
+    assert "house played" in server.letters(anna)[-1].one_line

@@ -224,9 +224,9 @@ class Numbers(Game[tuple]):
         return [] if state[1][seat] else ["1", "2", "3", "4"]
 
     def play(self, state, seat, move, rng):
-        numbers = tuple(int(move) if n == seat else one for n, one in enumerate(state[1]))
-        told = [Told(f"{{{seat}}} wrote {move}.", [seat]), Told(f"{{{seat}}} wrote.", [1 - seat])]
-        return After((state[0], numbers), told, secret="a number", final=True)
+        numbers = tuple(int(move) if n == seat else number for n, number in enumerate(state[1]))
+        notes = [Told(f"{{{seat}}} wrote {move}.", [seat]), Told(f"{{{seat}}} wrote.", [1 - seat])]
+        return After((state[0], numbers), notes, secret="a number", final=True)
 
     def over(self, state):
         cards, numbers = state
@@ -238,7 +238,7 @@ class Numbers(Game[tuple]):
         cards, numbers = state
         return (
             tuple(card if n == seat else self.back(card) for n, card in enumerate(cards)),
-            tuple(one if n == seat else self.cover(one) for n, one in enumerate(numbers)),
+            tuple(number if n == seat else self.cover(number) for n, number in enumerate(numbers)),
         )
 
     def back(self, card):

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from pbmserv.boards.filters import drawn_aloud, drawn_text
+from pbmserv.boards.filters import drawn_aloud, drawn_letter, drawn_page, drawn_text
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
-from pbmserv.game import After, Game, Grid, Option, Result, draw, win
+from pbmserv.game import After, Game, Grid, Items, Option, Piece, Result, draw, win
 from pbmserv.games import chess, connect4, tictactoe
 from pbmserv.games import hex as hex_game
 from pbmserv.testing import check_game
+
+NAMES = ("anna", "bela")
 
 BEATS = {"rock": "scissors", "scissors": "paper", "paper": "rock"}
 
@@ -54,7 +56,7 @@ class Hands(Game[tuple]):
         return f"{len(state[0])} hands are left after {state[1]} rounds."
 
     def leave(self, state, seat, rng):
-        return tuple(one for one in state[0] if one != seat), state[1]
+        return tuple(hand for hand in state[0] if hand != seat), state[1]
 
 
 def begun(game: AdaptedGame, seats: int = 2, options: tuple[str, ...] = ()) -> Position:
@@ -66,7 +68,7 @@ def moved(position: Position, seat: int, text: str) -> Position:
     return position.move(Seat(seat), game.parse(game.view(position.state, Seat(seat)), text))
 
 
-def told(position: Position) -> list[str]:
+def notes_of(position: Position) -> list[str]:
     return [note.kind for note in position.step.notes]
 
 
@@ -79,7 +81,7 @@ def test_moves_made_together_are_secret_until_all_are_there() -> None:
     assert "rock" not in repr(position.game.view(position.state, Seat(0)))
     assert "rock" in repr(position.game.view(position.state, Seat(1)))
     position = moved(moved(position, 0, "scissors"), 2, "rock")
-    assert told(position).count("out") == 1
+    assert notes_of(position).count("out") == 1
     assert position.game.to_act(position.state) == {1, 2}
     position = moved(moved(position, 2, "paper"), 1, "rock")
     assert position.outcome is not None
@@ -129,7 +131,7 @@ def test_a_seat_without_moves_passes() -> None:
     position = begun(AdaptedGame(Stuck()))
     position = moved(moved(position, 0, "take"), 1, "take")
     position = moved(position, 0, "take")
-    assert told(position) == ["told", "passed"]
+    assert notes_of(position) == ["told", "passed"]
     assert position.game.to_act(position.state) == {0}
     position = moved(position, 0, "take")
     assert position.outcome is not None
@@ -264,12 +266,39 @@ def test_texts_of_a_board_name_the_players() -> None:
         key = "named"
 
         def show(self, state, seat):
-            return [super().show(state, seat), "Points: {0} 3, {1} 4"]
+            grid = Grid(["X."], title="{1's} board")
+            return [grid, "Points: {0} 3, {1} 4", Items("Stores", ["{0} 2", "{1} 1"])]
 
     game = AdaptedGame(Named())
     view = game.view(begun(game).state, Seat(1))
-    assert "Points: anna 3, you 4." in drawn_text(view, ("anna", "bela"))
-    assert "Points: anna 3, you 4." in drawn_aloud(view, ("anna", "bela"))
+    for shown in (drawn_text(view, NAMES), "\n".join(drawn_aloud(view, NAMES))):
+        assert shown.startswith("Your board")
+        assert "Points: anna 3, you 4." in shown
+        assert "Stores: anna 2" in shown
+        assert "you 1" in shown
+        assert "{" not in shown
+
+
+@pytest.mark.parametrize("shape", ["squares", "lines", "hexes"])
+def test_a_cell_with_several_pieces_shows_their_number(
+    shape: Literal["squares", "lines", "hexes"],
+) -> None:
+    class Sown(tictactoe.TicTacToe):
+        """Three in a row."""
+
+        key = "sown"
+
+        def show(self, state, seat):
+            return Grid(["s.s"], {"s": Piece("o", "stones")}, counts={"A1": 12}, shape=shape)
+
+    game = AdaptedGame(Sown())
+    view = game.view(begun(game).state, Seat(0))
+    assert "o12" in drawn_text(view, NAMES)
+    assert ">o12<" in drawn_letter(view, NAMES, None)[0].rows
+    assert ">o12<" in drawn_page(view, NAMES, (), "")[0].rows
+    drawing = game.drawing(view, Seat(0), None)
+    assert drawing is not None
+    assert [shape.text for shape in drawing.shapes if shape.text.startswith("o")] == ["o12", "o"]
 
 
 @pytest.mark.parametrize(
@@ -292,3 +321,21 @@ def test_talk_around_a_move_that_a_game_reads_itself(
     table = game.setup(2, game.options((), 2), Rng(bytes(32), 0))
     meant = game.meant(game.view(table, Seat(0)), text)
     assert (meant and meant.text) == move
+
+
+def test_a_word_of_a_move_that_comes_too_early_is_illegal_and_not_unknown() -> None:
+    class Dice(tictactoe.TicTacToe):
+        """Roll, and hold."""
+
+        key = "dice"
+        words = ("roll", "hold")
+
+        def moves(self, state, seat):
+            return ["roll"]
+
+    game = AdaptedGame(Dice())
+    view = game.view(begun(game).state, Seat(0))
+    with pytest.raises(Illegal):
+        game.parse(view, "hold")
+    with pytest.raises(NotUnderstood):
+        game.parse(view, "fold")

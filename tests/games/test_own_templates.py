@@ -15,8 +15,9 @@ from pbmserv.errors import ServerFault
 from pbmserv.game import Game, Option
 from pbmserv.games.tictactoe import GAME, TicTacToe
 from pbmserv.testing.server import server
-from pbmserv.views import environment
-from pbmserv.views.environment import TemplateLoader, drop_broken_templates
+from pbmserv.views import environment, template_loader
+from pbmserv.views.environment import drop_broken_templates
+from pbmserv.views.template_loader import TemplateLoader
 
 Write = Callable[[str, str], None]
 
@@ -30,7 +31,8 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     assert isinstance(loader, TemplateLoader)
     before = loader.searchpath
     # In front of the shared ones, as a game's own templates are.
-    monkeypatch.setattr(environment, "template_folders", lambda: [tmp_path])
+    for module in (environment, template_loader):
+        monkeypatch.setattr(module, "template_folders", lambda: [tmp_path])
     forget_compiled()
     yield lambda name, text: (folder / name).write_text(text) and None
     forget_compiled()

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
+from blackbox_alone import every_game
 from indoors import address_of, indoors
-from one_game import every_game
 
 import pbmserv
 from pbmserv.commands.help_topics import help_pages
@@ -139,10 +139,12 @@ def test_pages_are_about_the_games(
         house.sign_up("anna", "bela")
         anna, bela = map(address_of, ("anna", "bela"))
         house.send(anna, f"{key} challenge anna wonder-land bela")
-        (letter,) = [one for one in house.send(bela, "accept 1 bela wonder-land") if one.seat == 0]
+        (letter,) = [
+            letter for letter in house.send(bela, "accept 1 bela wonder-land") if letter.seat == 0
+        ]
         page = re.search(r"/b/[a-z2-7]+", letter.text)
         assert page is not None
-        answers = all_asked(site_of(house.server), *PAGES, f"/ladder/{key}", page[0])
+        answers = load_all(site_of(house.server), *PAGES, f"/ladder/{key}", page[0])
     for path, answer in answers.items():
         assert answer.status == (404 if path in NOT_THERE else 200), path
         assert not words_of_blackbox(answer.body.decode()), path

@@ -111,13 +111,13 @@ class Table:
 )
 def test_a_game_by_mail(server: HandedIn, key: str, options: str, moves: str, end: str) -> None:
     table = Table(server, key, options, ("anna", "bela"))
-    first = " ".join(table.letters[1].text.split())
+    first = table.letters[1].one_line
     summary = table.position().game.info.summary
     assert f": {summary}." in first
     assert re.search(r"\bwins?\b", summary), "the first letter says how one wins"
     table.play(moves)
     for address in table.addresses:
-        assert end in " ".join(table.newest[address].text.split())
+        assert end in table.newest[address].one_line
     for letter in table.letters:
         assert all(len(line) <= 76 for line in letter.text.splitlines()), letter.text
         assert WORDS_OF_BLACKBOX.search(letter.text) is None, letter.text

@@ -309,8 +309,8 @@ def test_no_man_is_ever_lost_in_backgammon() -> None:
         seat = state.mover
         move = draws.choice(list(backgammon.GAME.moves(state, seat)))
         state = backgammon.GAME.play(state, seat, move, chance(n)).state
-        for one in (0, 1):
-            points, bar = backgammon.seen_from(state, one)
+        for viewer in (0, 1):
+            points, bar = backgammon.seen_from(state, viewer)
             assert sum(men for men in points if men > 0) <= 15
             assert bar >= 0
 

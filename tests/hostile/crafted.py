@@ -69,10 +69,10 @@ def _coded(kind: str, octets: Callable[[int], bytes]) -> Callable[[int], bytes]:
 
 def _long_line(front: str, unit: str, end: str) -> Callable[[int], bytes]:
     """Mails of one line."""
-    begins, ends, one = front.encode(), end.encode(), unit.encode()
+    begins, ends, middle = front.encode(), end.encode(), unit.encode()
 
     def line(size: int) -> bytes:
-        return begins + one * ((size - len(begins) - len(ends)) // len(one)) + ends
+        return begins + middle * ((size - len(begins) - len(ends)) // len(middle)) + ends
 
     return _coded("text/plain; charset=utf-8", line)
 

@@ -22,6 +22,7 @@ from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
@@ -54,14 +55,14 @@ class Cost:
         taken: until the mail is carried out.
         letters: to make all of its letters.
         reply: the door's SMTP reply.
-        made: number of letters.
+        letter_count: number of letters.
         octets: total size of the letters.
     """
 
     taken: float
     letters: float
     reply: str
-    made: int
+    letter_count: int
     octets: int
 
     @property
@@ -180,9 +181,9 @@ class World:
     def letters(self) -> list[OutgoingLetter]:
         """Make all letters that wait, as post does, and return them."""
         letters: list[OutgoingLetter] = []
-        while claimed := self.server.outbox.claim(1000):
+        while claimed := self.server.outbox.claim(Claim(1000)):
             letters += self.server.outbox.make(claimed)
-            self.server.outbox.settle([Sent(one.id) for one in claimed])
+            self.server.outbox.settle([Sent(letter.id) for letter in claimed])
         return letters
 
     def tidy(self) -> None:

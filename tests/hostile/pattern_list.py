@@ -88,7 +88,7 @@ def all_patterns() -> tuple[list[Asked], list[str]]:
             if method != "compile":
                 asks[pattern].add(method)
     for source in listed:
-        for pattern, method in _asked(source):
+        for pattern, method in _used(source):
             asks[pattern].add(method)
     patterns = [
         Asked(pattern, tuple(sorted(names)), frozenset(asks[pattern] or ASKS))
@@ -190,7 +190,7 @@ def _evaluated(call: ast.Call, module: ModuleType) -> re.Pattern | None:
         return None
 
 
-def _asked(source: Source) -> Iterator[tuple[re.Pattern, str]]:
+def _used(source: Source) -> Iterator[tuple[re.Pattern, str]]:
     """Yield the methods that a module calls on patterns that have a global name."""
     for node in source.attributes:
         if node.attr in ASKS:
@@ -207,12 +207,12 @@ def _named(node: ast.expr, module: ModuleType) -> Any:
     return None
 
 
-def ways(asked: Asked) -> Mapping[str, Callable[[Any], object]]:
+def ways(used: Asked) -> Mapping[str, Callable[[Any], object]]:
     """Return functions that use a pattern as the program does; a search looks for all matches."""
     calls: dict[str, Callable[[Any], object]] = {}
-    if not asked.asks.isdisjoint(SEARCHES):
-        calls["search"] = asked.pattern.findall
+    if not used.asks.isdisjoint(SEARCHES):
+        calls["search"] = used.pattern.findall
     for name in ("match", "fullmatch"):
-        if name in asked.asks:
-            calls[name] = getattr(asked.pattern, name)
+        if name in used.asks:
+            calls[name] = getattr(used.pattern, name)
     return calls

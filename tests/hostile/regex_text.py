@@ -146,14 +146,14 @@ class Reader:
     def _chars(self, text: str) -> Node:
         if len(text) == 1 and text != ".":
             return Chars((text,))
-        one = re.compile(text, self._flags)
+        pattern = re.compile(text, self._flags)
         own = [char for char in text if char.isalnum()] if text[0] == "[" else []
         matching = [
-            char for char in (*self._probes, *own, *map(chr, range(256))) if one.fullmatch(char)
+            char for char in (*self._probes, *own, *map(chr, range(256))) if pattern.fullmatch(char)
         ]
         samples = list(islice(dict.fromkeys(matching), _MOST_SAMPLES))
         if not samples:
-            samples = [next(char for char in map(chr, range(0x30000)) if one.fullmatch(char))]
+            samples = [next(char for char in map(chr, range(0x30000)) if pattern.fullmatch(char))]
         return Chars(tuple(samples))
 
     def _end_of_class(self) -> int:
@@ -194,7 +194,7 @@ def written(node: Node, times: int = 0, sample: int = 0) -> str:
     if isinstance(node, Chars):
         return node.samples[sample % len(node.samples)]
     if isinstance(node, Sequel):
-        return "".join([written(one, times, sample) for one in node.nodes])
+        return "".join([written(inner, times, sample) for inner in node.nodes])
     if isinstance(node, Choice):
         return written(node.nodes[sample % len(node.nodes)], times, sample)
     if isinstance(node, Repeat):
@@ -207,11 +207,11 @@ def written(node: Node, times: int = 0, sample: int = 0) -> str:
 def loops(node: Node, front: str = "") -> Iterator[tuple[str, Node]]:
     """Yield the nodes that may be repeated often, each with the shortest text in front of it."""
     if isinstance(node, Sequel):
-        for place, one in enumerate(node.nodes):
-            yield from loops(one, front + written(Sequel(node.nodes[:place])))
+        for place, inner in enumerate(node.nodes):
+            yield from loops(inner, front + written(Sequel(node.nodes[:place])))
     elif isinstance(node, Choice):
-        for one in node.nodes:
-            yield from loops(one, front)
+        for inner in node.nodes:
+            yield from loops(inner, front)
     elif isinstance(node, Repeat):
         if is_long(node):
             yield front, node.node

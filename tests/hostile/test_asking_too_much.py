@@ -47,7 +47,7 @@ def test_commands_after_the_limit_are_not_tried_and_those_before_it_stay(
     assert 1 <= done < 5
     assert letter.text.count(". refused:") == 1
     assert letter.text.count(". not tried:") == 5 - done - 1
-    text = " ".join(letter.text.split())
+    text = letter.one_line
     assert "This mail asks for too much at once" in text
     assert "send it in another mail" in text
     monkeypatch.undo()
@@ -61,7 +61,7 @@ def test_a_single_command_that_asks_for_too_much_is_refused_and_changes_nothing(
     play_both(house)
     limited(monkeypatch, 100)
     letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]
-    assert "This command alone asks for more work" in " ".join(letter.text.split())
+    assert "This command alone asks for more work" in letter.one_line
     monkeypatch.undo()
     shown = house.send(ALICE, f"blackbox showas alice {PASSWORD} 1")[0]
     assert "? |" not in shown.text
@@ -111,7 +111,7 @@ def test_the_record_of_a_board_has_an_end_for_each_seat(house, monkeypatch) -> N
     text = ""
     for _ in range(6):
         letter = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +a1")[0]
-        text = " ".join(letter.text.split())
+        text = letter.one_line
     assert "so many moves without a turn on board 1" in text
     bobs = house.send(BOB, f"blackbox move 1 bob {PASSWORD} +a1")[0]
     assert "Not done" not in bobs.text  # his share is his own

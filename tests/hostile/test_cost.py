@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from asking_pages import asked, followed, site_of
+from asgi_client import fetch, load_page, site_of
 from growth import allowed
 from sqlalchemy import select
 
@@ -77,7 +77,7 @@ def world(hostile: Any, tmp_path: Path) -> Iterator[Any]:
         yield heavy
 
 
-def told(costs: dict[str, float]) -> str:
+def as_table(costs: dict[str, float]) -> str:
     return "\n".join(f"{seconds:6.3f} {name}" for name, seconds in costs.items())
 
 
@@ -88,7 +88,7 @@ def test_no_mail_with_its_letters_costs_more(world: Any, hostile: Any) -> None:
     for name in [name for name, seconds in costs.items() if seconds >= MOST_S]:
         # A busy machine is slow now and then, a heavy mail each time.
         costs[name] = min(costs[name], hostile.mails.cost_of(world, name).whole)
-    assert max(costs.values()) < allowed(MOST_S), told(costs)
+    assert max(costs.values()) < allowed(MOST_S), as_table(costs)
 
 
 # -- pages -----------------------------------------------------------------------------------
@@ -143,18 +143,18 @@ def test_no_page_costs_more(world: Any, hostile: Any) -> None:
 
     async def ask() -> None:
         for path in ("/", f"/game/{over}", f"/game/{over}.png", f"/api/boards/{race}"):
-            await asked(site, path)  # compiles templates
+            await fetch(site, path)  # compiles templates
         for path in paths:
             world.restart()  # nothing is in memory
             fresh = site_of(world.server)
-            await asked(fresh, "/")
+            await fetch(fresh, "/")
             begun = process_time()
-            answer = await followed(fresh, path)
+            answer = await load_page(fresh, path)
             costs[path] = process_time() - begun
             statuses[path] = answer.status
 
     asyncio.run(ask())
-    assert max(costs.values()) < allowed(MOST_S), told(costs)
+    assert max(costs.values()) < allowed(MOST_S), as_table(costs)
     large = {path for path, status in statuses.items() if status != 200}
     assert large == {path for path in paths if f"/{restarted}" in path}
     assert {statuses[path] for path in large} == {503}
@@ -196,11 +196,11 @@ def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> Non
         assert named[0]
         assert named[1]
         begun = process_time()
-        (raw,) = [one.raw for one in world.letters()]
+        (raw,) = [letter.raw for letter in world.letters()]
         costs[f"{name}, made"] = process_time() - begun
         text = raw.decode()
         assert all(str(number) in text for number in named[1])
-    assert max(costs.values()) < allowed(MOST_S), told(costs)
+    assert max(costs.values()) < allowed(MOST_S), as_table(costs)
 
 
 # -- prices ------------------------------------------------------------------------------------

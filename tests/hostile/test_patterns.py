@@ -17,21 +17,21 @@ LENGTHS = (30, 3_000)
 """An exponential pattern is slow for the first, a quadratic one takes several ms for the last."""
 
 
-def slowness(asked: Asked) -> str:
+def slowness(used: Asked) -> str:
     """Describe the text for which a pattern is slow; ``""`` if there is none."""
-    is_text = isinstance(asked.pattern.pattern, str)
+    is_text = isinstance(used.pattern.pattern, str)
 
     @cache
     def texts_of(length: int) -> list[str | bytes]:
-        return [text if is_text else text.encode() for text in texts(asked.pattern, length)]
+        return [text if is_text else text.encode() for text in texts(used.pattern, length)]
 
-    for way, ask in ways(asked).items():
+    for way, ask in ways(used).items():
         for length in LENGTHS:
             for number, hard in enumerate(texts_of(length)):
                 growth = steepness(ask, hard, lambda: texts_of(length // 2)[number])  # noqa: B023
                 if growth:
-                    places = ", ".join(asked.places)
-                    return f"{way} of {asked.pattern.pattern!r} in {places}: {growth}"
+                    places = ", ".join(used.places)
+                    return f"{way} of {used.pattern.pattern!r} in {places}: {growth}"
     return ""
 
 
@@ -39,11 +39,11 @@ def test_no_pattern_grows_faster_than_its_text() -> None:
     patterns, unclear = all_patterns()
     assert unclear == [], "write these so that their text can be read from the code"
     assert len(patterns) > 200
-    places = {place for asked in patterns for place in asked.places}
+    places = {place for used in patterns for place in used.places}
     assert "pbmserv.views.environment._BLOCKS_OF_THE_OTHER" in places  # in a dictionary
     assert any(place.startswith("pbmserv.testing.check:") for place in places)  # a call
     with patience():
-        slow = [reason for asked in patterns if (reason := slowness(asked))]
+        slow = [reason for used in patterns if (reason := slowness(used))]
     assert not slow, "\n".join(slow)
 
 
@@ -85,10 +85,10 @@ def test_no_pattern_is_possessive() -> None:
     patterns, _ = all_patterns()
     one_of = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
     possessive = re.compile(r"[)\]}][*+?]\+|\(\?>")
-    found = []
-    for asked in patterns:
-        text = asked.pattern.pattern
+    wrong = []
+    for used in patterns:
+        text = used.pattern.pattern
         text = text.decode("latin-1") if isinstance(text, bytes) else text
         if possessive.search(one_of.sub("[]", text.replace(r"\\", "").replace(r"\)", ""))):
-            found.append((asked.places, text))
-    assert not found
+            wrong.append((used.places, text))
+    assert not wrong

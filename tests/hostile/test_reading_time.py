@@ -25,7 +25,7 @@ def test_the_writer_of_a_mail_that_takes_too_long_is_told_so(house, monkeypatch)
     monkeypatch.setattr(reading_time, "LONGEST_S", 0.0)
     (letter,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "good luck")
     assert letter.recipient == ALICE
-    words = " ".join(letter.text.split())
+    words = letter.one_line
     assert "takes so long to read that we stopped, and nothing in it was carried out" in words
     assert PASSWORD not in letter.text
     monkeypatch.undo()

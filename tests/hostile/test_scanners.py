@@ -43,7 +43,7 @@ from pbmserv.inbound.source import source_of
 from pbmserv.inbound.text import clean, decode
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.outbound.log_lines import loggable_reply
 from pbmserv.views.filters import definitions, filled, said
 
@@ -424,15 +424,15 @@ def test_no_reader_grows_faster_than_its_text(name: str) -> None:
         with suppress(MailError, PlayerError, ValueError):
             scanner.read(text)
 
-    def made(front: str, piece: str, length: int) -> str:
+    def repeated(front: str, piece: str, length: int) -> str:
         return front + piece * (length // len(piece))
 
     ask("a")  # what is loaded with the first text of its kind
     with patience():
         for front in ("", *scanner.fronts):
             for piece in dict.fromkeys((*PIECES, *scanner.pieces)):
-                shorter = partial(made, front, piece, length // 2)
-                growth = steepness(ask, made(front, piece, length), shorter, LENGTHS[length])
+                shorter = partial(repeated, front, piece, length // 2)
+                growth = steepness(ask, repeated(front, piece, length), shorter, LENGTHS[length])
                 assert not growth, (front, growth)
 
 

@@ -26,7 +26,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Indoors]
         yield inside
 
 
-def said(server: Indoors, subject: str) -> str:
+def answer_to(server: Indoors, subject: str) -> str:
     (letter,) = server.send(ALICE, subject)
     return " ".join(letter.text.split())
 
@@ -48,13 +48,13 @@ def test_the_house_plays_what_has_a_bot(server: Indoors) -> None:
 
 
 def test_a_level_that_a_game_does_not_have(server: Indoors) -> None:
-    answer = said(server, "heaps challenge alice house-hard")
+    answer = answer_to(server, "heaps challenge alice house-hard")
     assert "The house plays Heaps as house, but not as house-hard." in answer
     assert "heaps challenge alice house" in answer
 
 
 def test_a_game_without_bots(server: Indoors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Heaps, "bots", MappingProxyType({}))
-    answer = said(server, "heaps challenge alice house")
+    answer = answer_to(server, "heaps challenge alice house")
     assert "The house does not play Heaps." in answer
     assert '"seek" finds' in answer

@@ -107,7 +107,7 @@ def test_the_best_plays_by_the_tree_turned_in_many_ways() -> None:
     assert sum(map(len, games)) / 12 < 6.5
 
 
-@pytest.mark.usefixtures("trees_anew")
+@pytest.mark.usefixtures("reread_trees")
 def test_without_its_tree_the_best_plays_as_well_as_it_can(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -164,7 +164,7 @@ def test_words_to_the_house_are_kindly_refused(server: Indoors) -> None:
         only_letter(server.reply(letter, "chat\nAre you there?")),
         only_letter(server.send(ALICE, f"message alice {PASSWORD} house", "Are you there?")),
     ):
-        assert "does not read messages" in " ".join(answer.text.split())
+        assert "does not read messages" in answer.one_line
     assert "talk to" not in letter.text
 
 
@@ -174,7 +174,7 @@ def test_a_refused_challenge_leaves_nothing_behind(server: Indoors) -> None:
         ("-race -scoring=first", "it would always come first"),
     ):
         refused = only_letter(server.send(ALICE, f"blackbox challenge alice house {words}"))
-        assert why in " ".join(refused.text.split())
+        assert why in refused.one_line
         assert "blackbox challenge alice house -race" in refused.text
     assert waiting(server) == 0
     assert (
@@ -196,7 +196,7 @@ def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server:
     server.reply(own, "resign")
     done = {letter.recipient: letter for letter in server.reply(challenge, "+a1,+b1,?")}
     assert set(done) == {ALICE, BOB}
-    assert "house solved" in " ".join(done[ALICE].text.split())
+    assert "house solved" in done[ALICE].one_line
     with server.server.database.reading.connect() as connection:
         # Tables of scores keep solved boxes of people, and neither of the two solved this one.
         assert connection.execute(select(scores.c.player_id)).all() == []
@@ -205,7 +205,7 @@ def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server:
 def test_a_race_against_the_house_alone_tells_nothing_before_its_end(server: Indoors) -> None:
     words = "blackbox challenge alice house-hard house-easy -race -size=5x5 -atoms=2"
     started = only_letter(server.begin(ALICE, words))
-    assert "you hear how it did only when you are done" in " ".join(started.text.split())
+    assert "you hear how it did only when you are done" in started.one_line
     fired = only_letter(server.reply(started, "3"))
     assert "house-hard" not in fired.text.partition("* ")[2].partition("Board 1:")[0]
     done = only_letter(server.reply(fired, "+a1,+b1,?"))
@@ -323,7 +323,7 @@ def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
     standings = only_letter(server.send(BOB, "blackbox standings"), BOB).text
     assert "house" not in standings.partition("The house plays, too")[0]
     assert f"house-best {GAME.info.strength['house-best']['rating']}" in " ".join(standings.split())
-    mine = " ".join(only_letter(server.send(BOB, "blackbox ratings house-hard"), BOB).text.split())
+    mine = only_letter(server.send(BOB, "blackbox ratings house-hard"), BOB).one_line
     assert "house-hard is the house. Its rating was measured" in mine
     record_ = only_letter(server.send(BOB, "blackbox record 1"), BOB).text
     assert "house-hard" in record_

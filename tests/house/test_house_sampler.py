@@ -59,7 +59,7 @@ ALICE = Seat(0)
 LARGE = ("-size=15x15", "-atoms=10")
 
 
-def told(board: Geometry, count: int, ports: int, seed: int) -> list[Result]:
+def random_results(board: Geometry, count: int, ports: int, seed: int) -> list[Result]:
     """Return the results of some ports of a random box."""
     lots = Random(seed)
     real = trace_all(board, lots.sample(board.cells, count))
@@ -74,16 +74,16 @@ def explains(board: Geometry, layout: frozenset[int], results: list[Result]) -> 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_search_finds_the_layouts_that_plain_python_finds(seed: int) -> None:
     board, count = geometry(3 + seed % 4, 3 + seed % 3), 1 + seed % 4
-    results = told(board, count, seed % 7, seed)
+    results = random_results(board, count, seed % 7, seed)
     least = max(0, count - seed % 2)
     rooms = (board, results, least, count, NO_END)
     layouts = [
         {
             frozenset((*case.atoms, *more))
-            for case in found.cases
+            for case in search.cases
             for more in combinations(case.open, number - len(case.atoms))
         }
-        for found in (plain.search(*rooms), sampler.search(*rooms, 20_000))
+        for search in (plain.search(*rooms), sampler.search(*rooms, 20_000))
         for number in (count,)
     ]
     assert layouts[0] == layouts[1] != set()
@@ -91,8 +91,8 @@ def test_the_search_finds_the_layouts_that_plain_python_finds(seed: int) -> None
 
 def test_a_search_gives_up_when_rays_or_room_are_used_up() -> None:
     board = geometry(10, 10)
-    assert not sampler.search(board, told(board, 6, 3, 1), 6, 6, 1_000, 8_000).complete
-    assert not sampler.search(board, told(board, 6, 3, 1), 6, 6, NO_END, 10).complete
+    assert not sampler.search(board, random_results(board, 6, 3, 1), 6, 6, 1_000, 8_000).complete
+    assert not sampler.search(board, random_results(board, 6, 3, 1), 6, 6, NO_END, 10).complete
     assert sampler.search(board, [], 6, 6, 10, 1).cases == [Case((), tuple(board.cells))]
 
 
@@ -101,7 +101,7 @@ def test_a_search_gives_up_when_rays_or_room_are_used_up() -> None:
 )
 def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, ports: int) -> None:
     board = geometry(side, side)
-    results = told(board, count, ports, side)
+    results = random_results(board, count, ports, side)
     amounts = (count, count), 60, 100, 4
     samples = settled_samples(sampler, board, tuple(results), *amounts)
     assert samples
@@ -115,7 +115,7 @@ def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, po
 def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
     """Each of 40 to 200 fitting layouts is drawn about equally often."""
     board, count = geometry(6, 6), 3
-    results = told(board, count, 3, 4)
+    results = random_results(board, count, 3, 4)
     fits = [
         atoms
         for atoms in map(frozenset, combinations(board.cells, count))
@@ -136,7 +136,7 @@ def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
 
 def test_each_number_of_atoms_counts_as_equally_likely() -> None:
     board = geometry(6, 6)
-    results = told(board, 3, 1, 5)
+    results = random_results(board, 3, 1, 5)
     drawn: Counter[int] = Counter()
     for layouts in settled_samples(sampler, board, tuple(results), (2, 3), 400, 50, 4):
         drawn.update(map(len, layouts))

@@ -120,10 +120,10 @@ def test_six_by_six_with_four_atoms_has_so_many_ambiguous_spectra() -> None:
             continue
         outs = trace_all(board, layout)
         for cells, ports in ways:
-            there = [0] * len(outs)
+            moved = [0] * len(outs)
             for port, out in enumerate(outs):
-                there[ports[port]] = ports[out]
-            spectra[frozenset(cells[cell] for cell in layout)] = tuple(there)
+                moved[ports[port]] = ports[out]
+            spectra[frozenset(cells[cell] for cell in layout)] = tuple(moved)
     assert len(spectra) == 58_905
     sizes = Counter(Counter(spectra.values()).values())
     del sizes[1]
@@ -310,7 +310,7 @@ def test_hidden_layouts_are_hard_to_find_and_to_foresee() -> None:
     assert entropy > 15.5  # of 17.7: the likelihoods give little information
 
 
-@pytest.mark.usefixtures("trees_anew")
+@pytest.mark.usefixtures("reread_trees")
 def test_a_damaged_file_of_likelihoods_only_makes_hiding_plainer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -57,9 +57,9 @@ def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_pat
             take(first, letter, ports[0] if ports else HIDING)
             begin = threading.Barrier(2)
 
-            def think(one: Indoors, begin: threading.Barrier = begin) -> None:
+            def think(house: Indoors, begin: threading.Barrier = begin) -> None:
                 begin.wait(60)
-                one.server.bot_worker.run_once()
+                house.server.bot_worker.run_once()
 
             with ThreadPoolExecutor(2) as pool:
                 list(pool.map(think, (first, second)))

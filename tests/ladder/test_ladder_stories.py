@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
+from headers import one_line
 from running import Correspondence, Letter
 from sqlalchemy import select, update
 
@@ -27,10 +28,6 @@ def address(name: str) -> str:
     return f"{name}@players.example"
 
 
-def said(text: str) -> str:
-    return " ".join(text.split())
-
-
 class Climbers:
     """The players of a ladder of Blackbox, who write to a server."""
 
@@ -43,15 +40,15 @@ class Climbers:
     def say(self, name: str, subject: str) -> str:
         """Send a mail; return the text of the answer."""
         self.server.send(address(name), subject)
-        return said(self.server.letter(address(name)).text)
+        return self.server.letter(address(name)).one_line
 
     def challenges(self, name: str, whom: str = "") -> int:
         """Begin a challenge; return its board."""
         line = f"blackbox ladder challenge {name} secret {whom}".strip()
         self.server.send(address(name), line)
         letters = self.server.letters()
-        assert len(letters) == 2, [said(letter.text) for letter in letters]
-        assert all("Blackbox ladder" in said(letter.text) for letter in letters)
+        assert len(letters) == 2, [letter.one_line for letter in letters]
+        assert all("Blackbox ladder" in letter.one_line for letter in letters)
         return int(letters[0].subject.split("Blackbox ")[1].split()[0].rstrip(":"))
 
     def plays_alone(self, name: str) -> None:
@@ -69,7 +66,7 @@ class Climbers:
         letters: dict[str, str] = {}
         for letter in self.server.letters():
             name = letter.recipient.partition("@")[0]
-            letters[name] = f"{letters.get(name, '')} {said(letter.text)}".strip()
+            letters[name] = f"{letters.get(name, '')} {letter.one_line}".strip()
         return letters
 
     def order(self) -> list[str]:
@@ -81,7 +78,6 @@ class Climbers:
         return [place.userid for place in places]
 
 
-@pytest.mark.both_databases
 def test_a_month_on_a_ladder(server: Correspondence) -> None:
     climbers = Climbers(server)
     assert climbers.order() == list(PEOPLE)
@@ -115,14 +111,14 @@ def test_a_month_on_a_ladder(server: Correspondence) -> None:
     board = climbers.challenges("bob", "frank")
     server.live(days=2)
     server.send(address("frank"), "delete frank secret")
-    (asked,) = server.letters(address("frank"))
-    server.reply(asked, "yes")
+    (question,) = server.letters(address("frank"))
+    server.reply(question, "yes")
     server.letters()
     assert climbers.news().get("bob", "").count("You went from") == 0
     assert climbers.order() == ["bob", "carol", "alice", "erin", "dave"]
     # The page tells all of it.
     site = site_of(server.server)
-    pages = all_asked(
+    pages = load_all(
         site,
         "/ladder",
         "/ladder/blackbox",
@@ -132,7 +128,7 @@ def test_a_month_on_a_ladder(server: Correspondence) -> None:
         "/ladder/chess",
         "/api/ladders/nothing",
     )
-    page = said(pages["/ladder/blackbox"].body.decode())
+    page = one_line(pages["/ladder/blackbox"].body.decode())
     assert "dave was late: from 5 to 6" in page
     assert "frank" not in page
     assert "gone-" in page
@@ -142,10 +138,9 @@ def test_a_month_on_a_ladder(server: Correspondence) -> None:
     assert '"rank":1,"userid":"bob"' in pages["/api/ladders/blackbox"].body.decode()
     assert pages["/ladder/chess"].status == 404
     assert pages["/api/ladders/nothing"].status == 404
-    assert "5 players, bob is first" in said(pages["/ladder"].body.decode())
+    assert "5 players, bob is first" in one_line(pages["/ladder"].body.decode())
 
 
-@pytest.mark.both_databases
 def test_a_server_that_was_down_for_a_week_carries_out_the_results_in_their_order(
     server: Correspondence,
 ) -> None:
@@ -240,8 +235,8 @@ def test_silent_players_leave_after_45_days_outside_an_absence(server: Correspon
     server.live(days=2)
     (letter,) = server.letters()
     assert letter.recipient == address("alice")
-    assert "You have been silent for 45 days, so your place on the Blackbox ladder" in said(
-        letter.text
+    assert (
+        "You have been silent for 45 days, so your place on the Blackbox ladder" in letter.one_line
     )
     assert climbers.order() == ["bob", "carol"]
     server.live(days=17)
@@ -263,14 +258,14 @@ def test_ninety_days_at_first_place_lead_to_the_hall_of_fame(server: Corresponde
     server.live(days=2)
     (letter,) = server.letters()
     assert letter.recipient == address("alice")
-    assert "your name is in the hall of fame of the Blackbox ladder" in said(letter.text)
+    assert "your name is in the hall of fame of the Blackbox ladder" in letter.one_line
     server.live(days=2)
     assert server.letters() == [], "once"
     board = climbers.challenges("bob")
     climbers.resigns("alice", board)
     climbers.news()
-    page = all_asked(site_of(server.server), "/ladder/blackbox")["/ladder/blackbox"]
-    text = said(page.body.decode())
+    page = load_all(site_of(server.server), "/ladder/blackbox")["/ladder/blackbox"]
+    text = one_line(page.body.decode())
     assert "Hall of fame" in text
     assert "93 days: 1 March 2026 to 2 June 2026" in text
 
@@ -285,12 +280,12 @@ def test_letters_about_movements_can_be_ended_and_come_back(server: Corresponden
     letters = {letter.recipient: letter for letter in server.letters()}
     _unsubscribe(server, letters[address("alice")])
     ended = server.letter(address("alice"))
-    assert "You get no more letters about movements on that ladder." in said(ended.text)
+    assert "You get no more letters about movements on that ladder." in ended.one_line
     board = climbers.challenges("carol", "alice")
     climbers.resigns("alice", board)
     assert "You went from" not in climbers.news()["alice"]
     server.reply(ended, "ladder join blackbox")
-    again = said(server.letter(address("alice")).text)
+    again = server.letter(address("alice")).one_line
     assert "You get letters about movements on this ladder again." in again
 
 

@@ -86,11 +86,11 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All that is to be read, blanks run together."""
+        """The visible text, with single blanks."""
         return " ".join(" ".join(self.words).split())
 
     @property
-    def told(self) -> str:
+    def prose(self) -> str:
         """Return the text outside boards, with numbers of lists and the targets of links to pages.
 
         Not the counts beside boards, nor which board the letter is about.

@@ -45,5 +45,5 @@ def links_of(html: str) -> dict[str, Drafted]:
 
 def drafts_of(html: str) -> list[Drafted]:
     """All replies that a letter has links for."""
-    every = [drafted(found["href"]) for found in ANY.finditer(html)]
+    every = [drafted(match["href"]) for match in ANY.finditer(html)]
     return [draft for draft in every if draft.body]

@@ -44,6 +44,10 @@ def signing_up(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
         yield from server.send(BOB, f"signup alice {PASSWORD}")
         yield from server.send(CAROL, "I want to play")
+        (waiting,) = server.send(DAVE, "blackbox challenge dave alice")
+        yield waiting
+        yield from server.send(DAVE, f"signup dave {PASSWORD}")
+        yield from server.reply(waiting, "yes")
         yield from server.send(BOB, "forgot alice")
         (reset,) = server.send(ALICE, "forgot alice")
         yield reset
@@ -440,7 +444,7 @@ def inviting(folder: Path) -> Iterator[Posted]:
         for friend, words in (
             ("carol dora@far.example", "Do you remember the marbles?"),
             ("erik@far.example -size=5x5", "See https://far.example"),
-            ("lost@far.example", ""),
+            ("nowhere@far.example", ""),
         ):
             line = f"blackbox challenge alice {PASSWORD} {friend}"
             letters = server.send(ALICE, line, words)
@@ -450,7 +454,7 @@ def inviting(folder: Path) -> Iterator[Posted]:
             yield from letters
         for friend, words in (("dora", "yes"), ("erik", "no"), ("erik", "never"), ("dora", "yes")):
             yield from server.reply(invitations[f"{friend}@far.example"], words)
-        yield from _comes_back(server, invitations["lost@far.example"])
+        yield from _comes_back(server, invitations["nowhere@far.example"])
         yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} erik@far.example")
 
 
@@ -566,6 +570,23 @@ def gathering_a_team(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"team bob {PASSWORD} leave")
 
 
+def comparing(folder: Path) -> Iterator[Posted]:
+    """A duplicate event whose boxes are not all finished when it ends."""
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob")
+        server.send(ALICE, f"blackbox solo alice {PASSWORD} {SMALL}")
+        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
+        server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        create = f'create blackbox duplicate "Same boxes" -boxes=2 -entries=2 {SMALL}'
+        yield from server.send(ALICE, f"event alice {PASSWORD} {create}")
+        yield from server.send(BOB, f"event bob {PASSWORD} join 1")
+        yield from server.live(hours=1)
+        yield from server.send(ALICE, f"blackbox move 2 alice {PASSWORD} a")
+        yield from server.send(BOB, f"blackbox resign 4 bob {PASSWORD}")
+        for days in (10, 4):
+            yield from server.live(days=days)
+
+
 STORIES: tuple[Story, ...] = (
     shut,
     signing_up,
@@ -585,5 +606,6 @@ STORIES: tuple[Story, ...] = (
     unsubscribing,
     climbing,
     holding_events,
+    comparing,
     gathering_a_team,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from headers import by_the_library
+from headers import read_by_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import check_form, facts, page_of
 from mailto_links import ANY, drafted, drafts_of
@@ -131,7 +131,7 @@ def test_letters_are_well_formed_for_a_reader_that_looks_at_each_line(
 ) -> None:
     """The other tests read them quicker (`headers.py`)."""
     for letter in letters:
-        their_parts = list(by_the_library(letter.raw).walk())
+        their_parts = list(read_by_library(letter.raw).walk())
         assert not any(part.defects for part in their_parts)
         our_parts = list(letter.message.walk())
         for our_part, their_part in zip(our_parts, their_parts, strict=True):
@@ -154,7 +154,7 @@ def test_text_and_page_tell_the_same(letters: list[Posted]) -> None:
     for letter in letters:
         if letter.has_html:
             page = page_of(letter.html)
-            inside, outside = facts(letter.text, userids), facts(page.told, userids)
+            inside, outside = facts(letter.text, userids), facts(page.prose, userids)
             assert outside <= inside, letter.text
             if letter.board is None and "|==" not in letter.text:  # else a board says some of it
                 assert outside == inside, letter.text
@@ -240,10 +240,10 @@ def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) ->
         for body in ("thanks for this", "What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
             below = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
             alone = read_commands("", body, games=("blackbox",), reply=False)
-            assert _told(below) == _told(alone), subject
+            assert _echoes(below) == _echoes(alone), subject
 
 
-def _told(reading: Reading) -> list[tuple[str, object]]:
+def _echoes(reading: Reading) -> list[tuple[str, object]]:
     return [
         (line.echo, line.meaning.refusal if isinstance(line.meaning, PlayerError) else line.meaning)
         for line in reading.lines

@@ -49,7 +49,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
         yield opened
 
 
-def said_by(server: Indoors, sender: str, subject: str, body: str) -> list[Posted]:
+def send_mail(server: Indoors, sender: str, subject: str, body: str) -> list[Posted]:
     message = EmailMessage()
     message["From"] = sender
     message["To"] = server.server.mail_domain.address
@@ -80,7 +80,7 @@ def harmless(letter: Posted) -> str:
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_chat_arrives_as_mere_words(server: Indoors, hostile: str) -> None:
-    letters = said_by(server, ALICE, f"blackbox chat 1 alice {PASSWORD}", hostile)
+    letters = send_mail(server, ALICE, f"blackbox chat 1 alice {PASSWORD}", hostile)
     assert {letter.recipient for letter in letters} == {ALICE, BOB}
     for letter in letters:
         assert letter.kind in {"chat", "chat-sent", "refusal"}
@@ -95,8 +95,8 @@ def test_hostile_chat_arrives_as_mere_words(server: Indoors, hostile: str) -> No
 @example("\r\n.\r\n")
 @example("{{ house }}")
 @few
-def test_any_words_keep_the_form_of_letters(server: Indoors, said: str) -> None:
-    for letter in said_by(server, ALICE, f"message alice {PASSWORD} bob", said):
+def test_any_words_keep_the_form_of_letters(server: Indoors, text: str) -> None:
+    for letter in send_mail(server, ALICE, f"message alice {PASSWORD} bob", text):
         harmless(letter)
 
 
@@ -110,20 +110,20 @@ def test_any_words_keep_the_form_of_letters(server: Indoors, said: str) -> None:
 @few
 def test_any_subject_is_answered_by_a_harmless_letter(server: Indoors, subject: str) -> None:
     line = " ".join(subject.split()) or "x"
-    for letter in said_by(server, BOB, line, subject):
+    for letter in send_mail(server, BOB, line, subject):
         harmless(letter)
 
 
 def test_an_address_with_an_odd_name_gets_its_letter_and_nobody_else(server: Indoors) -> None:
     for sender in ("o'brien+x@players.example", "a=b@players.example", "{{7*7}}@players.example"):
-        for letter in said_by(server, sender, "list", ""):
+        for letter in send_mail(server, sender, "list", ""):
             assert letter.recipient == sender
             harmless(letter)
 
 
 def test_words_that_are_read_from_the_right_say_so_for_themselves(server: Indoors) -> None:
     hebrew = "\u05e9\u05dc\u05d5\u05dd, 12!"
-    for letter in said_by(server, ALICE, f"blackbox chat 1 alice {PASSWORD}", hebrew):
+    for letter in send_mail(server, ALICE, f"blackbox chat 1 alice {PASSWORD}", hebrew):
         assert 'dir="auto"' in letter.html.partition(hebrew)[0].rpartition("<")[2], letter.kind
     board = server.send(ALICE, f"blackbox showas alice {PASSWORD} 1")[-1]
     (refused,) = server.reply(board, hebrew)

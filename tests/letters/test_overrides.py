@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import forking
+import fork_server
 import pytest
 
 from pbmserv.errors import OperatorError
@@ -34,16 +34,17 @@ def fault(folder: Path, name: str, text: str) -> str:
     return "".join(map(str, checked.faults))
 
 
-def test_every_shipped_template_can_be_copied_and_changed(tmp_path: Path) -> None:
-    names = overrides.shipped_names()
-    assert len(names) > 300
-    for name in names:
+def test_shipped_templates_can_be_copied_and_changed(tmp_path: Path) -> None:
+    shipped = overrides.shipped_names()
+    assert len(shipped) > 300
+    names = [name for name in shipped if not name.endswith(".j2")] + shipped[::8]
+    for name in dict.fromkeys(names):
         text = overrides.shipped_text(name)
         changed = f"{{# Ours. #}}\n{text}" if name.endswith(".j2") else f"{text}\n"
         write(tmp_path, name, changed)
     checked = overrides.check(tmp_path)
     assert checked.faults == ()
-    assert sorted(checked.usable) == sorted(names)
+    assert set(checked.usable) == set(names)
 
 
 def test_a_broken_template_is_reported_with_its_line(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_commands_list_show_and_check_them(tmp_path: Path) -> None:
     environment = {"PATH": "/bin", "PBMSERV_TEMPLATES": str(own), "PBMSERV_DATA_DIR": str(tmp_path)}
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
-        return forking.run(list(command), environment, timeout=60)
+        return fork_server.run(list(command), environment, timeout=60)
 
     shown = run("templates", "show", LETTER)
     assert (shown.returncode, shown.stdout) == (0, overrides.shipped_text(LETTER))

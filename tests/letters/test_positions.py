@@ -16,7 +16,7 @@ from letter_reading import (
     check_form,
     seen_in,
 )
-from some_moves import some_move, some_options
+from random_moves import some_move, some_options
 
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -98,7 +98,7 @@ def test_text_and_page_say_the_same_about_the_turn(
     for letter in letters:
         page = check_form(letter, own_words=False)
         view = seen_in(server, letter)
-        text = " ".join(letter.text.split())
+        text = letter.one_line
         if letter.kind in {"board", "result"} and letter.ply and not waits(letter):
             mine = letter.seat in view.to_act
             for heading in (letter.text.partition("\n\n")[0], page.heading):

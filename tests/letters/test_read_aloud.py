@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 from letter_reading import check_form, seen_in
-from some_moves import some_move, some_options
+from random_moves import some_move, some_options
 
 from pbmserv.games.blackbox.views import BoxView
 
@@ -32,7 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
         yield opened
 
 
-def told_of(box: BoxView, whose: str, words: str) -> str:
+def part_about(box: BoxView, whose: str, words: str) -> str:
     """The part of the letter that is about one box."""
     _, title, rest = words.partition(whose)
     assert title, (whose, words)
@@ -40,7 +40,7 @@ def told_of(box: BoxView, whose: str, words: str) -> str:
 
 
 def check_box(box: BoxView, mine: bool, name: str, words: str) -> None:
-    sentences = told_of(box, "Your box," if mine else f"The box of {name},", words)
+    sentences = part_about(box, "Your box," if mine else f"The box of {name},", words)
     assert f"{box.board.width} columns by {box.board.height} rows" in sentences
     assert f"{box.guesses_left or 'no'} guess" in sentences
     if not box.filled:

@@ -27,7 +27,7 @@ CODE = re.compile(r"\A[a-z]+(?:-[a-z]+)*\Z")
 
 
 def _words(tree: ast.AST) -> Iterator[str]:
-    """All that a code could be: texts of lower case words with hyphens."""
+    """Yield possible codes: texts of lower case words with hyphens."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from CODE.findall(node.value)

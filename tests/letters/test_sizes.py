@@ -26,10 +26,12 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
 
 def begun(server: Indoors, count: int, size: str) -> None:
     for board in range(1, count + 1):
-        server.send(ALICE, f"blackbox challenge alice bob -size={size} -atoms=4")
+        server.send_unread(ALICE, f"blackbox challenge alice bob -size={size} -atoms=4")
         for who in ("alice", "bob"):
-            server.send(address_of(who), f"blackbox move {board} {who} {PASSWORD} a1,b2,c3,d4")
-    server.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+            line = f"blackbox move {board} {who} {PASSWORD} a1,b2,c3,d4"
+            server.send_unread(address_of(who), line)
+    server.send_unread(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
+    server.drop_letters()
 
 
 def are_short(letters: Sequence[Posted]) -> None:
@@ -40,22 +42,23 @@ def are_short(letters: Sequence[Posted]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "size", "said"),
+    ("count", "size", "text"),
     [(20, "8x8", PROSE[:3_900]), (13, "8x8", '"' * 3_990), (4, "26x26", "\u732b" * 3_990)],
 )
 def test_a_digest_of_many_words_is_short_and_has_all_of_them(
-    server: Indoors, count: int, size: str, said: str
+    server: Indoors, count: int, size: str, text: str
 ) -> None:
     """An opponent decides how much is said; the reader sees all of it, in several mails."""
     begun(server, count, size)
     for board in range(1, count + 1):
-        server.send(ALICE, f"blackbox move {board} alice {PASSWORD} 1", said)
+        server.send_unread(ALICE, f"blackbox move {board} alice {PASSWORD} 1", text)
+    server.drop_letters()
     digests = [letter for letter in server.live(hours=24) if letter.recipient == BOB]
     are_short(digests)
     assert {letter.kind for letter in digests} == {"tray"}
     assert len(digests) > 1
     words = "".join("".join(letter.text.split()) for letter in digests)
-    assert words.count("".join(said.split())) == count
+    assert words.count("".join(text.split())) == count
     everywhere = [inside for letter in digests[1:] for inside in letter.inside]
     assert len(everywhere) < count  # the further ones show only the boards of their words
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from blackbox_alone import every_game
 from indoors import PASSWORD, address_of, indoors
-from one_game import every_game
 from seating import HIDINGS
 
 from pbmserv.engine.registry import Registry
@@ -43,7 +43,7 @@ def test_a_move_is_a_tiny_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (tiny,) = [letter for letter in letters if letter.recipient == BELA]
         assert len(tiny.raw) < 1_000, len(tiny.raw)
         assert tiny.message.get_content_type() == "text/plain"
-        text = " ".join(tiny.text.split())
+        text = tiny.one_line
         assert "anna" in text
         assert "Greetings from the ship!" in text
         assert "Reply above this line" in text

@@ -43,7 +43,3 @@ def deliver_at_door(house: Indoors, subject: str) -> None:
 
 def to(letters: list[Posted], address: str) -> list[Posted]:
     return [letter for letter in letters if letter.recipient == address]
-
-
-def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, SIGNED, do, flat
+from deeds import ALICE, BOB, CAROL, SIGNED, do
 from indoors import PASSWORD, Indoors, Posted, indoors
 from running import add_player
 from sqlalchemy import Connection
@@ -49,8 +49,8 @@ def test_each_active_player_hears_once(house: Indoors) -> None:
     letters = sent(house)
     assert [letter.recipient for letter in letters] == [ALICE, CAROL, "erin@players.example"]
     assert letters[0].subject == "We move"
-    assert "On Sunday." in flat(letters[0])
-    assert "prefs announce=off" in flat(letters[0])
+    assert "On Sunday." in letters[0].one_line
+    assert "prefs announce=off" in letters[0].one_line
     assert sent(house) == []
     with pytest.raises(OperatorError, match="3 letters so far, all letters are queued"):
         do(house, announce, title="We  move", text="On Sunday.\n\nStay.\n", is_service=True)
@@ -58,7 +58,6 @@ def test_each_active_player_hears_once(house: Indoors) -> None:
     assert (entry.operator, entry.action, entry.facts["readers"]) == ("olga", "announce", 3)
 
 
-@pytest.mark.sqlite_alone
 def test_a_service_notice_reaches_everybody(house: Indoors) -> None:
     house.send(BOB, f"prefs bob {PASSWORD} announce=off")
     do(house, announce, title="New rules", text="Read them.", is_service=True)
@@ -68,27 +67,26 @@ def test_a_service_notice_reaches_everybody(house: Indoors) -> None:
     assert letters[1].message["List-Unsubscribe"] is None
 
 
-@pytest.mark.sqlite_alone
 def test_a_click_ends_announcements(house: Indoors) -> None:
     do(house, announce, title="One", text="First.", is_service=False)
     link = sent(house)[0].message["List-Unsubscribe"]
     address = link.partition("mailto:")[2].partition(">")[0].partition("?")[0]
     (ended,) = house.send(ALICE, "unsubscribe", to=address)
-    assert "You get no more announcements." in flat(ended)
+    assert "You get no more announcements." in ended.one_line
     do(house, announce, title="Two", text="Second.", is_service=False)
     assert ALICE not in [letter.recipient for letter in sent(house)]
 
 
-@pytest.mark.sqlite_alone
 def test_a_reply_ends_announcements(house: Indoors) -> None:
     do(house, announce, title="One", text="First.", is_service=False)
     first = sent(house)[0]
     (ended,) = house.reply(first, "prefs announce=off")
-    assert "only service notices" in flat(ended)
+    assert "only service notices" in ended.one_line
     do(house, announce, title="Two", text="Second.", is_service=False)
     assert ALICE not in [letter.recipient for letter in sent(house)]
 
 
+@pytest.mark.both_databases
 def test_letters_go_out_in_small_batches_and_survive_a_crash(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +109,7 @@ def test_letters_go_out_in_small_batches_and_survive_a_crash(
     assert len(sent(house, 5)) == 3
 
 
+@pytest.mark.both_databases
 def test_an_announcement_is_stopped_and_goes_on(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,14 +154,12 @@ def test_letters_of_a_finished_announcement_are_held_while_the_relay_is_down(
     assert {letter.subject for letter in house.letters()} == {"We move"}
 
 
-@pytest.mark.sqlite_alone
 def test_two_players_with_one_mailbox_get_one_letter(house: Indoors) -> None:
     add_player(house.server, "alice-2", PASSWORD, ALICE)
     do(house, announce, title="We move", text="On Sunday.", is_service=False)
     assert [letter.recipient for letter in sent(house)].count(ALICE) == 1
 
 
-@pytest.mark.sqlite_alone
 @pytest.mark.parametrize(
     ("title", "text", "fault"),
     [

@@ -70,6 +70,7 @@ def answers(house: Indoors, letter: Posted, body: str) -> list[str]:
     return [kind for answer in house.reply(letter, body) for kind in (answer.kind, *answer.inside)]
 
 
+@pytest.mark.both_databases
 @pytest.mark.slow
 def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
     database_url: str, tmp_path: Path
@@ -107,6 +108,7 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
             assert connection.execute(select(func.count()).select_from(boards)).scalar() == 2
 
 
+@pytest.mark.both_databases
 @pytest.mark.slow
 def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
     server: Running, database_url: str, elsewhere: str, tmp_path: Path
@@ -153,7 +155,6 @@ def carried_out(house: Indoors) -> list[str]:
     return [letter.subject for letter in house.letters()]
 
 
-@pytest.mark.sqlite_alone
 def test_a_waiting_mail_is_in_the_copy_and_carried_out_once(
     database_url: str, elsewhere: str, tmp_path: Path
 ) -> None:
@@ -284,6 +285,7 @@ def test_a_copy_of_a_newer_version_or_program_is_refused(
             restore(elsewhere, right)
 
 
+@pytest.mark.both_databases
 def test_a_database_in_use_or_not_empty_is_not_replaced(database_url: str, tmp_path: Path) -> None:
     file = tmp_path / "copy"
     with indoors(tmp_path, database=database_url) as house:
@@ -317,7 +319,8 @@ def test_restore_waits_for_connections_that_are_ending(
     assert looks
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
+@pytest.mark.both_databases
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
 def test_a_truncated_copy_is_refused_and_changes_nothing(
     database_url: str, tmp_path: Path, share: float
 ) -> None:

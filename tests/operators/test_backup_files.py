@@ -94,13 +94,13 @@ def test_nothing_but_a_file_is_replaced(
     assert names(tmp_path) == ["copy", "pbmserv.sqlite3"]
 
 
-@pytest.mark.parametrize(("lay", "said"), [(_folder, "is not a file"), (_pipe, "is not a file"),
+@pytest.mark.parametrize(("lay", "message"), [(_folder, "is not a file"), (_pipe, "is not a file"),
                                            (_dangling, "cannot be read")])  # fmt: skip
 def test_nothing_but_a_file_is_restored(
-    own: str, tmp_path: Path, lay: Callable[[Path], None], said: str
+    own: str, tmp_path: Path, lay: Callable[[Path], None], message: str
 ) -> None:
     lay(tmp_path / "copy")
-    with pytest.raises(OperatorError, match=said):
+    with pytest.raises(OperatorError, match=message):
         restore(own, tmp_path / "copy", files.over)
 
 
@@ -223,14 +223,14 @@ def test_the_commands_print_what_they_did_and_what_is_lost(own: str, tmp_path: P
     settings = {"PBMSERV_DATABASE": own, "PBMSERV_DATA_DIR": str(tmp_path)}
     file = str(tmp_path / "copy")
 
-    def said(*words: str) -> str:
+    def output_of(*words: str) -> str:
         done = CliRunner().invoke(app, ["db", *words], env=settings)
         assert done.exit_code == 0, done.output
         return " ".join(done.output.split())
 
     for more in ((), ("--overwrite",)):
-        assert said("backup", file, *more).startswith(f"{file} is a whole copy of sqlite:")
-    printed = said("restore", file, "--overwrite")
+        assert output_of("backup", file, *more).startswith(f"{file} is a whole copy of sqlite:")
+    printed = output_of("restore", file, "--overwrite")
     assert f"is now the copy {file} (revision {schema.head()})" in printed
     assert "players must send again what they have sent since" in printed
     assert "skip 100,000 numbers" in printed

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 from processes import Process, wait_until
+from smtp_client import Wire, mail
 from sqlalchemy import select, text
-from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.config.settings import load
 from pbmserv.errors import OperatorError
 from pbmserv.file_locks import borrow_stage, claim_stage
+from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.orders import RestoreUser, SuspendUser
+from pbmserv.service.operators.orders import order
 from pbmserv.stages.operators import OperatorOrders
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
@@ -40,6 +41,7 @@ def settings(
     return monkeypatch
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("settings")
 def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An older server may still run, and an empty database may wait for a copy."""
@@ -54,6 +56,7 @@ def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixtu
             assert connection.execute(revision).scalar_one() == "0001"
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("settings")
 def test_commands_write_while_the_server_has_the_file(
     database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -80,12 +83,12 @@ def test_commands_write_while_the_server_has_the_file(
         # Their pages do it in the same way.
         pages = OperatorOrders(load(os.environ, None).settings)
         signed = Signature("olga", "a test")
-        assert "alice may play again" in pages.do(signed, RestoreUser("alice"))
+        assert "alice may play again" in pages.do(signed, order(people.restore, "alice"))
         assert not is_suspended()
         assert pages.retry(99, signed) == "There is no kept mail 99."
         with pytest.raises(OperatorError, match="not suspended"):
-            pages.do(signed, RestoreUser("alice"))
-    pages.do(signed, SuspendUser("alice", end_games=False))
+            pages.do(signed, order(people.restore, "alice"))
+    pages.do(signed, order(people.suspend, "alice", end_games=False))
     assert pages.retry(99, signed) == "There is no kept mail 99."
     assert is_suspended()
     assert run(["user", "restore", "alice", *WHY]) == 0  # nobody plays: it writes for itself

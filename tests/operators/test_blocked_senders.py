@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from deeds import SIGNED
 from running import Running, start
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.operators.blocked_senders import block, sender_name, unblock
@@ -59,7 +59,6 @@ def test_a_blocked_address_is_refused_until_it_is_unblocked(server: Running) -> 
     assert [entry.action for entry in audit] == ["unblock", "block"]
 
 
-@pytest.mark.sqlite_alone
 def test_a_blocked_network_is_refused_directly_and_behind_a_mail_server(server: Running) -> None:
     do(server, partial(block, sender="203.0.113.0/28", until=""))
     received = "from mx.example (mx.example [203.0.113.5]) by games.example"

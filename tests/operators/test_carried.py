@@ -51,6 +51,7 @@ from typer.testing import CliRunner
 from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
+from pbmserv.outbound.claims import Claim
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery.shares import SHARES
@@ -121,7 +122,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         to_move = {letter.recipient: letter for letter in house.reply(challenge, "a1")}
         # A letter that is made, and whose post has died with it; one that nobody has made yet.
         house.send_unread(ALICE, "blackbox show 69")
-        (claimed,) = house.server.outbox.make(house.server.outbox.claim(10))
+        (claimed,) = house.server.outbox.make(house.server.outbox.claim(Claim(10)))
         house.send_unread(ALICE, "blackbox show 70")
         # A mail that is carried out, which the door has not removed; one that is not.
         deliver_at_door(house, "blackbox show 71")
@@ -146,7 +147,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         house.server.settle()
         assert house.letters() == []
         house.move_clock(minutes=10)
-        assert house.server.outbox.claim(10) == []
+        assert house.server.outbox.claim(Claim(10)) == []
         # Replies to letters from before the move count, and once.
         assert answers(house, to_move[ALICE], "b2") == {"board"}
         assert answers(house, to_move[ALICE], "b3") == {"refusal"}
@@ -197,7 +198,7 @@ def values(column: Column[Any]) -> st.SearchStrategy[Any]:
     elif isinstance(kind, Float):
         strategy = st.floats(allow_nan=False)
     elif isinstance(kind, String):
-        strategy = _WORDS.map(lambda said: said[: kind.length])
+        strategy = _WORDS.map(lambda text: text[: kind.length])
     else:
         most = _NUMBERS.get(type(kind), 2**62)
         strategy = st.integers(-most, most - 1)
@@ -221,17 +222,19 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
             row = {}
             for column in table.c:
                 referred = [key.column for key in column.foreign_keys]
-                there = [
+                referable = [
                     row_[target.name]
                     for target in referred
                     for row_ in rows_of_tables[target.table.name]
                 ]
-                if referred and not there:
+                if referred and not referable:
                     if not column.nullable:
                         break
                     row[column.name] = None
                 else:
-                    row[column.name] = draw(st.sampled_from(there) if referred else values(column))
+                    row[column.name] = draw(
+                        st.sampled_from(referable) if referred else values(column)
+                    )
             else:
                 own = {
                     (number, *(str(row[key.name]) for key in group))
@@ -246,8 +249,8 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
 def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: str) -> None:
     @examples(3)
     @given(filled())
-    def holds(made: dict[str, list[dict[str, Any]]]) -> None:
-        own = _filled(tmp_path / "random", made)
+    def holds(rows_of_tables: dict[str, list[dict[str, Any]]]) -> None:
+        own = _filled(tmp_path / "random", rows_of_tables)
         backup.save(own, tmp_path / "copy", files.over)
         restore(empty_postgres_url, tmp_path / "copy", files.over)
         before = rows(own)
@@ -265,7 +268,7 @@ def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: st
 NAME = "the mail store"
 
 
-def _filled(folder: Path, made: dict[str, list[dict[str, Any]]]) -> str:
+def _filled(folder: Path, rows_of_tables: dict[str, list[dict[str, Any]]]) -> str:
     """Create a SQLite database with these rows."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -274,7 +277,7 @@ def _filled(folder: Path, made: dict[str, list[dict[str, Any]]]) -> str:
         with closing(Database(url)) as database, database.writing.begin() as connection:
             for table in metadata.sorted_tables:
                 if table.info.get("store", "game") == store and table is not stores:
-                    for row in made[table.name]:
+                    for row in rows_of_tables[table.name]:
                         connection.execute(insert(table).values(row))
             if store == "mail":
                 connection.execute(update(stores).values(uuid=NAME))
@@ -387,7 +390,7 @@ def test_a_full_temporary_folder_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("t1ger\0", "in players: PostgreSQL text fields cannot contain NUL"),
         (b"t1ger", "something in players that cannot be read"),
@@ -395,11 +398,11 @@ def test_a_full_temporary_folder_is_reported(
     ],
 )
 def test_a_value_that_postgresql_refuses_is_reported_without_quoting_it(
-    played: str, tmp_path: Path, empty_postgres_url: str, value: str | bytes, said: str
+    played: str, tmp_path: Path, empty_postgres_url: str, value: str | bytes, message: str
 ) -> None:
     with closing(sqlite3.connect(tmp_path / "copy")) as copy, copy:
         copy.execute("UPDATE players SET password_hash = ?", (value,))
-    with pytest.raises(OperatorError, match=said) as refused:
+    with pytest.raises(OperatorError, match=message) as refused:
         restore(empty_postgres_url, tmp_path / "copy")
     assert "t1ger" not in str(refused.value)
     assert tables(empty_postgres_url) == []

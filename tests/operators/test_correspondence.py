@@ -28,6 +28,7 @@ def correspondence(house: Indoors, name: str) -> Correspondence:
     return items
 
 
+@pytest.mark.both_databases
 def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> None:
     number = start_board(house)
     house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 99")
@@ -49,7 +50,6 @@ def test_each_mail_has_its_outcome_and_each_letter_its_place(house: Indoors) -> 
         assert all(letter.place.startswith(("sent", "on its way")) for letter in lines.letters)
 
 
-@pytest.mark.sqlite_alone
 def test_no_word_of_a_mail_or_letter_is_shown(house: Indoors) -> None:
     number = start_board(house)
     house.send(ALICE, f"blackbox move {number} alice {PASSWORD} secret-word c9")
@@ -58,7 +58,6 @@ def test_no_word_of_a_mail_or_letter_is_shown(house: Indoors) -> None:
         assert secret not in shown
 
 
-@pytest.mark.sqlite_alone
 def test_a_mail_that_waits_is_listed(
     house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

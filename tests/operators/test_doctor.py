@@ -17,9 +17,9 @@ import pytest
 import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, Session
+from dns_zone import Zone
 from name_server import name_server
 from programs import free_port
-from zone import Zone
 
 from pbmserv.clock import SystemClock
 from pbmserv.config.settings import load

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, do, flat, start_board, to
+from deeds import ALICE, BOB, CAROL, do, start_board, to
 from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import delete, select, update
 
@@ -28,14 +28,15 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
+@pytest.mark.both_databases
 def test_a_board_is_handed_over(house: Indoors) -> None:
     number = start_board(house)
     do(house, boards.hand_over, number=number, old="alice", new="carol")
     letters = house.letters()
     (news,) = to(letters, BOB)
-    assert f"On board {number} carol now plays in place of alice." in flat(news)
+    assert f"On board {number} carol now plays in place of alice." in news.one_line
     (farewell,) = to(letters, ALICE)
-    assert f"Another player has your seat on board {number}." in flat(farewell)
+    assert f"Another player has your seat on board {number}." in farewell.one_line
     (hers,) = to(letters, CAROL)
     moved = house.reply(hers, "1")
     assert any("You fired port 1" in letter.text for letter in moved)
@@ -48,7 +49,6 @@ def test_a_board_is_handed_over(house: Indoors) -> None:
     ]
 
 
-@pytest.mark.sqlite_alone
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -114,7 +114,6 @@ def test_a_letter_never_shows_a_seat_that_its_reader_has_lost(house: Indoors) ->
     assert read is None or read.purpose is not Purpose.BOARD
 
 
-@pytest.mark.sqlite_alone
 def test_clocks_start_when_a_handover_starts_the_board(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     house.live(minutes=1)
@@ -130,7 +129,6 @@ def test_clocks_start_when_a_handover_starts_the_board(house: Indoors) -> None:
     assert reminded == {ALICE, CAROL}
 
 
-@pytest.mark.sqlite_alone
 def test_the_new_player_has_the_full_time(house: Indoors) -> None:
     number = start_board(house, "bob", "alice")
     facts, _ = house.operators.look(partial(board_facts, number=number))

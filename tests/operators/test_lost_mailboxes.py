@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, do, flat, start_board, to
+from deeds import ALICE, BOB, do, start_board, to
 from indoors import PASSWORD, Indoors, indoors
 
 from pbmserv.errors import OperatorError
@@ -44,7 +44,7 @@ def test_an_erased_player_leaves_nothing_but_a_neutral_name(house: Indoors) -> N
     assert done.facts == {"ended": [number]}
     letters = house.letters()
     (ended,) = to(letters, BOB)
-    assert f"have ended board {number}" in flat(ended)
+    assert f"have ended board {number}" in ended.one_line
     assert "alice" not in ended.text
     (farewell,) = to(letters, ALICE)
     assert farewell.subject == "Your account is deleted"
@@ -55,7 +55,6 @@ def test_an_erased_player_leaves_nothing_but_a_neutral_name(house: Indoors) -> N
         do(house, lost_mailboxes.erase, userid="alice")
 
 
-@pytest.mark.sqlite_alone
 def test_an_export_goes_to_another_address(house: Indoors) -> None:
     do(house, lost_mailboxes.export, userid="alice", to="alice@new.example")
     (letter,) = house.letters()
@@ -68,13 +67,14 @@ def test_an_export_goes_to_another_address(house: Indoors) -> None:
         do(house, lost_mailboxes.export, userid="alice", to="nonsense")
 
 
+@pytest.mark.both_databases
 def test_a_renamed_player_goes_on_under_the_new_userid(house: Indoors) -> None:
     number = start_board(house)
     house.letters()
     do(house, lost_mailboxes.rename, userid="alice", new="Alicia")
     (letter,) = house.letters()
     assert letter.recipient == ALICE
-    assert "alice is called alicia now" in flat(letter)
+    assert "alice is called alicia now" in letter.one_line
     moved = house.send(ALICE, f"blackbox move {number} alicia {PASSWORD} 1")
     assert any("You fired port 1" in letter.text for letter in moved)
     (refused,) = house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 2")
@@ -84,7 +84,6 @@ def test_a_renamed_player_goes_on_under_the_new_userid(house: Indoors) -> None:
             do(house, lost_mailboxes.rename, userid="bob", new=taken)
 
 
-@pytest.mark.sqlite_alone
 def test_an_erased_player_leaves_no_former_name(house: Indoors) -> None:
     do(house, lost_mailboxes.rename, userid="alice", new="alicia")
     do(house, lost_mailboxes.erase, userid="alicia")
@@ -110,6 +109,7 @@ def test_a_new_key_signs_after_a_reload_and_old_addresses_stay(house: Indoors) -
     assert house.reply(after, "show")
 
 
+@pytest.mark.both_databases
 def test_a_retired_key_ends_its_addresses_and_nothing_else(house: Indoors) -> None:
     """A reply to an old letter is told why at the door; blocks of mailboxes stay."""
     number = start_board(house)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, do, flat, start_board
+from deeds import ALICE, BOB, CAROL, do, start_board
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from migrated import game_tables
 from sqlalchemy import select, text, update
@@ -30,6 +30,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
+@pytest.mark.both_databases
 def test_two_accounts_become_one(house: Indoors) -> None:
     first = start_board(house, "alice", "carol")
     house.send(ALICE, f"blackbox resign {first} alice {PASSWORD}")
@@ -37,7 +38,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
-    assert "The account alice is now part of your account bob" in flat(letters[0])
+    assert "The account alice is now part of your account bob" in letters[0].one_line
     users = house.operators.look(lambda context: user_lines(context.connection, None, "", 100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
     lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
@@ -48,7 +49,6 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     assert compared.differences == 0
 
 
-@pytest.mark.sqlite_alone
 def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
     number = start_board(house)
     with pytest.raises(OperatorError, match=f"board {number}"):
@@ -57,7 +57,6 @@ def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
         do(house, people.merge, userid="alice", into="alice")
 
 
-@pytest.mark.sqlite_alone
 def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
     for number, (first, second) in enumerate((("alice", "carol"), ("bob", "carol")), 1):
         house.send(address_of(first), f"blackbox challenge {first} {second}")
@@ -67,14 +66,14 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
         house.open_up(number, first, second)
         house.send(address_of(first), f"blackbox resign {number} {first} {PASSWORD}")
     (table,) = house.send(BOB, "blackbox ratings bob")
-    assert "1 rated game:" in flat(table)
+    assert "1 rated game:" in table.one_line
     do(house, people.merge, userid="alice", into="bob")
     assert rebuilding.check(house.server.database).differences == 0
     house.letters()
     (table,) = house.send(BOB, "blackbox standings")
     assert "alice" not in table.text
     (mine,) = house.send(BOB, "blackbox ratings bob")
-    assert "2 rated games:" in flat(mine)
+    assert "2 rated games:" in mine.one_line
 
 
 def solved(house: Indoors, userid: str) -> list[Posted]:
@@ -83,7 +82,6 @@ def solved(house: Indoors, userid: str) -> list[Posted]:
     return house.reply(letters[-1], "+a1,?")
 
 
-@pytest.mark.sqlite_alone
 def test_scores_and_boxes_of_the_day_move_and_no_box_comes_twice(house: Indoors) -> None:
     for userid in ("alice", "carol"):
         house.send(f"{userid}@players.example", f"blackbox daily {userid} {PASSWORD} 07:30")
@@ -132,17 +130,17 @@ def test_unsent_letters_to_the_old_account_are_never_sent(house: Indoors) -> Non
         assert list(states.scalars()) == ["failed"]
 
 
-@pytest.mark.sqlite_alone
 def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     (refused,) = house.send("stranger@players.example", f"signup alice {PASSWORD}")
-    assert 'Somebody already plays as "alice".' in flat(refused)
+    assert 'Somebody already plays as "alice".' in refused.one_line
     for line in (f"showas alice {PASSWORD} 1", f"back alice {PASSWORD}", f"reset alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
         assert "Not done" in refused.text
 
 
+@pytest.mark.both_databases
 def test_deleting_a_player_removes_the_names_of_merged_accounts(house: Indoors) -> None:
     number = start_board(house, "alice", "carol")
     house.send(ALICE, f"message alice {PASSWORD} carol", "words of mine")
@@ -162,6 +160,7 @@ def test_deleting_a_player_removes_the_names_of_merged_accounts(house: Indoors) 
     assert not [row for _, row in kept if "words of mine" in str(row)]
 
 
+@pytest.mark.both_databases
 def test_blocks_by_and_on_a_merged_account_hold_for_the_remaining_one(house: Indoors) -> None:
     house.sign_up("dora")
     house.send(ALICE, f"prefs alice {PASSWORD} block=carol,bob")

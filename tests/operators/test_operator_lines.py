@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import forking
+import fork_server
 import pytest
 import typer
 from indoors import PASSWORD, address_of, indoors
@@ -259,7 +259,7 @@ def test_a_read_only_database_is_reported_in_one_line(
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "",
     }
-    result = forking.run(arguments, environment, timeout=60)
+    result = fork_server.run(arguments, environment, timeout=60)
     assert result.returncode == 1
     (line,) = result.stderr.splitlines()
     assert line.startswith("pbmserv: the database cannot be used: cannot execute ")

@@ -63,6 +63,7 @@ def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
             house.operators.do(SIGNED, partial(deed, number=queued))
 
 
+@pytest.mark.both_databases
 def test_a_dropped_letter_never_goes(house: Indoors) -> None:
     house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     (queued,) = waiting(house)
@@ -72,6 +73,7 @@ def test_a_dropped_letter_never_goes(house: Indoors) -> None:
     assert (row.state, row.error, text) == ("failed", "dropped: the relay was mended", "")
 
 
+@pytest.mark.both_databases
 def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) -> None:
     for userid in ("alice", "bob", "alice"):
         house.operators.do(SIGNED, partial(people.reset, userid=userid))

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, do, flat, start_board, to
+from deeds import ALICE, BOB, do, start_board, to
 from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import text
 
@@ -28,15 +28,14 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
-@pytest.mark.sqlite_alone
 def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -> None:
     number = start_board(house)
     (answer,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     do(house, people.suspend, userid="alice", end_games=False)
     (notice,) = house.letters()
     assert notice.recipient == ALICE
-    assert "suspended the account alice." in flat(notice)
-    assert "The reason given: it was asked for" in flat(notice)
+    assert "suspended the account alice." in notice.one_line
+    assert "The reason given: it was asked for" in notice.one_line
 
     for letters in (
         house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1"),
@@ -44,46 +43,43 @@ def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -
         house.reply(answer, "1"),
     ):
         (refused,) = letters
-        assert 'have suspended the account "alice"' in flat(refused)
+        assert 'have suspended the account "alice"' in refused.one_line
         assert PASSWORD not in refused.text
     (refused,) = house.send(BOB, "blackbox challenge bob alice")
-    assert "Nobody here has name 2 of those you wrote" in flat(refused)
+    assert "Nobody here has name 2 of those you wrote" in refused.one_line
 
     do(house, people.restore, userid="alice")
     again, board = house.letters()
-    assert "The account alice works again." in flat(again)
+    assert "The account alice works again." in again.one_line
     assert board.board == number
     moved = house.reply(board, "1")
     assert any("You fired port 1" in letter.text for letter in moved)
 
 
-@pytest.mark.sqlite_alone
 def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> None:
     number = start_board(house)
     done = do(house, people.suspend, userid="alice", end_games=True)
     assert done.facts["ended"] == [number]
     (letter,) = to(house.letters(), BOB)
-    assert f"have ended board {number}. It counts for nothing." in flat(letter)
+    assert f"have ended board {number}. It counts for nothing." in letter.one_line
     facts, _ = house.operators.look(partial(board_facts, number=number))
     assert ("status", "declined") in facts
 
 
-@pytest.mark.sqlite_alone
 def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     number = start_board(house)
     (old,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     do(house, people.reset, userid="alice")
     reset, board = house.letters()
     (refused,) = house.reply(old, "1")
-    assert "no longer" in flat(refused) or "revoked" in flat(refused)
-    changed, anew = house.reply(reset, "password another-word")
+    assert "no longer" in refused.one_line or "revoked" in refused.one_line
+    changed, board_again = house.reply(reset, "password another-word")
     assert "password" in changed.subject
     (refused,) = house.reply(board, "1")  # whoever was in the mailbox has that one, too
-    assert "no longer" in flat(refused)
-    assert any("You fired port 1" in letter.text for letter in house.reply(anew, "1"))
+    assert "no longer" in refused.one_line
+    assert any("You fired port 1" in letter.text for letter in house.reply(board_again, "1"))
 
 
-@pytest.mark.sqlite_alone
 def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     number = start_board(house)
     house.live(days=8)
@@ -95,7 +91,7 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
         "Board 1 has new times. You get a reminder after 5 days without a move and another "
         "a day before the end; after 40 days you lose the game. Players whose turn it "
         "is have the full time, starting now."
-    ) in flat(letter)
+    ) in letter.one_line
     assert house.live(days=4) == []
     (reminder,) = house.live(days=2)
     assert reminder.kind == "reminder"
@@ -110,6 +106,7 @@ def times_of(house: Indoors, number: int) -> str:
     return dict(facts)["times"]
 
 
+@pytest.mark.both_databases
 def test_unnamed_times_stay(house: Indoors) -> None:
     number = start_board(
         house, words="-size=2x2 -atoms=1 --nagtime=3 --forfeittime=10 --totaltime=60"
@@ -124,18 +121,16 @@ def test_unnamed_times_stay(house: Indoors) -> None:
         assert times_of(house, number) == expected
 
 
-@pytest.mark.sqlite_alone
 def test_a_board_without_a_forfeit_is_described_so(house: Indoors) -> None:
     number = start_board(house)
     house.letters()
     done = do(house, boards.set_deadline, number=number, times=["--forfeittime=0"])
     assert "reminder after 7 days, forfeit never" in done.summary
     for letter in house.letters():
-        assert "You get a reminder after 7 days without a move. Players" in flat(letter)
-        assert " 0 days" not in flat(letter)
+        assert "You get a reminder after 7 days without a move. Players" in letter.one_line
+        assert " 0 days" not in letter.one_line
 
 
-@pytest.mark.sqlite_alone
 def test_a_board_is_excluded_from_the_ratings_and_included_again(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob")
     house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4")
@@ -157,7 +152,6 @@ def test_a_board_is_excluded_from_the_ratings_and_included_again(house: Indoors)
     assert again.text == table.text
 
 
-@pytest.mark.sqlite_alone
 def test_a_board_without_a_result_cannot_be_rated(house: Indoors) -> None:
     house.begin(ALICE, "blackbox solo alice -practice")
     house.send(ALICE, "blackbox challenge alice bob")
@@ -182,19 +176,19 @@ def test_a_board_without_a_result_cannot_be_rated(house: Indoors) -> None:
     assert house.letters() == []
 
 
+@pytest.mark.both_databases
 def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) -> None:
     number = start_board(house)
     do(house, boards.close_game, game="blackbox")
     for line in ("blackbox challenge alice bob", f"blackbox seek alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
-        assert "No new board of Blackbox can begin at the moment." in flat(refused)
+        assert "No new board of Blackbox can begin at the moment." in refused.one_line
     assert house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1")
     assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
     do(house, boards.open_game, game="blackbox")
     assert len(house.send(ALICE, "blackbox challenge alice bob")) == 2
 
 
-@pytest.mark.sqlite_alone
 def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
     for why in ("", "  \n", "x" * 501):
         with pytest.raises(OperatorError, match="reason"):
@@ -207,7 +201,6 @@ def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
     assert ("state", "active") in facts
 
 
-@pytest.mark.sqlite_alone
 def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:
     for deed, words in (
         (people.restore, {"userid": "alice"}),
@@ -222,7 +215,6 @@ def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:
     assert house.operators.look(lambda context: audit.entries(context.connection, None, 9)) == []
 
 
-@pytest.mark.sqlite_alone
 def test_the_export_includes_deeds_of_operators(house: Indoors) -> None:
     do(house, people.reset, userid="alice")
     house.letters()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from deeds import start_board
 from indoors import indoors
 
@@ -12,6 +13,7 @@ from pbmserv.store.boards.game_pauses import PauseKind
 from pbmserv.store.operators.health import queues
 
 
+@pytest.mark.both_databases
 def test_running_boards_of_a_stopped_game_are_counted(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database=database_url) as house:
         house.sign_up("alice", "bob")

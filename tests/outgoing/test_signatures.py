@@ -11,12 +11,12 @@ from pathlib import Path
 import dkim
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from dns_zone import Zone
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indoors import PASSWORD, address_of, indoors
 from rows import rows
 from running import start
-from zone import Zone
 
 from pbmserv.cli.main import run
 from pbmserv.errors import ConfigError
@@ -57,7 +57,7 @@ def zone_of(*files: Path) -> Zone:
     return zone
 
 
-def asked(zone: Zone) -> Callable[..., bytes | None]:
+def dns_lookup(zone: Zone) -> Callable[..., bytes | None]:
     def record(name: bytes, timeout: int = 0) -> bytes | None:
         return next(iter(zone.txt(name.decode().rstrip("."))), None)
 
@@ -72,7 +72,7 @@ def verdicts(raw: bytes, zone: Zone) -> list[bool]:
 
 def _verified(raw: bytes, number: int, zone: Zone) -> bool:
     try:
-        return bool(dkim.DKIM(raw).verify(number, dnsfunc=asked(zone)))
+        return bool(dkim.DKIM(raw).verify(number, dnsfunc=dns_lookup(zone)))
     except dkim.ValidationError:
         return False
 
@@ -96,8 +96,8 @@ def test_every_letter_is_signed_by_every_key(tmp_path: Path, keys: Path) -> None
                 assert "l" not in tags
                 covered = tags["h"].split(":")
                 assert covered.count("from") == 2, "nobody can put a second From above ours"
-                there = {name.lower() for name in letter.message}
-                assert {"list-unsubscribe", "feedback-id", "reply-to"} & there <= set(covered)
+                headers = {name.lower() for name in letter.message}
+                assert {"list-unsubscribe", "feedback-id", "reply-to"} & headers <= set(covered)
 
 
 @pytest.fixture(scope="module")

@@ -95,15 +95,15 @@ def test_the_digest_ends_and_single_letters_come_again(house: Indoors) -> None:
 
 
 def test_broadcasts_end(house: Indoors) -> None:
-    def all_told() -> list[Posted]:
+    def send_broadcast() -> list[Posted]:
         (letter,) = house.send(BOB, f"broadcast bob {PASSWORD}", "Tea at five.")
         return [answer for answer in house.reply(letter, "yes") if answer.kind == "broadcast"]
 
     for userid in ("alice", "carol"):
         house.send(address_of(userid), f"prefs {userid} {PASSWORD} broadcast=on")
-    recipients = all_told()
+    recipients = send_broadcast()
     pressed(house, to(recipients, ALICE))
-    assert {letter.recipient for letter in all_told()} == {CAROL}
+    assert {letter.recipient for letter in send_broadcast()} == {CAROL}
 
 
 def test_challenges_end_and_games_go_on(house: Indoors) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 from rows import rows
 
@@ -34,6 +36,14 @@ NEEDS_ONE = {
 them."""
 
 
+class Answer(NamedTuple):
+    """The exit code of a command, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 def blocked_python(
     program: str, folder: Path, *arguments: str, **environ: str
 ) -> subprocess.CompletedProcess[str]:
@@ -47,22 +57,24 @@ def blocked_python(
     )
 
 
-def run_blocked(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of pbmserv in a process without optional libraries."""
-    return run_all_blocked(folder, " ".join(arguments), **environ)
-
-
-def run_all_blocked(
-    folder: Path, *commands: str, **environ: str
-) -> subprocess.CompletedProcess[str]:
-    """Run commands one after another, up to one that fails, in one process without them."""
+def run_blocked(folder: Path, *commands: str, **environ: str) -> list[Answer]:
+    """Run commands of pbmserv one after another in a process without optional libraries."""
     program = """
+import contextlib, io, json
 from pbmserv.cli.main import run
+answers = []
 for command in sys.argv[1:]:
-    if code := run(command.split()):
-        sys.exit(code)
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as stdout,
+        contextlib.redirect_stderr(io.StringIO()) as stderr,
+    ):
+        code = run(command.split())
+    answers.append([code, stdout.getvalue(), stderr.getvalue()])
+print(json.dumps(answers))
 """
-    return blocked_python(program, folder, *commands, **environ)
+    done = blocked_python(program, folder, *commands, **environ)
+    assert done.returncode == 0, done.stderr
+    return [Answer(*answer) for answer in json.loads(done.stdout)]
 
 
 def sentence(purpose: str, name: str, extra: str) -> str:
@@ -125,58 +137,46 @@ for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
     assert names == NEEDS_ONE
 
 
-@rows("command", [["serve"], ["config"], ["db", "check"], ["db", "backup", "copy"]])
-def test_a_postgresql_url_without_psycopg_is_refused(command: list[str], tmp_path: Path) -> None:
+def test_a_postgresql_url_without_psycopg_is_refused(tmp_path: Path) -> None:
     url = "postgresql+psycopg://pbm:hush@db.example.org/pbmserv"
-    answer = run_blocked(tmp_path, *command, PBMSERV_DATABASE=url)
-    assert (answer.returncode, answer.stdout) == (2, "")
-    assert answer.stderr == (
-        "pbmserv: a setting is wrong: "
-        'PBMSERV_DATABASE = "postgresql+psycopg://pbm:***@db.example.org/pbmserv" '
-        "(environment PBMSERV_DATABASE): " + sentence("PostgreSQL", "psycopg", "postgresql") + "\n"
-    )
+    commands = ("serve", "config", "db check", "db backup copy")
+    for answer in run_blocked(tmp_path, *commands, PBMSERV_DATABASE=url):
+        assert (answer.returncode, answer.stdout) == (2, "")
+        assert answer.stderr == (
+            "pbmserv: a setting is wrong: "
+            'PBMSERV_DATABASE = "postgresql+psycopg://pbm:***@db.example.org/pbmserv" '
+            "(environment PBMSERV_DATABASE): "
+            + sentence("PostgreSQL", "psycopg", "postgresql")
+            + "\n"
+        )
 
 
-def test_a_copy_of_sqlite_is_made_and_put_back_without_psycopg(tmp_path: Path) -> None:
+def test_copies_are_put_back_without_psycopg(tmp_path: Path) -> None:
     (tmp_path / "var").mkdir()
-    commands = ("db upgrade", "db backup copy", "db restore --overwrite copy")
-    answer = run_all_blocked(tmp_path, *commands)
-    assert answer.returncode == 0, answer.stderr
-    for end in ("is at revision", "is a whole copy", "is now the copy copy"):
+    (tmp_path / "dump").write_bytes(b"PGDMP and more")
+    commands = ("db upgrade", "db backup copy", "db restore --overwrite copy", "db restore dump")
+    *answers, refused = run_blocked(tmp_path, *commands)
+    ends = ("is at revision", "is a whole copy", "is now the copy copy")
+    for answer, end in zip(answers, ends, strict=True):
+        assert answer.returncode == 0, answer
         assert end in answer.stdout
+    assert refused.returncode == 1
+    assert "dump is a copy of a PostgreSQL database, and cannot go into SQLite" in refused.stderr
 
 
-def test_a_copy_of_postgresql_is_recognised_without_psycopg(tmp_path: Path) -> None:
-    (tmp_path / "var").mkdir()
-    (tmp_path / "copy").write_bytes(b"PGDMP and more")
-    answer = run_blocked(tmp_path, "db", "restore", "copy")
-    assert answer.returncode == 1
-    assert "copy is a copy of a PostgreSQL database, and cannot go into SQLite" in answer.stderr
-
-
-@rows(
-    ("command", "needed"),
-    [
-        (
-            ["print", "1x1", "w8h8m5M5:471727f82dd32d22f217ffc5"],
-            ("a PDF of puzzles", "fpdf2", "tools"),
-        ),
-        (["play"], ("the game in the terminal", "textual", "tools")),
-    ],
-)
-def test_a_tool_without_its_library_says_what_to_install(
-    command: list[str], needed: tuple[str, str, str], tmp_path: Path
-) -> None:
-    answer = run_blocked(tmp_path, "blackbox", *command)
-    assert (answer.returncode, answer.stdout) == (1, "")
-    assert answer.stderr == f"pbmserv: {sentence(*needed)}\n"
-
-
-def test_a_study_without_numba_says_what_to_install(tmp_path: Path) -> None:
-    needed = sentence("the compiled search", "numba", "house")
-    small = run_blocked(tmp_path, "blackbox", "study", "3x3/2")
+def test_tools_without_their_libraries_say_what_to_install(tmp_path: Path) -> None:
+    needed = {
+        "print 1x1 w8h8m5M5:471727f82dd32d22f217ffc5": ("a PDF of puzzles", "fpdf2", "tools"),
+        "play": ("the game in the terminal", "textual", "tools"),
+        "study 3x3/2": ("the compiled search", "numba", "house"),
+        "study 8x8/4": ("the compiled search", "numba", "house"),
+    }
+    answers = run_blocked(tmp_path, *(f"blackbox {command}" for command in needed))
+    printed, played, small, large = answers
+    sentences = [sentence(*library) for library in needed.values()]
+    for answer, words in ((printed, sentences[0]), (played, sentences[1])):
+        assert answer == (1, "", f"pbmserv: {words}\n")
     assert (small.returncode, small.stderr) == (0, "")
-    assert small.stdout.splitlines()[-1] == f"The rest is left out: {needed}"
-    large = run_blocked(tmp_path, "blackbox", "study", "8x8/4")
+    assert small.stdout.splitlines()[-1] == f"The rest is left out: {sentences[2]}"
     assert large.returncode == 2
-    assert large.stderr.rstrip().endswith(needed)
+    assert large.stderr.rstrip().endswith(sentences[3])

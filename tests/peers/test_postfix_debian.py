@@ -31,7 +31,7 @@ MEND = "mydestination = localhost"
 README = Path(__file__).parents[2] / "deploy" / "README.md"
 
 
-def told(mta: Postfix, name: str, *arguments: str) -> str:
+def output_of(mta: Postfix, name: str, *arguments: str) -> str:
     """Return the output of a command of Postfix about this configuration."""
     command = [program(name), "-c", str(mta.folder / "etc"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
@@ -47,18 +47,18 @@ def test_a_domain_among_the_destinations_never_reaches_us(tmp_path: Path) -> Non
     with postfix(free_port(), ("alice",), own_lines=DEBIAN) as mta:
         main = mta.folder / "etc" / "main.cf"
         main.write_text(without_the_mend(main.read_text()))
-        told(mta, "postfix", "reload")
+        output_of(mta, "postfix", "reload")
         with smtplib.SMTP("127.0.0.1", mta.port) as client:
             client.ehlo()
             client.mail("alice@players.example")
             code, _ = client.rcpt("pbmserv@games.example")
         assert code >= 400, "nobody but us could have taken it, and nobody asked us"
         # The three ways to see it that the README names.
-        assert "games.example" in told(mta, "postconf", "-n", "mydestination")
+        assert "games.example" in output_of(mta, "postconf", "-n", "mydestination")
         assert "do not list domain games.example in BOTH mydestination and" in mta.log
         # Our table answers all the same: that it does proves nothing.
-        maps = told(mta, "postconf", "-h", "virtual_mailbox_maps")
-        assert told(mta, "postmap", "-q", "pbmserv@games.example", maps) == "pbmserv"
+        maps = output_of(mta, "postconf", "-h", "virtual_mailbox_maps")
+        assert output_of(mta, "postmap", "-q", "pbmserv@games.example", maps) == "pbmserv"
 
 
 def test_our_lines_below_debian_s_bring_mail_to_us(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_our_lines_below_debian_s_bring_mail_to_us(tmp_path: Path) -> None:
             lmtp=f"127.0.0.1:{lmtp}",
             relay=f"smtp://127.0.0.1:{mta.port}",
         ):
-            assert told(mta, "postconf", "-h", "mydestination") == "localhost"
+            assert output_of(mta, "postconf", "-h", "mydestination") == "localhost"
             alice = Player("alice", mta, tmp_path / "alice")
             alice.writes("signup alice wonder-land")
             assert "alice" in str(alice.wait_for(1)["Subject"]) + alice.wait_for(1).as_string()

@@ -76,13 +76,13 @@ def test_a_game_through_postfix_swaks_and_mutt(database_url: str, tmp_path: Path
 
             records = {key.name("games.example"): key.record.encode() for key in keys}
 
-            def found(name: bytes, timeout: int = 0) -> bytes:
+            def dns_lookup(name: bytes, timeout: int = 0) -> bytes:
                 return records[name.decode().rstrip(".")]
 
             for letter in mta.maildir("bob").rglob("*/*"):
                 if letter.is_file():
                     raw = letter.read_bytes().replace(b"\n", b"\r\n")
-                    assert all(dkim.DKIM(raw).verify(n, dnsfunc=found) for n in range(2))
+                    assert all(dkim.DKIM(raw).verify(n, dnsfunc=dns_lookup) for n in range(2))
 
             bob.writes("help", to="nobody@games.example", refused=True)
         assert mta.queue().strip() == "Mail queue is empty"

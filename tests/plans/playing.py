@@ -57,8 +57,3 @@ def begin(server: Correspondence) -> Game:
     for seat, atoms in enumerate(ATOMS):
         game.move(seat, atoms)
     return game
-
-
-def flat(letter: Letter) -> str:
-    """Return the text of a letter without line breaks."""
-    return " ".join(letter.text.split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playing import ANNA, ATOMS, BELA, NAMES, Game, begin, flat
+from playing import ANNA, ATOMS, BELA, NAMES, Game, begin
 from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import Connection, update
@@ -22,7 +22,7 @@ def game(server: Correspondence) -> Game:
 def test_submit_shows_and_confirm_plays(game: Game) -> None:
     shown = game.write(0, "submit", "3,+c3,!2")
     assert "Not played yet: 3,+C3,!2" in shown.text
-    assert 'just reply "confirm".' in flat(shown)
+    assert 'just reply "confirm".' in shown.one_line
     assert "You would put a marker on C3." in shown.text
     assert "You would seal row 2 as surely empty." in shown.text
     assert "would fire port 3" in shown.text
@@ -44,9 +44,9 @@ def test_submit_shows_and_confirm_plays(game: Game) -> None:
 
 def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> None:
     shown = game.write(1, "submit", "1")
-    assert "as soon as it is your turn." in flat(shown)
+    assert "as soon as it is your turn." in shown.one_line
     early = game.write(1, "confirm")
-    assert "You can queue this move" in flat(early)
+    assert "You can queue this move" in early.one_line
     game.move(0, "3")
     game.read(1)
     game.server.reply(shown, "yes")
@@ -58,7 +58,7 @@ def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> No
     game.move(0, "5")
     game.move(1, "2")
     refused = game.write(0, "confirm")
-    assert "You submitted that for move 5, and your next move is number 7." in flat(refused)
+    assert "You submitted that for move 5, and your next move is number 7." in refused.one_line
     assert "Player t0a's board on left." in refused.text
     game.write(0, "submit", "14")
     assert "You fired port 14: reflection (%)." in game.write(0, "confirm").text
@@ -72,8 +72,8 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
     game.server.reply(first, "preview 3,+b3,+d3,+a1,+f2,?,!c")
     (own,) = game.read(0)
     assert "If you played 3,+B3,+D3,+A1,+F2,?,!C on board 1" in own.text
-    assert "would fire port 3; only the move itself shows what the ray does." in flat(own)
-    assert "would guess with the markers on A1, F2, B3 and D3." in flat(own)
+    assert "would fire port 3; only the move itself shows what the ray does." in own.one_line
+    assert "would guess with the markers on A1, F2, B3 and D3." in own.one_line
     assert "You would seal column C as surely empty." in own.text
     assert "hit" not in own.text.partition("Player")[0]
 
@@ -85,7 +85,7 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
 
     game.server.send(WATCHER, "blackbox preview 1 3,3")
     (refused,) = game.server.letters(WATCHER)
-    assert "You can fire only one port" in flat(refused)
+    assert "You can fire only one port" in refused.one_line
     assert game.plies()[2:] == []
     assert game.read(1) == []
 
@@ -105,10 +105,11 @@ def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
     letter = game.write(0, "check")
     assert "Do your markers on board 1 fit?" in letter.text
     assert "* Your markers explain 1 of 2 results so far (3)." in letter.text
-    assert "Port 14 gave reflection (%), but with your markers it would give detour to 7." in flat(
-        letter
+    assert (
+        "Port 14 gave reflection (%), but with your markers it would give detour to 7."
+        in letter.one_line
     )
-    assert "There is 1 marker on your board; a guess needs 4." in flat(letter)
+    assert "There is 1 marker on your board; a guess needs 4." in letter.one_line
     game.server.reply(letter, "check")
     (again,) = game.read(0)
     assert again.text.splitlines()[2:12] == letter.text.splitlines()[2:12]
@@ -128,9 +129,9 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
 
     game.move(0, "3")
     refused = game.write(0, "undo")
-    assert "Your last move revealed something hidden" in flat(refused)
+    assert "Your last move revealed something hidden" in refused.one_line
     refused = game.write(1, "undo")
-    assert "The last move was not yours" in flat(refused)
+    assert "The last move was not yours" in refused.one_line
     game.server.send(BELA, "blackbox show 1")
     (shown,) = game.read(1)
     assert "|? |" not in shown.text
@@ -144,7 +145,7 @@ def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspond
     game.read(0)
     game.read(1)
     refused = game.write(0, "undo")
-    assert "The others already know about your last move" in flat(refused)
+    assert "The others already know about your last move" in refused.one_line
 
     # As if bela got one mail a day: the letter still lies in the tray.
     def into_the_tray(connection: Connection) -> None:

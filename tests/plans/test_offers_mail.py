@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from heaps import HEAPS, Heap, Heaps, HeapView, show_heaps
-from playing import begin, flat
+from playing import begin
 from running import Correspondence, Running, start
 
 from pbmserv.engine.registry import Registry
@@ -51,14 +51,14 @@ def test_heaps_by_mail(heaps: Running) -> None:
     heaps.letters(bela)
 
     heaps.send(bela, "heaps move 1 bela secret propose")
-    assert '"propose" cannot be played now.' in flat(heaps.letter(bela))
+    assert '"propose" cannot be played now.' in heaps.letter(bela).one_line
 
     heaps.send(bela, "heaps report 1")
-    assert "Heaps has no coach, so there is no report." in flat(heaps.letter(bela))
+    assert "Heaps has no coach, so there is no report." in heaps.letter(bela).one_line
     heaps.send(bela, "heaps queue 1 bela secret 1; 2; hello")
-    assert "This is no move of Heaps." in flat(heaps.letter(bela))
+    assert "This is no move of Heaps." in heaps.letter(bela).one_line
     heaps.send(bela, "heaps queue 1 bela secret 1 if #: 2")
-    assert "Heaps has no conditions" in flat(heaps.letter(bela))
+    assert "Heaps has no conditions" in heaps.letter(bela).one_line
     heaps.send(bela, "heaps queue 1 bela secret 1; pass; accept")
     assert "You played 1." in heaps.letter(bela).text
     heaps.letters(anna)
@@ -70,14 +70,14 @@ def test_heaps_by_mail(heaps: Running) -> None:
     assert "Not played yet" in shown.text
     assert "would" not in shown.text
     heaps.send(anna, "heaps preview 1 2")
-    assert "This game shows what a move does only when it is made." in flat(heaps.letter(anna))
+    assert "This game shows what a move does only when it is made." in heaps.letter(anna).one_line
     heaps.send(anna, "heaps check 1 anna secret")
-    assert "This game has nothing to check." in flat(heaps.letter(anna))
+    assert "This game has nothing to check." in heaps.letter(anna).one_line
     heaps.reply(shown, "confirm")
     heaps.letters(anna)
     dropped = heaps.letter(bela)
-    assert 'Your queued move "accept" could not be played' in flat(dropped)
-    assert '"accept" cannot be played now.' in flat(dropped)
+    assert 'Your queued move "accept" could not be played' in dropped.one_line
+    assert '"accept" cannot be played now.' in dropped.one_line
 
 
 def test_only_bots_that_a_game_has_are_offered(
@@ -179,12 +179,12 @@ def test_blackbox_has_its_own_sentence_for_them(server: Correspondence) -> None:
     game = begin(server)
     for word in ("pass", "swap", "propose"):
         refused = game.write(0, "move", word)
-        assert f'Blackbox has no "{word}"' in flat(refused)
+        assert f'Blackbox has no "{word}"' in refused.one_line
         game.server.reply(refused, word)
         (again,) = game.read(0)
-        assert f'Blackbox has no "{word}"' in flat(again)
+        assert f'Blackbox has no "{word}"' in again.one_line
     accepted = game.write(0, "accept")
     assert "You have accepted board 1 already." in accepted.text
     rejected = game.write(0, "reject")
-    assert "Board 1 has begun, so you cannot reject it any more" in flat(rejected)
+    assert "Board 1 has begun, so you cannot reject it any more" in rejected.one_line
     assert game.plies()[2:] == []

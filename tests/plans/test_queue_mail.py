@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playing import ANNA, ATOMS, BELA, NAMES, Game, begin, flat
+from playing import ANNA, ATOMS, BELA, NAMES, Game, begin
 from running import Correspondence
 from seating import seat_pairs
 from sqlalchemy import select
@@ -35,9 +35,9 @@ def test_a_conditional_plan_is_played_when_its_turns_come(game: Game) -> None:
     own, news = game.read(0)
     assert "You fired port 3: hit (#)." in own.text
     assert "Your move on board 1" in news.text
-    assert f"{NAMES[1]} fired port 1: hit (#)." in flat(news)
+    assert f"{NAMES[1]} fired port 1: hit (#)." in news.one_line
     (letter,) = game.read(1)  # one letter for both moves, words and all
-    assert f"{NAMES[0]} fired port 3: hit (#)." in flat(letter)
+    assert f"{NAMES[0]} fired port 3: hit (#)." in letter.one_line
     assert "You fired port 1: hit (#)." in letter.text
     assert "Played from your plan: 1,+B2" in letter.text
     assert "Have fun!" in letter.text
@@ -63,7 +63,7 @@ def test_a_plan_is_refused_or_begins_at_once_and_can_be_forgotten(game: Game) ->
     ):
         refused = game.write(1, "queue", plan)
         assert "Not done, nothing has changed" in refused.text
-        assert sentence in flat(refused)
+        assert sentence in refused.one_line
         assert part in refused.text
         assert "Try this" not in refused.text, "nobody is offered a plan that is not theirs"
     assert kept(game) == []
@@ -95,8 +95,8 @@ def test_a_queued_move_that_became_impossible_is_reported_with_the_board_and_use
     assert "t0b to move" in own.text
     (letter,) = game.read(1)
     assert "Your move on board 1" in letter.text
-    assert f"{NAMES[0]} fired port 14: reflection (%)." in flat(letter)
-    words = flat(letter)
+    assert f"{NAMES[0]} fired port 14: reflection (%)." in letter.one_line
+    words = letter.one_line
     assert 'Your queued move "G" could not be played, so we dropped your plan.' in words
     assert "Port G already shows a" in words
     assert "You lost no turn." in words
@@ -123,7 +123,7 @@ def test_two_plans_play_on_up_to_a_bound_in_one_letter_each(game: Game) -> None:
     assert "You fired port C: hit (#)." in answer.text
     assert "You fired port 12: reflection (%)." in answer.text
     assert "t0b fired port 3: hit (#)." in answer.text
-    assert "20 queued moves were played in one go" in flat(answer)
+    assert "20 queued moves were played in one go" in answer.one_line
     assert "queue 14; 1" in answer.text
     (letter,) = game.read(1)
     assert "You fired port A: hit (#)." in letter.text
@@ -144,10 +144,10 @@ def test_a_plan_may_win_and_then_all_plans_are_gone(game: Game) -> None:
     game.server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret 3")
     own, lost = game.read(0)
     assert "You fired port 3" in own.text
-    assert "t0b found all the atoms and won board 1" in flat(lost)
+    assert "t0b found all the atoms and won board 1" in lost.one_line
     (won,) = game.read(1)
-    assert "You found all the atoms and won board 1" in flat(won)
-    assert "Played from your plan: +B3,+D3,+A1,+F2; ?" in flat(won)
+    assert "You found all the atoms and won board 1" in won.one_line
+    assert "Played from your plan: +B3,+D3,+A1,+F2; ?" in won.one_line
     assert kept(game) == []
     refused = game.write(1, "queue", "5")
     assert "Board 1 is over." in refused.text

@@ -27,10 +27,6 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
-def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())
-
-
 def files_of(letter: Posted) -> list[str]:
     texts = [attached.get_content() for attached in letter.message.iter_attachments()]
     return [text.replace("\r\n", "\n") for text in texts]
@@ -79,8 +75,9 @@ def test_a_game_that_runs_is_saved_without_its_box(house: Indoors) -> None:
         house.send(ALICE, f"blackbox load alice {PASSWORD}", text),
     ):
         (refused,) = letters
-        assert "Board 1 is not over yet, and a copy could tell what is hidden on it." in flat(
-            refused
+        assert (
+            "Board 1 is not over yet, and a copy could tell what is hidden on it."
+            in refused.one_line
         )
     line(house, f"solve 1 alice {PASSWORD}")
     for letters in (
@@ -88,10 +85,10 @@ def test_a_game_that_runs_is_saved_without_its_box(house: Indoors) -> None:
         house.send(ALICE, f"blackbox load alice {PASSWORD}", text),
     ):
         (loaded,) = letters
-        assert "is the game from your file, as practice." in flat(loaded)
+        assert "is the game from your file, as practice." in loaded.one_line
         assert " 1|a |" in loaded.text, "the ray of the first move"
         (won,) = house.reply(loaded, "+a4,?")
-        assert "You solved board" in flat(won)
+        assert "You solved board" in won.one_line
 
 
 def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None:
@@ -100,7 +97,7 @@ def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None
         line(house, f"move 1 alice {PASSWORD} {move}")
     line(house, f"undo 1 alice {PASSWORD}")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
-    assert "Simon Tatham's Black Box: open it there with Load." in flat(letter)
+    assert "Simon Tatham's Black Box: open it there with Load." in letter.one_line
     ours, his = files_of(letter)
     assert f"box: {identity(house, 1)}" in ours
     game = read_saved_game(his)
@@ -110,28 +107,28 @@ def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None
 
     for text, steps in ((ours, 1), (his, 2)):
         (loaded,) = mailed(house, ALICE, "", text, letter.reply_to)
-        assert "is the game from your file, as practice." in flat(loaded)
+        assert "is the game from your file, as practice." in loaded.one_line
         assert "|? |" in loaded.text
-        assert "Guess as often as you like." in flat(loaded)
+        assert "Guess as often as you like." in loaded.one_line
         for _ in range(steps):  # moves taken back in the file can be redone
             (loaded,) = house.reply(loaded, "redo")
-        assert "You sealed row 3 as surely empty." in flat(loaded)
+        assert "You sealed row 3 as surely empty." in loaded.one_line
         (refused,) = house.reply(loaded, "redo")
-        assert "so there is nothing to redo" in flat(refused)
+        assert "so there is nothing to redo" in refused.one_line
 
 
 @pytest.mark.parametrize("name", ["locks", "checks", "restarted", "wide"])
 def test_a_file_of_his_is_gone_on_with_by_mail(house: Indoors, name: str) -> None:
     text = (SAVED / f"{name}.sav").read_text()
     (loaded,) = mailed(house, ALICE, f"blackbox load alice {PASSWORD}", text)
-    assert "is the game from your file, as practice." in flat(loaded)
+    assert "is the game from your file, as practice." in loaded.one_line
     (over,) = house.reply(loaded, "solve")
-    assert "The ID of the box is" in flat(over)
+    assert "The ID of the box is" in over.one_line
     html = over.message.get_body(("html",))
     assert html is not None
     assert identity(house, 1).partition(":")[0] in str(html.get_content())
     (again,) = house.reply(over, "undo")
-    assert "Guess as often as you like." in flat(again)
+    assert "Guess as often as you like." in again.one_line
     (saved,) = house.reply(again, "save")
     assert write_saved_game(read_saved_game(files_of(saved)[1])) == files_of(saved)[1]
 
@@ -151,9 +148,9 @@ def test_locks_and_the_seed_go_to_his_program_and_back(house: Indoors) -> None:
         (saved,) = house.reply(loaded, "save")
         assert files_of(saved)[1] == his
         (refused,) = house.reply(loaded, "/b2")
-        assert "You have locked B2" in flat(refused)
+        assert "You have locked B2" in refused.one_line
         (opened,) = house.reply(loaded, "solve")
-        assert f"The ID of the box is {identity(house, 1)}." in flat(opened)
+        assert f"The ID of the box is {identity(house, 1)}." in opened.one_line
 
 
 def test_a_running_box_keeps_its_seed_secret(house: Indoors) -> None:
@@ -169,20 +166,20 @@ def test_the_id_of_a_result_is_the_one_that_was_given(house: Indoors) -> None:
     assert game_id != descriptive_id(5, 5, 3, 3, {23, 1, 12})
     house.begin(ALICE, f"blackbox solo alice -id={game_id}")
     (over,) = line(house, f"solve 1 alice {PASSWORD}")
-    assert f"The ID of the box is {game_id}." in flat(over)
+    assert f"The ID of the box is {game_id}." in over.one_line
     (refused,) = line(house, f"solo alice -id={game_id} -seed=monday")
-    assert '"-seed=monday" contradicts it' in flat(refused)
+    assert '"-seed=monday" contradicts it' in refused.one_line
     (refused,) = line(house, "solo alice -id=w2h2m4M4:021f21fe6cc601bf2b29")
-    assert "fills all 4 cells" in flat(refused)
+    assert "fills all 4 cells" in refused.one_line
 
 
 def test_a_box_that_is_full_has_an_id_that_his_program_reads(house: Indoors) -> None:
     house.begin(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
     (over,) = line(house, f"solve 1 alice {PASSWORD}")
-    assert "The ID of the box is w2h2m3M4:" in flat(over)
+    assert "The ID of the box is w2h2m3M4:" in over.one_line
     house.begin(ALICE, "blackbox replay 1 alice")
     (box,) = line(house, f"move 2 alice {PASSWORD} a")
-    assert "a guess needs 4." in flat(box)
+    assert "a guess needs 4." in box.one_line
 
 
 def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
@@ -222,7 +219,7 @@ def test_a_file_that_is_none_is_refused_and_leaves_no_board(
 ) -> None:
     (refused,) = mailed(house, ALICE, f"blackbox load alice {PASSWORD}", text)
     assert "Not done, nothing has changed" in refused.text
-    assert why in flat(refused)
+    assert why in refused.one_line
     assert house.send(ALICE, "blackbox games alice")[0].text.count("solo") <= 1
     with house.server.database.reading.connect() as connection:
         assert boards.load(connection, 1) is None
@@ -232,6 +229,6 @@ def test_somebody_elses_running_box_cannot_be_had(house: Indoors) -> None:
     house.begin(ALICE, f"blackbox solo alice {SEED}")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     (refused,) = mailed(house, BOB, f"blackbox load bob {PASSWORD}", file_of(letter))
-    assert "not one of your solo boards" in flat(refused)
+    assert "not one of your solo boards" in refused.one_line
     (refused,) = house.send(BOB, f"blackbox save 1 bob {PASSWORD}")
-    assert "you can watch, but not play" in flat(refused)
+    assert "you can watch, but not play" in refused.one_line

@@ -1,6 +1,6 @@
 """Tests of provable chance play all games of ours, like the tests of those games."""
 
-import one_game
+import blackbox_alone
 import pytest
 
 from pbmserv.engine import registry
@@ -8,4 +8,4 @@ from pbmserv.engine import registry
 
 @pytest.fixture(autouse=True)
 def every_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "announced", one_game.every_game)
+    monkeypatch.setattr(registry, "announced", blackbox_alone.every_game)

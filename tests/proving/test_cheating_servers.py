@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, indoors
-from mailboxes_of_games import Played, checked, sentences
+from mailboxes_of_games import Played, sentences, verdict_of
 from sqlalchemy import Connection, delete, update
 
 from pbmserv.letters import proof
@@ -101,7 +101,7 @@ def test_a_change_in_a_running_game_is_noticed(tmp_path: Path, cheat: str) -> No
         assert after.position().number > number, after.letters["anna"][-1].text
         assert after.board().status == "finished"
     for name in after.names:
-        verdict = checked(after.mails[name])
+        verdict = verdict_of(after.mails[name])
         assert verdict.is_wrong, (cheat, sentences(verdict))
 
 
@@ -113,7 +113,7 @@ def test_the_same_course_without_a_change_is_proven(
         played = begun(world, *game)
         played.reply("anna", "solve" if len(played.names) == 1 else "resign")
         for name in played.names:
-            verdict = checked(played.mails[name])
+            verdict = verdict_of(played.mails[name])
             assert verdict.is_proven, sentences(verdict)
 
 
@@ -125,7 +125,7 @@ def test_a_server_that_mixes_no_mail_at_all_cannot_hide_it(
         game = begun(world, *DICE)
         game.reply("anna", "resign")
         for name in TWO:
-            findings = " ".join(sentences(checked(game.mails[name])))
+            findings = " ".join(sentences(verdict_of(game.mails[name])))
             assert "By the record bela accepted without a mail" in findings
             for mover in TWO:
                 assert f"By the record {mover} moved without a mail" in findings

@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asking_pages import asked, followed, site_of
+from asgi_client import fetch, load_page, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
-from mailboxes_of_games import Played, a_game, checked, sentences
+from mailboxes_of_games import Played, begin_game, sentences, verdict_of
 from sqlalchemy import select, update
 from test_games_proven import changed
 
@@ -48,12 +48,12 @@ def hide(game: Played) -> None:
 
 def proven(game: Played, *names: str) -> str:
     """Check that each mailbox proves the game; return the sentences of the last one."""
-    said: list[str] = []
+    verdict_sentences: list[str] = []
     for name in names:
-        verdict = checked(game.mails[name])
-        said = sentences(verdict)
-        assert verdict.is_proven, said
-    return " ".join(said)
+        verdict = verdict_of(game.mails[name])
+        verdict_sentences = sentences(verdict)
+        assert verdict.is_proven, verdict_sentences
+    return " ".join(verdict_sentences)
 
 
 def test_on_both_databases(database_url: str, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ ODD = {
 def test_a_game_of_an_odd_course_is_proven(tmp_path: Path, name: str) -> None:
     challenge, replies = ODD[name]
     players = dict.fromkeys(reply.split()[0] for reply in replies.split(", "))
-    with a_game(tmp_path, challenge, *players) as game:
+    with begin_game(tmp_path, challenge, *players) as game:
         for reply in replies.split(", "):
             number = game.position().number
             userid, _, text = reply.partition(" ")
@@ -103,7 +103,7 @@ def test_a_game_of_an_odd_course_is_proven(tmp_path: Path, name: str) -> None:
 
 
 def test_a_copy_of_the_first_mail_and_a_second_reply_change_nothing(tmp_path: Path) -> None:
-    with a_game(tmp_path, "liar challenge anna bela -dice=1", *TWO) as game:
+    with begin_game(tmp_path, "liar challenge anna bela -dice=1", *TWO) as game:
         game.reply("anna", "1 two")
         first = game.mails["anna"][-2]
         before = marks(game)
@@ -137,7 +137,7 @@ def test_the_server_restarts_between_pledge_and_result(tmp_path: Path) -> None:
 
 
 def test_a_move_that_was_taken_back_stays_in_the_record(tmp_path: Path) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         hide(game)
         game.reply("anna", "!a1,!b1")
         game.reply("anna", "undo")
@@ -151,7 +151,7 @@ def test_private_notes_of_the_other_player_do_not_count_in_my_hashes(tmp_path: P
     def hashes() -> list[bytes]:
         return re.findall(rb" record=([0-9a-f]{64})", game.mails["bela"][-1])
 
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         hide(game)
         game.reply("bela", "show")
         before = hashes()
@@ -169,7 +169,7 @@ def test_private_notes_of_the_other_player_do_not_count_in_my_hashes(tmp_path: P
 
 @pytest.mark.parametrize("form", ["text", "spoken"])
 def test_letters_in_other_forms_prove_the_game_too(tmp_path: Path, form: str) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", f"prefs anna {PASSWORD} format={form}")
         game.play(HIDDEN)
         proven(game, *TWO)
@@ -181,20 +181,20 @@ def test_letters_in_other_forms_prove_the_game_too(tmp_path: Path, form: str) ->
 
 
 def test_a_player_with_tiny_letters_asks_for_the_record(tmp_path: Path) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", f"prefs anna {PASSWORD} format=tiny")
         game.play(HIDDEN)
         tiny = game.letters["anna"][-1]
         assert len(tiny.raw) < 1_000
         assert "Record " in tiny.text
-        assert not checked(game.mails["anna"]).is_proven
+        assert not verdict_of(game.mails["anna"]).is_proven
         game.send("anna", f"blackbox record 1 anna {PASSWORD}")
         proven(game, *TWO)
 
 
 def test_tiny_letters_alone_prove_the_record(tmp_path: Path) -> None:
     """Their hash is short, but there are too many of its kind to find another game with it."""
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", f"prefs anna {PASSWORD} format=tiny")
         game.play(HIDDEN)
         short_hash = re.compile(rb" record=[0-9a-f]{24}\r")
@@ -202,15 +202,15 @@ def test_tiny_letters_alone_prove_the_record(tmp_path: Path) -> None:
         assert len(short) > 3
         game.send("anna", f"blackbox record 1 anna {PASSWORD}")
         record = game.letters["anna"][-1].text.encode()
-        verdict = checked([*short, record])
+        verdict = verdict_of([*short, record])
         assert verdict.is_proven, sentences(verdict)
-        verdict = checked([*short, re.sub(rb"mixed: 1=\w{4}", b"mixed: 1=0000", record)])
+        verdict = verdict_of([*short, re.sub(rb"mixed: 1=\w{4}", b"mixed: 1=0000", record)])
         assert verdict.is_wrong
         assert "does not fit" in sentences(verdict)[-1]
 
 
 def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         game.send("anna", "liar challenge anna bela")
         game.reply("bela", "accept")
         game.send("bela", f"prefs bela {PASSWORD} digest=daily@07:30")
@@ -223,7 +223,7 @@ def test_a_digest_carries_the_hashes_of_all_its_boards(tmp_path: Path) -> None:
 
 
 def test_several_commands_in_a_mail_are_answered_with_all_hashes(tmp_path: Path) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         hide(game)
         lines = (f"blackbox move 1 anna {PASSWORD} 1", f"blackbox show 1 anna {PASSWORD}")
         game.send("anna", "multiple", "\n".join(lines))
@@ -243,14 +243,14 @@ def test_a_game_with_the_house_has_one_mark(tmp_path: Path) -> None:
             moves = position.game.legal(position.game.view(position.state, 0))
             assert moves is not None
             game.reply("anna", [*moves][-1])
-        said = proven(game, "anna")
+        text = proven(game, "anna")
         assert sum(mark is not None for mark in marks(game)) == 1
-        assert "The mail of anna" in said
-        assert "house" not in said
+        assert "The mail of anna" in text
+        assert "house" not in text
 
 
 def test_a_plan_that_another_player_s_mail_lets_go_on_has_no_mark(tmp_path: Path) -> None:
-    with a_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
+    with begin_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
         game.send("bela", f"liar queue 1 bela {PASSWORD} 3 twos")
         game.reply("anna", "1 two")
         assert game.position().number == 3
@@ -274,10 +274,10 @@ def test_dice_are_not_rolled_before_all_have_accepted(tmp_path: Path) -> None:
         site, run = site_of(world.server), world.loop.run_until_complete
         link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["anna"][0].text)
         assert link is not None
-        page = run(followed(site, link[1])).body.decode()
+        page = run(load_page(site, link[1])).body.decode()
         assert "The board is set up when all have accepted" in page
         assert "Your dice" not in page
-        facts = run(asked(site, "/api/boards/1")).body.decode().replace(" ", "")
+        facts = run(fetch(site, "/api/boards/1")).body.decode().replace(" ", "")
         assert '"facts":null' in facts
         assert "2two" not in facts
         game.reply("bela", "accept")
@@ -288,9 +288,9 @@ def test_dice_are_not_rolled_before_all_have_accepted(tmp_path: Path) -> None:
         assert all(marks(game))
         assert len(marks(game)) == 2
         game.play()
-        said = proven(game, *TWO, "carl")
-        assert "with which bela accepted" in said
-        assert "the server drew alone" not in said
+        text = proven(game, *TWO, "carl")
+        assert "with which bela accepted" in text
+        assert "the server drew alone" not in text
 
 
 def test_dice_of_a_board_that_begins_at_once_are_the_server_s(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_player_who_accepts_on_a_page_is_named(tmp_path: Path) -> None:
         assert link is not None
         site, run = site_of(world.server), world.loop.run_until_complete
         body = urlencode({"turn": "1", "key": "k", "move": "accept", "words": ""})
-        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        assert run(fetch(site, link[1], "POST", body.encode())).status == 303
         world.server.settle()
         game.take(world.letters())
         assert marks(game) == [None]
@@ -339,7 +339,7 @@ def test_who_has_accepted_has_not_moved(tmp_path: Path) -> None:
 
 
 def test_an_accepting_player_can_take_nothing_back(tmp_path: Path) -> None:
-    with a_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
+    with begin_game(tmp_path, "liar challenge anna bela -dice=2", *TWO) as game:
         before = game.position().state
         game.reply("bela", "undo")
         assert game.position().state == before
@@ -349,12 +349,12 @@ def test_an_accepting_player_can_take_nothing_back(tmp_path: Path) -> None:
 
 
 def test_a_move_on_a_page_has_no_mark(tmp_path: Path) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["anna"][-1].text)
         assert link is not None
         site, run = site_of(game.world.server), game.world.loop.run_until_complete
         body = urlencode({"turn": "1", "key": "k", "move": "b2,c3", "words": ""})
-        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        assert run(fetch(site, link[1], "POST", body.encode())).status == 303
         game.world.server.settle()
         game.take(game.world.letters())
         assert marks(game) == [None]
@@ -367,7 +367,7 @@ def test_a_box_of_the_day_is_pledged_and_opened_when_it_is_solved(tmp_path: Path
         for name in ("anna", "bela"):
             game.send(name, f"blackbox daily {name} {PASSWORD} 07:30")
         game.play(most=60)
-        verdict = checked(game.mails["anna"])
+        verdict = verdict_of(game.mails["anna"])
         solved = b"filename=" in game.mails["anna"][-1]
         assert solved == verdict.is_proven, sentences(verdict)
         pledges = [
@@ -378,18 +378,18 @@ def test_a_box_of_the_day_is_pledged_and_opened_when_it_is_solved(tmp_path: Path
 
 
 def test_a_follower_sees_the_hashes_of_spectators(tmp_path: Path) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         game.world.sign_up("carl")
         game.send("carl", f"subscribe 1 carl {PASSWORD}")
         game.play(HIDDEN)
         carl = game.mails["carl"]
         assert any(b"Pbmserv-Record: board=1; turns=" in mail for mail in carl)
         assert not any(b"filename=" in mail for mail in carl), "players alone open the record"
-        assert checked(carl, game.mails["anna"]).is_proven
+        assert verdict_of(carl, game.mails["anna"]).is_proven
 
 
 def test_a_board_of_an_older_version_says_that_it_is_not_provable(tmp_path: Path) -> None:
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         old = update(boards).values(pledged=False)
         game.world.server.writer.submit(lambda connection: connection.execute(old)).result()
         game.mails.clear()
@@ -400,7 +400,7 @@ def test_a_board_of_an_older_version_says_that_it_is_not_provable(tmp_path: Path
         assert marks(game)[:2] == [None, None]
         game.reply("anna", "record")
         assert "seed:" not in game.letters["anna"][-1].text
-        verdict = checked(game.mails["anna"])
+        verdict = verdict_of(game.mails["anna"])
         assert not verdict.is_proven
         assert sentences(verdict) == [
             "Not provable: the board was begun before this server's letters carried hashes."
@@ -432,15 +432,15 @@ def test_the_mail_that_finds_an_opponent_is_mixed_into_the_sides(tmp_path: Path)
         assert drawn_sides(start.seed, TWO, start.ply.mark) == [*game.names]
         game.play(("b2", "c3"))
         for name in TWO:
-            said = proven(game, name)
-            assert "The seed and the mail of bela that found opponents draw the sides" in said
-            has_letter = "had pledged the seed before." in said
+            text = proven(game, name)
+            assert "The seed and the mail of bela that found opponents draw the sides" in text
+            has_letter = "had pledged the seed before." in text
             assert has_letter == (name == "anna"), "bela's mail comes after the pledge"
         mails = changed(
             game.mails["anna"],
             lambda text: text.replace(", ".join(game.names), ", ".join(game.names[::-1]), 1),
         )
-        verdict = checked(mails)
+        verdict = verdict_of(mails)
         assert verdict.is_wrong
         assert "The sides were not drawn by the seed" in sentences(verdict)[-1]
 
@@ -458,16 +458,16 @@ def test_a_server_that_draws_other_sides_after_the_mail_is_noticed(
         monkeypatch.setattr(challenges, "seeks_like", reseeded)
         game = seeking(world, SEEK)
         game.play(("b2", "c3"))
-        said = proven(game, "anna")
-        assert "No letter here about your search had pledged this seed" in said
-        assert "the server took another seed" in said
+        text = proven(game, "anna")
+        assert "No letter here about your search had pledged this seed" in text
+        assert "the server took another seed" in text
 
 
 def test_a_summary_of_many_boards_keeps_the_pledge_of_a_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compose, "MOST_FIELDS", 1)
-    with a_game(tmp_path, SMALL, *TWO) as game:
+    with begin_game(tmp_path, SMALL, *TWO) as game:
         lines = (f"blackbox show 1 anna {PASSWORD}", f"hex seek anna {PASSWORD} -size=5")
         game.send("anna", "multiple", "\n".join(lines))
         fields = game.letters["anna"][-1].message.get_all("Pbmserv-Record", [])
@@ -480,9 +480,9 @@ def test_the_first_dice_of_a_match_of_seekers_are_mixed_too(tmp_path: Path) -> N
         assert all(marks(game))
         assert len(marks(game)) == 1
         game.play()
-        said = proven(game, *TWO)
-        assert "with which bela found opponents, which is among these, was mixed into" in said
-        assert "the server drew alone" not in said
+        text = proven(game, *TWO)
+        assert "with which bela found opponents, which is among these, was mixed into" in text
+        assert "the server drew alone" not in text
 
 
 @pytest.mark.parametrize("challenge", ["blackbox seek -race", "hex seek -size=5"])
@@ -532,7 +532,7 @@ def box(game: Played) -> str:
 
 
 def test_the_first_mail_of_a_player_alone_draws_the_box_and_no_later_one(tmp_path: Path) -> None:
-    with a_game(tmp_path, SOLO, "anna") as game:
+    with begin_game(tmp_path, SOLO, "anna") as game:
         start = game.position()
         game.reply("anna", "+b2")
         drawn = box(game)
@@ -554,7 +554,7 @@ def test_the_first_mail_of_a_player_alone_draws_the_box_and_no_later_one(tmp_pat
 
 
 def test_a_first_hint_draws_the_box_too(tmp_path: Path) -> None:
-    with a_game(tmp_path, SOLO, "anna") as game:
+    with begin_game(tmp_path, SOLO, "anna") as game:
         game.reply("anna", "hint")
         assert [mark is None for mark in marks(game)] == [False, True]
         drawn = box(game)
@@ -565,14 +565,14 @@ def test_a_first_hint_draws_the_box_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("practice", ["", " -practice"])
 def test_a_player_who_gives_up_at_once_sees_a_drawn_box(tmp_path: Path, practice: str) -> None:
-    with a_game(tmp_path, f"{SOLO}{practice}", "anna") as game:
+    with begin_game(tmp_path, f"{SOLO}{practice}", "anna") as game:
         game.reply("anna", "solve")
         assert [mark is None for mark in marks(game)] == [False, True]
         assert "was mixed into the box" in proven(game, "anna")
 
 
 def test_practice_keeps_its_box_whatever_is_taken_back(tmp_path: Path) -> None:
-    with a_game(tmp_path, f"{SOLO} -practice", "anna") as game:
+    with begin_game(tmp_path, f"{SOLO} -practice", "anna") as game:
         game.reply("anna", "1")
         drawn = box(game)
         for move in ("undo", "undo", "2", "restart", "3", "restart", "undo", "4"):
@@ -585,13 +585,13 @@ def test_practice_keeps_its_box_whatever_is_taken_back(tmp_path: Path) -> None:
 
 
 def test_a_box_of_a_player_who_begins_on_a_page_is_the_server_s_alone(tmp_path: Path) -> None:
-    with a_game(tmp_path, SOLO, "anna") as game:
+    with begin_game(tmp_path, SOLO, "anna") as game:
         link = re.search(r"http://games\.example(/b/[a-z2-7]+)", game.letters["anna"][-1].text)
         assert link is not None
         start = box(game)
         site, run = site_of(game.world.server), game.world.loop.run_until_complete
         body = urlencode({"turn": "1", "key": "k", "move": "1", "words": ""})
-        assert run(asked(site, link[1], "POST", body.encode())).status == 303
+        assert run(fetch(site, link[1], "POST", body.encode())).status == 303
         game.world.server.settle()
         game.take(game.world.letters())
         game.reply("anna", "2")
@@ -601,7 +601,7 @@ def test_a_box_of_a_player_who_begins_on_a_page_is_the_server_s_alone(tmp_path: 
 
 
 def test_a_named_box_is_the_one_that_was_named(tmp_path: Path) -> None:
-    with a_game(tmp_path, "blackbox solo anna -size=4x4 -atoms=2 -seed=moon", "anna") as game:
+    with begin_game(tmp_path, "blackbox solo anna -size=4x4 -atoms=2 -seed=moon", "anna") as game:
         named = box(game)
         game.reply("anna", "1")
         assert box(game) == named
@@ -611,7 +611,7 @@ def test_a_named_box_is_the_one_that_was_named(tmp_path: Path) -> None:
 
 
 def test_a_copy_of_a_drawn_box_has_the_same_atoms(tmp_path: Path) -> None:
-    with a_game(tmp_path, SOLO, "anna") as game:
+    with begin_game(tmp_path, SOLO, "anna") as game:
         game.reply("anna", "1")
         game.reply("anna", "save")
         (file,) = game.letters["anna"][-1].message.iter_attachments()
@@ -631,7 +631,7 @@ def test_a_copy_of_a_drawn_box_has_the_same_atoms(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["solo", "seek"])
 def test_games_of_older_versions_are_proven_as_before(name: str) -> None:
     mails = [*mails_of(BytesIO((OLDER / f"{name}.mbox").read_bytes()))]
-    verdict = checked([mail for mail in mails if isinstance(mail, bytes)])
+    verdict = verdict_of([mail for mail in mails if isinstance(mail, bytes)])
     assert verdict.is_proven, sentences(verdict)
 
 

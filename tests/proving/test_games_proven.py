@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from mailboxes_of_games import a_game, checked, sentences
+from mailboxes_of_games import begin_game, sentences, verdict_of
 
 from pbmserv.engine.proof import pledge_of
 from pbmserv.engine.record import read_record
@@ -43,7 +43,7 @@ GAMES = {
 def played(name: str) -> dict[str, list[bytes]]:
     """Return each player's mails of a whole game."""
     challenge, names, first = GAMES[name]
-    with TemporaryDirectory() as folder, a_game(Path(folder), challenge, *names) as game:
+    with TemporaryDirectory() as folder, begin_game(Path(folder), challenge, *names) as game:
         game.play(first)
         return game.mails
 
@@ -80,7 +80,7 @@ def record_in(mails: Sequence[bytes]) -> str:
 def test_each_mailbox_proves_the_game_and_so_do_two_together(name: str) -> None:
     mails = played(name)
     for mailbox in (*mails.values(), [mail for both in mails.values() for mail in both]):
-        verdict = checked(mailbox)
+        verdict = verdict_of(mailbox)
         assert verdict.is_proven, sentences(verdict)
     assert any("show the board" in sentence for sentence in sentences(verdict))
 
@@ -106,7 +106,7 @@ def test_both_mailboxes_have_the_same_record_hash_after_each_move() -> None:
 
 
 def refusal(mails: Sequence[bytes]) -> str:
-    verdict = checked(mails)
+    verdict = verdict_of(mails)
     (sentence,) = [finding.sentence for finding in verdict.findings if finding.is_wrong]
     assert not verdict.is_proven
     return sentence
@@ -172,12 +172,14 @@ def test_a_mail_that_the_server_leaves_out_of_a_solo_box_is_noticed() -> None:
 
 
 def test_a_solo_box_is_drawn_by_the_server_and_its_player() -> None:
-    said = sentences(checked(played("solo")["anna"]))
-    assert ("The mail with which anna began, which is among these, was mixed into the box.") in said
-    assert not [sentence for sentence in said if "alone" in sentence]
+    findings = sentences(verdict_of(played("solo")["anna"]))
+    assert (
+        "The mail with which anna began, which is among these, was mixed into the box."
+    ) in findings
+    assert not [sentence for sentence in findings if "alone" in sentence]
     for name in ("graded", "race"):
-        said = sentences(checked(played(name)["anna"]))
-        assert any(sentence.startswith("The pledge names the box") for sentence in said)
+        findings = sentences(verdict_of(played(name)["anna"]))
+        assert any(sentence.startswith("The pledge names the box") for sentence in findings)
 
 
 def test_another_move_is_named() -> None:
@@ -227,7 +229,7 @@ def test_a_player_who_accepts_in_the_middle_of_a_game_is_noticed() -> None:
     number = len(re.findall(r"(?m)^\d+\. ", record))
     ending = re.compile(rf"(?m)^{number}\. .*$")
     joined = ending.sub(f"{number}. anna (free): join", record)
-    verdict = checked([joined.replace("\n", "\r\n").encode()])
+    verdict = verdict_of([joined.replace("\n", "\r\n").encode()])
     assert verdict.is_wrong
     assert f'Move {number} by anna, "join", cannot be played' in sentences(verdict)[-1]
 
@@ -290,8 +292,8 @@ def test_two_records_that_differ_are_noticed() -> None:
 
 def test_letters_may_be_missing_and_in_any_order() -> None:
     mails = played("backgammon")["anna"]
-    assert checked(mails[::-1]).is_proven
-    verdict = checked(mails[10:])
+    assert verdict_of(mails[::-1]).is_proven
+    verdict = verdict_of(mails[10:])
     assert verdict.is_proven
     assert any(
         sentence.startswith("Your first letter came after") for sentence in sentences(verdict)
@@ -299,32 +301,32 @@ def test_letters_may_be_missing_and_in_any_order() -> None:
 
 
 def test_without_the_letter_about_the_result_nothing_is_proven() -> None:
-    verdict = checked(played("liar")["anna"][:-1])
+    verdict = verdict_of(played("liar")["anna"][:-1])
     assert not verdict.is_proven
     assert not verdict.is_wrong
     assert "but no record" in sentences(verdict)[-1]
 
 
 def test_a_record_without_letters_proves_nothing() -> None:
-    verdict = checked([record_in(played("liar")["anna"]).replace("\n", "\r\n").encode()])
+    verdict = verdict_of([record_in(played("liar")["anna"]).replace("\n", "\r\n").encode()])
     assert not verdict.is_proven
     assert "no letter here carries hashes" in sentences(verdict)[-1]
 
 
 def test_a_mail_of_mine_in_the_dice_is_found_among_my_sent_mails() -> None:
-    said = sentences(checked(played("liar")["anna"]))
+    findings = sentences(verdict_of(played("liar")["anna"]))
     assert "The mail of anna with move 2, which is among these, was mixed into all chance" in (
-        " ".join(said)
+        " ".join(findings)
     )
     assert "with which bela accepted was mixed into the first draw and all chance after it" in (
-        " ".join(said)
+        " ".join(findings)
     )
     assert "which is among these, was mixed into the first draw" in " ".join(
-        sentences(checked(played("liar")["bela"]))
+        sentences(verdict_of(played("liar")["bela"]))
     )
     house = [mail for mail in played("liar")["anna"] if b"Pbmserv-Record" in mail]
-    said = sentences(checked(house))
-    assert "a letter answers it, but it is not among these" in " ".join(said)
+    findings = sentences(verdict_of(house))
+    assert "a letter answers it, but it is not among these" in " ".join(findings)
 
 
 def test_a_mail_that_the_server_made_up_is_no_mail_of_mine() -> None:
@@ -335,17 +337,17 @@ def test_a_mail_that_the_server_made_up_is_no_mail_of_mine() -> None:
         for mail in played("liar")["anna"]
         if mail not in sent
     ]
-    said = " ".join(sentences(checked(other)))
+    text = " ".join(sentences(verdict_of(other)))
     assert "A mail of anna with move 2 was mixed into all chance from there on, but it is not" in (
-        said
+        text
     )
-    assert "if anna did not send it, the server chose that chance" in said
-    assert "which only bela can check" in said
+    assert "if anna did not send it, the server chose that chance" in text
+    assert "which only bela can check" in text
 
 
 def test_unsigned_letters_are_counted() -> None:
     assert "are not signed, so anybody could have written them" in sentences(
-        checked(played("liar")["anna"])
+        verdict_of(played("liar")["anna"])
     )[-1]  # fmt: skip
 
 
@@ -362,7 +364,7 @@ def test_a_mail_that_quotes_or_passes_on_a_record_changes_nothing() -> None:
     record = record_in(mails).replace("\n", "\r\n").encode()
     head = b"From: anna@players.example\r\nMessage-ID: <q@players.example>\r\n\r\nLook:\r\n"
     quoting = head + b"> " + record.replace(b"\r\n", b"\r\n> ")
-    assert checked([*mails, quoting, head + record]).is_proven
+    assert verdict_of([*mails, quoting, head + record]).is_proven
 
 
 def test_a_letter_for_a_seat_that_is_not_there_is_named() -> None:

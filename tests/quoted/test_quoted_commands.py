@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
-from quoting import MARKUP, in_plain_text, in_wrapped_text
+from mail_quotes import MARKUP, in_plain_text, in_wrapped_text
 from seating import HIDINGS, reply_address, seat_pairs
 
 from pbmserv.store.boards import boards, moves
@@ -53,7 +53,7 @@ class Game:
         return [letter.kind for letter in letters]
 
     def address(self) -> str:
-        """Where the newest letter to the player is answered."""
+        """The reply address of the newest letter to the player."""
         with self.house.server.database.reading.connect() as connection:
             return reply_address(self.house.server, connection, self.board, self.player)
 
@@ -133,12 +133,14 @@ def test_no_quoted_move_flows_out_of_its_quote(game, drawn, flowed, width):
         "Content-Type: multipart/digest; boundary=c\n\n--c\n\nSubject: x\n\n{}\n--c--",
     ],
 )
-@pytest.mark.parametrize("said", ["", "Content-Type: text/plain\n\n> x\n\n--b\n"])
-def test_nothing_attached_is_read(game, part, said):
+@pytest.mark.parametrize("front", ["", "Content-Type: text/plain\n\n> x\n\n--b\n"])
+def test_nothing_attached_is_read(game, part, front):
     before = game.record()
     for command in ("g", *game.commands()):
         inside = part.replace("{}", command)
-        game.mail(f"--b\n{said}{inside}\n--b--\n", more="Content-Type: multipart/mixed; boundary=b")
+        game.mail(
+            f"--b\n{front}{inside}\n--b--\n", more="Content-Type: multipart/mixed; boundary=b"
+        )
     assert game.record() == before
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from indoors import Indoors, Posted, indoors
-from quoting import MARKUP, SENT_FROM, in_plain_text
+from mail_quotes import MARKUP, SENT_FROM, in_plain_text
 from seating import HIDINGS, reply_address, seat_pairs
 
 from pbmserv.inbound.quotes.line_signs import BLANKS, PLAIN_MARKS

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quoting import ATTRIBUTIONS
+from mail_quotes import ATTRIBUTIONS
 from rows import rows
 
 from pbmserv.inbound.message import read_mail

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quoting import ATTRIBUTIONS, SENT_FROM
+from mail_quotes import ATTRIBUTIONS, SENT_FROM
 from rows import rows
 
 from pbmserv.inbound.quotes.reply import new_text, read_new_text

@@ -36,13 +36,13 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
 
 
 def forged(
-    server: Indoors, subject: str, body: str = "", *, said: str = VICTIM, peer: str = ELSEWHERE
+    server: Indoors, subject: str, body: str = "", *, author: str = VICTIM, peer: str = ELSEWHERE
 ) -> None:
     """Mallory's mail with somebody else's From, and an envelope sender that is never the same."""
     server.mails += 1
     house = server.server.mail_domain.address
     raw = (
-        f"From: {said}\r\nTo: {house}\r\nSubject: {subject}\r\n"
+        f"From: {author}\r\nTo: {house}\r\nSubject: {subject}\r\n"
         f"Message-ID: <f{server.mails}@x>\r\n\r\n{body}\r\n"
     ).encode()
     envelope = Envelope(f"m{server.mails}@evil.example", house, raw, peer, "x")
@@ -87,7 +87,7 @@ def test_signups_in_somebody_s_name(server: Indoors, *, same: bool) -> None:
     assert sum(counted.values()) <= 5 + 21
     # In one mail, and with the victim among other addresses.
     forged(server, "multiple", lines("signup w{} secret-word", 50))
-    forged(server, "multiple", lines("signup v{} secret-word " + VICTIM, 50), said=MALLORY)
+    forged(server, "multiple", lines("signup v{} secret-word " + VICTIM, 50), author=MALLORY)
     assert kinds(server.letters())["confirm"] == 0
     server.live(days=1)
     forged(server, "multiple", lines("signup x{} secret-word", 50))
@@ -108,8 +108,8 @@ def test_the_refused_signup_says_what_can_be_done(server: Indoors) -> None:
 def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
     answers = set()
     for n in range(20):
-        forged(server, "forgot alice", f"{n}", said=f"x{n}@evil.example")
-        forged(server, "forgot lewis", f"{n}", said=f"y{n}@evil.example")
+        forged(server, "forgot alice", f"{n}", author=f"x{n}@evil.example")
+        forged(server, "forgot lewis", f"{n}", author=f"y{n}@evil.example")
     letters = server.letters()
     assert kinds(letters, ALICE) == {"reset": 3}
     for letter in letters:
@@ -120,7 +120,7 @@ def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
     forged(server, "multiple", lines("forgot alice", 50))
     assert kinds(server.letters(), ALICE) == {}
     # Asked for in her own name, too; the letters that she has do what they say.
-    forged(server, "forgot alice", said=ALICE)
+    forged(server, "forgot alice", author=ALICE)
     assert kinds(server.letters(), ALICE) == {"reset-sent": 1}
     first = next(letter for letter in letters if letter.kind == "reset")
     assert {letter.kind for letter in server.reply(first, "password better-one")} == {
@@ -132,7 +132,7 @@ def test_known_and_unknown_userids_are_silenced_alike(server: Indoors) -> None:
     by_name = {}
     for userid in ("alice", "lewis"):
         for n in range(30):
-            forged(server, f"forgot {userid}", f"{n}", said=f"{userid}@third.example")
+            forged(server, f"forgot {userid}", f"{n}", author=f"{userid}@third.example")
         by_name[userid] = kinds(server.letters(), f"{userid}@third.example")
     assert by_name["alice"] == by_name["lewis"] == {"reset-sent": 20, "no-more-answers": 1}
 
@@ -157,12 +157,12 @@ def test_a_player_at_home_is_not_silenced_by_a_forger(server: Indoors) -> None:
     """Her password was right from there; his mails come from elsewhere."""
 
     def writes(subject: str, body: str = "") -> Counter[str]:
-        forged(server, subject, body, said=ALICE, peer="192.0.2.7")
+        forged(server, subject, body, author=ALICE, peer="192.0.2.7")
         return kinds(server.letters(), ALICE)
 
     assert writes(f"prefs alice {PASSWORD}") == {"prefs": 1}
     for n in range(25):
-        forged(server, "list", f"{n}", said=ALICE)
+        forged(server, "list", f"{n}", author=ALICE)
     assert kinds(server.letters(), ALICE) == {"list": 20, "no-more-answers": 1}
     for n in range(25):
         assert writes(f"prefs alice {PASSWORD}", f"{n}") == {"prefs": 1}
@@ -180,7 +180,7 @@ def test_a_player_at_home_is_not_silenced_by_a_forger(server: Indoors) -> None:
 def test_replies_from_the_player_s_own_address_are_answered(server: Indoors) -> None:
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
     for n in range(30):
-        forged(server, "list", f"{n}", said=ALICE)
+        forged(server, "list", f"{n}", author=ALICE)
     server.letters()
     (answer,) = server.send(ALICE, "Re: Hello", "list", letter.reply_to)
     assert answer.kind == "list"

@@ -55,7 +55,7 @@ def marked(
     return server.letters()
 
 
-def asked_alice(server: Indoors) -> Posted:
+def challenge_to_alice(server: Indoors) -> Posted:
     letters = server.send(BOB, "blackbox challenge bob alice")
     return next(letter for letter in letters if letter.recipient == ALICE)
 
@@ -66,7 +66,7 @@ def kinds(letters: list[Posted]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_marked_reply_plays(server: Indoors, mark: str) -> None:
-    question = asked_alice(server)
+    question = challenge_to_alice(server)
     nothing = [
         marked(server, question.reply_to, MARKS[mark], "z99,q1,b3,d3"),
         marked(server, question.reply_to, MARKS[mark], "balls please, whatever you like"),
@@ -83,7 +83,7 @@ def test_a_marked_reply_plays(server: Indoors, mark: str) -> None:
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_marked_mail_with_a_password_plays(server: Indoors, mark: str) -> None:
-    asked_alice(server)
+    challenge_to_alice(server)
     to = server.server.mail_domain.address
     line = f"blackbox move 1 alice {PASSWORD} b3,d3,e5,g2"
     assert marked(server, to, MARKS[mark], "", subject=line, envelope="") == []
@@ -94,7 +94,7 @@ def test_a_marked_mail_with_a_password_plays(server: Indoors, mark: str) -> None
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_marked_words_reach_the_opponent(server: Indoors, mark: str) -> None:
-    question = asked_alice(server)
+    question = challenge_to_alice(server)
     talked = marked(server, question.reply_to, MARKS[mark], "chat\n\nGood luck, bob!")
     assert [recipient for recipient, _ in kinds(talked)] == [BOB]
     assert "Good luck, bob!" in talked[0].text
@@ -110,7 +110,7 @@ def test_a_typed_yes_counts_and_an_empty_reply_does_not(server: Indoors, mark: s
 
 
 def test_the_mail_of_an_exchange_user_plays(server: Indoors) -> None:
-    question = asked_alice(server)
+    question = challenge_to_alice(server)
     server.reply(question, "b3,d3,e5,g2")
     server.send(BOB, f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
     letters = server.send(BOB, f"blackbox move 1 bob {PASSWORD} 1")

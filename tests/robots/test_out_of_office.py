@@ -175,7 +175,7 @@ def test_a_reply_that_is_no_date_is_asked_back(server: Indoors, board: Posted, r
     (question,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
     (answer,) = server.reply(question, reply)
     assert answer.kind == "refusal"
-    assert "your last day away" in " ".join(answer.text.split())
+    assert "your last day away" in answer.one_line
 
 
 def test_the_note_that_answers_the_question_is_left_alone(server: Indoors, board: Posted) -> None:

@@ -70,14 +70,14 @@ class Post:
         elif local in ROBOTS:
             self._answer(letter, ROBOTS[local])
 
-    def _answer(self, asked: Posted, words: Callable[[str], str]) -> None:
+    def _answer(self, letter: Posted, words: Callable[[str], str]) -> None:
         answer = EmailMessage(READ)
-        answer["From"] = asked.recipient
-        answer["To"] = asked.reply_to
-        answer["Subject"] = f"Re: {asked.subject}"
+        answer["From"] = letter.recipient
+        answer["To"] = letter.reply_to
+        answer["Subject"] = f"Re: {letter.subject}"
         answer["Message-ID"] = f"<{next(COUNT)}@dumb.example>"
-        answer.set_content(words(asked.text))
-        self.send(asked.recipient, asked.reply_to, answer.as_bytes(policy=SENT))
+        answer.set_content(words(letter.text))
+        self.send(letter.recipient, letter.reply_to, answer.as_bytes(policy=SENT))
 
 
 @pytest.fixture

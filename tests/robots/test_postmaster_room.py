@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from breaking import a_fault
+from failing_handlers import failing_handler
 from indoors import PASSWORD, Indoors, address_of, indoors
-from wire import without_number
+from smtp_client import without_number
 
 from pbmserv.commands.table.accounts import Prefs
 from pbmserv.mail.envelope import Envelope
@@ -87,7 +87,7 @@ def test_operators_see_faults_first_and_then_the_newest(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     strangers = Strangers(house)
-    with a_fault(monkeypatch, Prefs):
+    with failing_handler(monkeypatch, Prefs):
         for number in range(2):
             house.send(address_of("alice"), f"prefs alice {PASSWORD}", f"{number}")
     for number in range(130):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from running import Letter, Running, start
+from smtp_client import Wire, mail
 from sqlalchemy import func, select
-from wire import Wire, mail
 
 from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic
@@ -64,7 +64,6 @@ def subjects(letters: list[Letter]) -> list[str]:
     return [letter.subject for letter in letters]
 
 
-@pytest.mark.both_databases
 def test_addresses_networks_and_players(busy: Running) -> None:
     # An address, from wherever it writes.
     stranger = "stranger@players.example"

@@ -34,14 +34,14 @@ def count(server: Indoors, table: type) -> int:
     return number
 
 
-def written(server: Indoors, subject: str, peer: str, said: str = ALICE) -> list[Posted]:
-    forged(server, subject, said=said, peer=peer)
+def written(server: Indoors, subject: str, peer: str, author: str = ALICE) -> list[Posted]:
+    forged(server, subject, author=author, peer=peer)
     return server.letters()
 
 
 def test_forged_solos_make_no_board_and_block_none(server: Indoors) -> None:
     for n in range(30):
-        forged(server, f"blackbox solo alice -size=4x4 -atoms={1 + n % 9}", said=ALICE)
+        forged(server, f"blackbox solo alice -size=4x4 -atoms={1 + n % 9}", author=ALICE)
     counted = kinds(server.letters(), ALICE)
     assert counted["begin-asked"] == 5
     assert sum(counted.values()) <= 21
@@ -72,7 +72,7 @@ def test_unconfirmed_boards_are_forgotten(server: Indoors) -> None:
 
 def test_a_yes_of_somebody_else_is_none(server: Indoors) -> None:
     (question,) = written(server, "blackbox solo alice", AT_HOME)
-    forged(server, "yes", said=ALICE)
+    forged(server, "yes", author=ALICE)
     server.letters()
     assert count(server, boards) == 0
     server.send(ALICE, f"change password alice {PASSWORD} better-one")
@@ -86,7 +86,9 @@ def test_a_yes_of_somebody_else_is_none(server: Indoors) -> None:
 def test_forged_challenges_do_not_use_up_her_own(server: Indoors) -> None:
     for n in range(30):
         other = ("bob", "carol", "dave", "erin")[n % 4]
-        forged(server, f"blackbox challenge alice {other} -size=4x4 -atoms={1 + n % 9}", said=ALICE)
+        forged(
+            server, f"blackbox challenge alice {other} -size=4x4 -atoms={1 + n % 9}", author=ALICE
+        )
     challenges = [letter for letter in server.letters() if letter.kind == "challenge"]
     assert len(challenges) == 10
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
@@ -115,8 +117,8 @@ def test_a_victim_gets_few_letters_from_all_networks_together(server: Indoors) -
 def test_forged_nonsense_does_not_silence_who_proves_more(server: Indoors) -> None:
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
     for n in range(60):
-        forged(server, f"nonsense {n}", said=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
-        forged(server, "list", said=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
+        forged(server, f"nonsense {n}", author=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
+        forged(server, "list", author=ALICE, peer=(ELSEWHERE, THIRD)[n % 2])
     server.letters()
     assert [answer.kind for answer in server.reply(letter, "list")] == ["list"]
     assert [letter.kind for letter in server.send(ALICE, f"prefs alice {PASSWORD}")] == ["prefs"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 
-from some_moves import some_placement
+from random_moves import some_placement
 from worlds import HIDER, Played, Sent, World, board_of, some_seals, view_of
 
 from pbmserv.engine.position import advance, start
@@ -36,13 +36,13 @@ def other_secrets(
     placed = next(ply for ply in plies if ply.seat == story.seats.index(HIDER))
     view = view_of(world, HIDER, story.seats)
     opening = GAME.view(start(GAME, record), placed.seat)
-    real = list(_told_by(record, plies, placed, placed.text))
+    real = list(_public_results(record, plies, placed, placed.text))
     best, atoms = 0, ""
     for _ in range(TRIES):
         other = GAME.parse(opening, _moved(placed.text, view.options, dice)).text
         if set(other.split(",")) == set(placed.text.split(",")):
             continue
-        facts = _told_by(record, plies, placed, other)
+        facts = _public_results(record, plies, placed, other)
         same = sum(
             1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(real, facts, strict=False))
         )
@@ -70,7 +70,9 @@ def _moved(real: str, options: Options, dice: random.Random) -> str:
     return ",".join(cells)
 
 
-def _told_by(record: GameRecord, plies: list[Ply], placed: Ply, atoms: str) -> Iterator[object]:
+def _public_results(
+    record: GameRecord, plies: list[Ply], placed: Ply, atoms: str
+) -> Iterator[object]:
     """Yield the public result of each ply, up to the end, if the hider had placed *atoms*."""
     state = start(GAME, record)
     for ply in plies:

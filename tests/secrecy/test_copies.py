@@ -33,10 +33,6 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
-def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())
-
-
 def board_of(house: Indoors, number: int) -> BoardRow | None:
     with house.server.database.reading.connect() as connection:
         return boards.load(connection, number)
@@ -104,20 +100,20 @@ def test_todays_box_is_not_had_by_saving_loading_and_solving(house: Indoors) -> 
     for letters in (loaded(house, "alice", text), house.reply(daily, f"load\n\n{text}")):
         (refused,) = letters
         assert refused.kind == "refusal"
-        assert "is not over yet" in flat(refused)
+        assert "is not over yet" in refused.one_line
     # Not by a second account, either, nor by somebody whom the file was handed to.
     for who in ("bob", "carol"):
         (refused,) = loaded(house, who, text)
-        assert "not one of your solo boards" in flat(refused)
+        assert "not one of your solo boards" in refused.one_line
     # When hers is over, the box is still today's for all others.
     house.reply(daily, solution(house, daily.board))
     (saved,) = house.reply(daily, "save")
     (attached,) = saved.message.iter_attachments()
     assert box not in attached.get_content()
     (refused,) = loaded(house, "alice", text)
-    assert "holds today's box" in flat(refused)
+    assert "holds today's box" in refused.one_line
     (refused,) = house.reply(daily, "replay")
-    assert "holds today's box" in flat(refused)
+    assert "holds today's box" in refused.one_line
 
 
 def test_a_past_day_s_box_is_kept_while_somebody_still_solves_it(house: Indoors) -> None:
@@ -127,7 +123,7 @@ def test_a_past_day_s_box_is_kept_while_somebody_still_solves_it(house: Indoors)
     house.live(hours=13)
     for line in (f"blackbox record {mine.board}", f"blackbox replay {mine.board} bob"):
         (refused,) = house.send(BOB, line)
-        assert "box of a past day that somebody is still solving" in flat(refused)
+        assert "box of a past day that somebody is still solving" in refused.one_line
     (shown,) = house.send(BOB, f"blackbox show {mine.board}")
     assert "?@" not in shown.text
     # Its own player has been told it.
@@ -152,14 +148,14 @@ def test_a_box_that_somebody_names_is_shown_to_others_from_the_next_day_on(house
     for number in (copy.board, again.board):
         for line in (f"blackbox record {number}", f"blackbox replay {number} bob"):
             (refused,) = house.send(BOB, line)
-            assert "Somebody chose the box" in flat(refused)
+            assert "Somebody chose the box" in refused.one_line
         (shown,) = house.send(BOB, f"blackbox show {number}")
         assert "?@" not in shown.text
     # Whether it is today's or not makes no difference to what is said.
     (other,) = begin(house, "alice", "blackbox solo alice -id=w3h3m1M1#x")
     house.reply(other, "solve")
     (refused,) = house.send(BOB, f"blackbox record {other.board}")
-    assert "Somebody chose the box" in flat(refused)
+    assert "Somebody chose the box" in refused.one_line
     assert text.kind == "saved"
 
 

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import fetch, site_of
 from indoors import PASSWORD, Indoors, Posted, address_of
 from test_copies import solution
 from test_race_worlds import indoors_drawing, without_nonces
@@ -63,7 +63,9 @@ PATHS = (
 )
 
 
-def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], str]:
+def _everything_read(
+    folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[str], str]:
     """Return what alice and a stranger read before alice has finished a box, and the first box.
 
     Args:
@@ -92,15 +94,17 @@ def _told(folder: Path, salt: int, monkeypatch: pytest.MonkeyPatch) -> tuple[lis
             for move in moves:
                 line = f"blackbox move {board} bob {PASSWORD} {move}"
                 answers = world.send(address_of("bob"), line)
-                assert not any("Not done" in one.subject for one in answers), move
+                assert not any("Not done" in answer.subject for answer in answers), move
                 letters += answers
         for command in HERS:
             letters += world.send(address_of("alice"), command)
-        seen += [asyncio.run(asked(site_of(world.server), path)).body.decode() for path in PATHS]
+        seen += [asyncio.run(fetch(site_of(world.server), path)).body.decode() for path in PATHS]
         letters += world.live(days=1)
-        seen += [without_nonces(one) for one in letters if one.recipient != address_of("bob")]
+        seen += [
+            without_nonces(letter) for letter in letters if letter.recipient != address_of("bob")
+        ]
         _check_the_end(world)
-    return [_PLEDGE.sub("PLEDGE", one) for one in seen], right[0]
+    return [_PLEDGE.sub("PLEDGE", text) for text in seen], right[0]
 
 
 def _wrong(right: str) -> str:
@@ -128,10 +132,10 @@ def shows_atoms(letters: list[Posted]) -> bool:
 def test_nothing_of_a_box_reaches_who_may_still_play_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, box = _told(tmp_path / "first", 0, monkeypatch)
-    second, other_box = _told(tmp_path / "second", 1, monkeypatch)
+    first, box = _everything_read(tmp_path / "first", 0, monkeypatch)
+    second, other_box = _everything_read(tmp_path / "second", 1, monkeypatch)
     assert box != other_box
     assert len(first) > 20
-    assert any("finished" in one for one in first)
-    for one, other in zip(first, second, strict=True):
-        assert one == other
+    assert any("finished" in text for text in first)
+    for text, other in zip(first, second, strict=True):
+        assert text == other

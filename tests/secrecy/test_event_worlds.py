@@ -7,23 +7,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import fetch, site_of
 from indoors import PASSWORD, address_of
-from one_process import Server
-from sqlalchemy import Connection
+from seating import gather_team
 from test_race_worlds import indoors_drawing, without_nonces
 
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store import teams
-from pbmserv.store.tables.teams import MemberStatus
 
 NAMES = ("alice", "bob", "carol", "dave")
 PATHS = ("/events", "/events/1", "/events/1.atom", "/events.atom", "/api/events/1")
 OF_EVENTS = {"event", "events", "event-entry", "event-news"}
 
 
-def _told(folder: Path, secret: str, wrong: str) -> list[str]:
+def _everything_read(folder: Path, secret: str, wrong: str) -> list[str]:
     """Return what alice, a stranger and a program read of a season while bob hides *secret*.
 
     Args:
@@ -72,15 +69,15 @@ TEAM_PATHS = (*PATHS, "/teams", "/teams/rooks", "/api/teams/rooks")
 ROOKS, PAWNS = NAMES, ("erin", "fred", "gus", "hal")
 
 
-def _told_of_teams(folder: Path, secret: str) -> list[str]:
+def _everything_read_of_teams(folder: Path, secret: str) -> list[str]:
     """Return what alice and a stranger read of a match of teams while her partner bob hides."""
     folder.mkdir()
     seen: list[str] = []
     with pytest.MonkeyPatch.context() as patch, indoors_drawing(patch, folder) as world:
         world.server.scheduler.begin()
         world.sign_up(*ROOKS, *PAWNS)
-        _gather(world.server, "Rooks", 1)
-        _gather(world.server, "Pawns", 5)
+        gather_team(world.server, "Rooks", range(1, 5))
+        gather_team(world.server, "Pawns", range(5, 9))
         letters = []
         for captain in ("alice", "erin"):
             letters += world.send(address_of(captain), f"team {captain} {PASSWORD} enter blackbox")
@@ -94,7 +91,7 @@ def _told_of_teams(folder: Path, secret: str) -> list[str]:
         letters += world.send(address_of("alice"), "events 1")
         letters += world.send(address_of("alice"), f"team alice {PASSWORD}")
         site = site_of(world.server)
-        seen += [asyncio.run(asked(site, path)).body.decode() for path in TEAM_PATHS]
+        seen += [asyncio.run(fetch(site, path)).body.decode() for path in TEAM_PATHS]
         for letter in letters:
             is_of_teams = letter.kind in OF_EVENTS or letter.kind.startswith("team")
             if letter.recipient == address_of("alice") and is_of_teams:
@@ -102,33 +99,20 @@ def _told_of_teams(folder: Path, secret: str) -> list[str]:
     return seen
 
 
-def _gather(server: Server, name: str, captain: int) -> None:
-    """Store a team of four players with ids in a row."""
-
-    def store(connection: Connection) -> None:
-        now = server.clock.now()
-        team = teams.create(connection, name, name.lower(), captain, now)
-        for player in range(captain + 1, captain + 4):
-            teams.set_member(connection, team, player, MemberStatus.MEMBER, now)
-        teams.set_order(connection, team, range(captain, captain + 4))
-
-    server.writer.submit(store).result()
-
-
 def test_nothing_of_a_match_of_teams_depends_on_a_hidden_box(tmp_path: Path) -> None:
-    first = _told_of_teams(tmp_path / "first", "b2,b3,c5,d6")
-    second = _told_of_teams(tmp_path / "second", "d4,d5,e4,e5")
+    first = _everything_read_of_teams(tmp_path / "first", "b2,b3,c5,d6")
+    second = _everything_read_of_teams(tmp_path / "second", "d4,d5,e4,e5")
     assert first == second
     assert sum("I have begun." in text for text in first) == 1
 
 
 def _pages(server: object) -> list[str]:
-    return [asyncio.run(asked(site_of(server), path)).body.decode() for path in PATHS]
+    return [asyncio.run(fetch(site_of(server), path)).body.decode() for path in PATHS]
 
 
 def test_nothing_of_an_event_depends_on_a_hidden_box(tmp_path: Path) -> None:
-    first = _told(tmp_path / "first", "b2,b3,c5,d6", "b2,b3,b4,b5")
-    second = _told(tmp_path / "second", "d4,d5,e4,e5", "c2,c3,c4,c5")
+    first = _everything_read(tmp_path / "first", "b2,b3,c5,d6", "b2,b3,b4,b5")
+    second = _everything_read(tmp_path / "second", "d4,d5,e4,e5", "c2,c3,c4,c5")
     assert len(first) > 10
-    for one, other in zip(first, second, strict=True):
-        assert one == other
+    for text, other in zip(first, second, strict=True):
+        assert text == other

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_pages import Answer, all_asked, site_of
+from asgi_client import Answer, load_all, site_of
 from indoors import PASSWORD
 from test_hidden_atoms import quiet_world
 from worlds import HIDER, SOLVER, WATCHER, Sent, World, board_of, letters_to, tell
@@ -40,7 +40,7 @@ def all_along(world: World, mails: list[Sent]) -> tuple[list[dict[str, Answer]],
     site, pages = site_of(world.server), []
     for mail in mails:
         tell(world, mail)
-        pages.append(all_asked(site, *PATHS))
+        pages.append(load_all(site, *PATHS))
     return pages, [*letters_to(world, SOLVER), *letters_to(world, WATCHER)]
 
 
@@ -48,12 +48,12 @@ def all_along(world: World, mails: list[Sent]) -> tuple[list[dict[str, Answer]],
 def test_other_atoms_and_seals_change_no_octet(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("random.SystemRandom.shuffle", lambda self, items: items.reverse())
     with quiet_world(tmp_path / "one") as world:
-        here = all_along(world, story("a1,b5,c3,d4", "!b2"))
+        seen = all_along(world, story("a1,b5,c3,d4", "!b2"))
         assert board_of(world).status == "active"
     with quiet_world(tmp_path / "other") as world:
-        there = all_along(world, story("e1,f6,g7,d2", "!c3"))
-    for number, (one, other) in enumerate(zip(here[0], there[0], strict=True)):
+        others = all_along(world, story("e1,f6,g7,d2", "!c3"))
+    for number, (answers, other) in enumerate(zip(seen[0], others[0], strict=True)):
         for path in PATHS:
-            assert one[path] == other[path], (number, path)
-    assert here[1] == there[1]
-    assert any(re.search(rb"Rank +Player", letter) for letter in here[1])
+            assert answers[path] == other[path], (number, path)
+    assert seen[1] == others[1]
+    assert any(re.search(rb"Rank +Player", letter) for letter in seen[1])

@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from seating import HIDINGS
 from sqlalchemy import select
@@ -47,7 +47,7 @@ def test_nobody_else_reads_a_note(tmp_path: Path, caplog: pytest.LogCaptureFixtu
         assert read_by == {ANNA}
         own = [letter for letter in letters if letter.recipient == ANNA and letter.board == 1]
         assert all(SECRET in " ".join(letter.text.split()) for letter in own)
-        pages = all_asked(site_of(house.server), "/game/1", "/players/anna", "/api/boards/1")
+        pages = load_all(site_of(house.server), "/game/1", "/players/anna", "/api/boards/1")
         assert not any(b"xylophone" in page.body for page in pages.values())
     assert "xylophone" not in caplog.text
 
@@ -64,6 +64,6 @@ def test_a_note_is_limited_and_goes_with_its_writer(tmp_path: Path) -> None:
         assert notes(house) == [None, None]
         house.letters()
         house.send(BELA, f"blackbox note 1 bela {PASSWORD} {SECRET}")
-        (asked, *_) = house.send(BELA, f"delete bela {PASSWORD}")
-        house.reply(asked, "yes")
+        (question, *_) = house.send(BELA, f"delete bela {PASSWORD}")
+        house.reply(question, "yes")
         assert notes(house) == [None, None]

@@ -122,11 +122,11 @@ def log_lines(caplog: pytest.LogCaptureFixture) -> str:
     return "\n".join(map(TextFormatter().format, caplog.records))
 
 
-def check(letters: list[Posted], asked: str) -> None:
-    assert letters, asked
+def check(letters: list[Posted], subject: str) -> None:
+    assert letters, subject
     for letter in letters:
         for shown in (letter.subject, letter.text, letter.html, letter.raw.decode("ascii")):
-            assert not spoken_in(shown), (asked, shown)
+            assert not spoken_in(shown), (subject, shown)
 
 
 def test_no_answer_repeats_a_password(server: Indoors, caplog: pytest.LogCaptureFixture) -> None:

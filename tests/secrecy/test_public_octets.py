@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from asking_pages import Answer, all_asked, asked, site_of
+from asgi_client import Answer, fetch, load_all, site_of
 from indoors import PASSWORD, address_of
 from layouts import other_secrets
 from test_hidden_atoms import quiet_world
@@ -52,9 +52,9 @@ def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
     for number, mail in enumerate(mails, 1):
         tell(world, mail)
         if number % 5 == 0 or number == len(mails):
-            answers = all_asked(site, *PATHS, *own_pages(world))
+            answers = load_all(site, *PATHS, *own_pages(world))
             token = token_of(world, SOLVER, Purpose.BOARD)
-            answers[SEAT] = asyncio.run(asked(site, SEAT, authorization=f"Bearer {token}"))
+            answers[SEAT] = asyncio.run(fetch(site, SEAT, authorization=f"Bearer {token}"))
             bodies.append(answers)
     return bodies
 
@@ -90,11 +90,11 @@ def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path:
         rounds = read_all_along(world, mails)
         assert board_of(world).status == "active"
     with quiet_world(tmp_path / "other") as world:
-        there = read_all_along(world, others)
-    for number, (one, other) in enumerate(zip(rounds, there, strict=True)):
-        assert one.keys() == other.keys()
-        for path in one:
-            assert one[path] == other[path], (number, path)
+        other_rounds = read_all_along(world, others)
+    for number, (answers, other) in enumerate(zip(rounds, other_rounds, strict=True)):
+        assert answers.keys() == other.keys()
+        for path in answers:
+            assert answers[path] == other[path], (number, path)
     assert rounds[-1]["/game/1.png"].body.startswith(b"\x89PNG")
     for path in ("/game/1", "/api/boards/1", SEAT):
         assert len({answers[path].header("etag") for answers in rounds}) > 1
@@ -123,18 +123,18 @@ def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
                 (solver, f"blackbox resign 1 {SOLVER} {PASSWORD}"),
             ):
                 world.send(sender, subject, "", "")
-                numbers = re.findall(rb"/daily/(\d+)", all_asked(site, "/daily")["/daily"].body)
+                numbers = re.findall(rb"/daily/(\d+)", load_all(site, "/daily")["/daily"].body)
                 days = [f"/daily/{int(number)}" for number in numbers]
                 assert len(days) == 1
-                bodies.append(all_asked(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
+                bodies.append(load_all(site, *PATHS, *days, "/game/2?turn=0", "/game/1?turn=2"))
             day = shared_boxes.day_of_number(int(numbers[0]))
             with world.server.database.reading.connect() as connection:
                 boxes.append(shared_boxes.of_day(connection, "blackbox", day))
         seen.append(bodies)
     assert boxes[0] != boxes[1]
-    for number, (one, other) in enumerate(zip(*seen, strict=True)):
-        assert one.keys() == other.keys()
-        for path in one:
-            assert one[path] == other[path], (number, path)
+    for number, (answers, other) in enumerate(zip(*seen, strict=True)):
+        assert answers.keys() == other.keys()
+        for path in answers:
+            assert answers[path] == other[path], (number, path)
     assert seen[0][0][days[0]].status == 200
     assert seen[0][0][days[0]] != seen[0][-1][days[0]]  # somebody gave up: that is told

@@ -10,12 +10,12 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from headers import read
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from running import Letter
 from worlds import draw_from_a_counter, with_numbered_hashes
 
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
@@ -104,7 +104,7 @@ def indoors_drawing(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[Indoors
         yield world
 
 
-def without_nonces(letter: Posted) -> str:
+def without_nonces(letter: Letter) -> str:
     """A letter without what is drawn by lot, or counts the mails and letters of all players."""
     message = read(letter.raw)
     drawn = {"Message-ID", "References", "In-Reply-To", "List-Unsubscribe", "Feedback-ID"}
@@ -114,12 +114,12 @@ def without_nonces(letter: Posted) -> str:
     return re.sub(r"[0-9a-f]{16,}|=-?=[\w=-]+|boundary=\S+", "NONCE", whole)
 
 
-def attached(letter: Posted) -> str:
+def attached(letter: Letter) -> str:
     files = [part.get_content() for part in read(letter.raw).iter_attachments()]
     return re.sub(r'"id": \d+', '"id": N', "\n".join(map(str, files)))
 
 
-def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
+def letters_to_both(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
     """Return all letters to alice and a follower; with *dice* bob plays, too."""
     folder.mkdir()
     sent: list[tuple[str, list[Posted]]] = []
@@ -136,15 +136,15 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
             sent.append((command, letters))
     numbered = iter(with_numbered_hashes(letter.raw for _, letters in sent for letter in letters))
     return [
-        (command, [without_nonces(replace(letter, raw=next(numbered))) for letter in letters])
+        (command, [without_nonces(Letter(letter.id, next(numbered))) for letter in letters])
         for command, letters in sent
     ]
 
 
 def test_moves_of_another_racer_change_no_letter(tmp_path: Path) -> None:
-    alone = told(tmp_path / "alone", None)
+    alone = letters_to_both(tmp_path / "alone", None)
     for seed in range(2):
-        beside = told(tmp_path / f"beside-{seed}", random.Random(seed))
+        beside = letters_to_both(tmp_path / f"beside-{seed}", random.Random(seed))
         for (command, letters), (_, others) in zip(alone, beside, strict=True):
-            for one, other in zip(letters, others, strict=True):
-                assert one.splitlines() == other.splitlines(), (seed, command)
+            for letter, other in zip(letters, others, strict=True):
+                assert letter.splitlines() == other.splitlines(), (seed, command)

@@ -7,7 +7,7 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
 from indoors import PASSWORD, address_of
 from test_hidden_atoms import quiet_world
 from worlds import HIDER, SOLVER, WATCHER, Sent, World, letters_to, tell
@@ -39,7 +39,7 @@ def all_along(world: World, mails: list[Sent]) -> tuple[list[object], list[bytes
     site, pages = site_of(world.server), []
     for mail in mails:
         tell(world, mail)
-        pages.append(all_asked(site, *PATHS))
+        pages.append(load_all(site, *PATHS))
     newest = message_from_bytes(letters_to(world, HIDER)[-1], policy=default)
     body = newest.get_body(("plain",))
     assert body is not None
@@ -51,8 +51,8 @@ def all_along(world: World, mails: list[Sent]) -> tuple[list[object], list[bytes
 @pytest.mark.slow
 def test_a_board_that_is_quoted_to_the_team_stays_secret(tmp_path: Path) -> None:
     with quiet_world(tmp_path / "one") as world:
-        here = all_along(world, story("a1,b5,c3,d4"))
+        seen = all_along(world, story("a1,b5,c3,d4"))
     with quiet_world(tmp_path / "other") as world:
-        there = all_along(world, story("e1,f6,g7,d2"))
-    assert here == there
-    assert any(b"Look at my board!" in letter for letter in here[1])
+        others = all_along(world, story("e1,f6,g7,d2"))
+    assert seen == others
+    assert any(b"Look at my board!" in letter for letter in seen[1])

@@ -19,7 +19,7 @@ import pytest
 from headers import read
 from indoors import PASSWORD, address_of
 from one_process import Server
-from some_moves import some_move, some_placement
+from random_moves import some_move, some_placement
 from sqlalchemy import select
 
 from pbmserv.engine.types import Seat

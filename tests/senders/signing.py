@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
+from dns_zone import Zone
 from indoors import Indoors, Posted, address_of
-from zone import Zone
 
 DOMAIN = "players.example"
 USUAL = ("from", "to", "subject", "date", "message-id", "mime-version", "content-type", "from")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from running import Running, start
 from signing import publish, rsa_key, signed
-from wire import Wire
-from zone import Zone
+from smtp_client import Wire
 
 DOMAIN = "players.example"
 ALICE = f"alice@{DOMAIN}"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import DOMAIN, publish, writes
-from zone import Zone
 
 pytestmark = pytest.mark.slow
 
@@ -31,10 +31,6 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
 
 def kinds(letters: list[Posted]) -> set[str]:
     return {kind for letter in letters for kind in (letter.kind, *letter.inside)}
-
-
-def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())
 
 
 LINES = {
@@ -94,7 +90,7 @@ def test_a_reply_need_not_say_who_writes(house: Indoors) -> None:
             continue
         letters = house.reply(letter, line)
         if line.startswith("change address"):  # a letter that was passed on is not enough for it
-            assert "write your userid and password, too" in flat(letters[0])
+            assert "write your userid and password, too" in letters[0].one_line
         elif kind not in kinds(letters):
             wrong[line] = [letter.text.splitlines()[2:6] for letter in letters]
     assert wrong == {}
@@ -130,9 +126,9 @@ def test_a_forwarded_letter_does_nothing_in_its_readers_name(house: Indoors, fro
 
 def test_a_reply_about_one_board_cannot_name_another(house: Indoors) -> None:
     house.send(address_of("alice"), f"blackbox challenge alice carol {FIRST}")
-    (there,) = house.send(address_of("carol"), f"blackbox showas carol {PASSWORD} 2")
+    (theirs,) = house.send(address_of("carol"), f"blackbox showas carol {PASSWORD} 2")
     (mine,) = house.send(address_of("alice"), f"blackbox showas alice {PASSWORD} 2")
-    assert mine.board == there.board == 2
+    assert mine.board == theirs.board == 2
     letters = house.reply(mine, "solo\nresign 1\nmove 1 2")
     (report,) = letters
     assert report.inside == ("started", "refusal", "refusal"), report.text
@@ -149,7 +145,7 @@ def test_players_with_one_address_must_say_who_writes(tmp_path: Path) -> None:
         house.send(address_of("alice"), f"signup anna {PASSWORD}")
         house.send(address_of("alice"), f"blackbox challenge anna bob {FIRST}")
         (letter,) = writes(house, "alice", "prefs")
-        assert "Several players have your address: alice, anna." in flat(letter)
+        assert "Several players have your address: alice, anna." in letter.one_line
         (letter,) = writes(house, "alice", "prefs anna")
         assert letter.subject == "Your preferences, anna"
         # At a board it is clear which of them sits there.

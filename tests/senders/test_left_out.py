@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
-from prepared import Prepared, going_on, prepare
+from prepared_servers import Prepared, prepare, start_copy
 from signing import DOMAIN, publish, signed, writes
-from zone import Zone
 
 from pbmserv.mail.envelope import Envelope
 
@@ -32,7 +32,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 @pytest.fixture
 def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
     """Yield a house with alice and bob, a board, and a domain that signs their mails."""
-    with going_on(prepared, tmp_path) as house:
+    with start_copy(prepared, tmp_path) as house:
         yield house
 
 
@@ -365,11 +365,11 @@ def test_a_kept_mail_keeps_its_verdict(house: Indoors, monkeypatch: pytest.Monke
         (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
     assert kept.kind == "kept"
     kept_mails = KeptMails(server.database, server.reader.read, retry, house.operators)
-    (one,) = kept_mails.list()
-    shown = kept_mails.show(one.id) or ""
+    (kept_mail,) = kept_mails.list()
+    shown = kept_mails.show(kept_mail.id) or ""
     assert "Sender check: pass" in shown
     assert "Subject: prefs alice - tz=Asia/Tokyo" in shown  # a dash is no secret
-    assert "is carried out" in kept_mails.retry(one.id, Signature("olga", "mended"))
+    assert "is carried out" in kept_mails.retry(kept_mail.id, Signature("olga", "mended"))
     (letter,) = house.letters()
     assert "Asia/Tokyo" in letter.text
 

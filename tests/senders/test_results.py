@@ -16,7 +16,9 @@ HOME, SHOP = "home.example.org", "shop.example.com"
 
 
 def results(field: str, server: str = MX) -> set[tuple[str, str, str]]:
-    return {(said.method, said.result, said.domain) for said in statements_by(server, [field])}
+    return {
+        (result.method, result.result, result.domain) for result in statements_by(server, [field])
+    }
 
 
 SPF, DKIM, DMARC = ("spf", "pass", HOME), ("dkim", "pass", HOME), ("dmarc", "pass", HOME)
@@ -163,7 +165,9 @@ def test_nothing_forged_is_believed(field: str, statements: set[tuple[str, str, 
 def test_a_field_of_ours_that_cannot_be_read_hides_those_below_it() -> None:
     forged = f"{MX}; spf=pass smtp.mailfrom={HOME}"
     for broken in (f'{MX}; spf=fail smtp.helo="x', f"{MX}; spf=fail ((", f"{MX}; spf=x y z"):
-        (spf,) = (said for said in statements_by(MX, [broken, forged]) if said.method == "spf")
+        (spf,) = (
+            result for result in statements_by(MX, [broken, forged]) if result.method == "spf"
+        )
         assert spf.result == UNREADABLE
 
 

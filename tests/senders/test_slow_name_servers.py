@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from name_server import NameServer, name_server
 from running import Running, start
 from seating import HIDINGS, seat_pairs
 from signing import publish, rsa_key, signed
-from wire import Wire
-from zone import Zone
+from smtp_client import Wire
 
 from pbmserv.inbound.auth import slow_names
 from pbmserv.inbound.auth.senders import NETWORK_THREADS

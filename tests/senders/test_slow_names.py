@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from dns_zone import Zone
 from signing import publish, rsa_key, signed
-from zone import Zone
 
 from pbmserv.inbound.auth import senders as sender_checks
 from pbmserv.inbound.auth import slow_names
@@ -111,7 +111,7 @@ def test_a_mail_asks_nothing_after_its_deadline() -> None:
     verdict = senders.check(Envelope(mail.sender, HOUSE, raw + mail.raw, mail.peer), NETWORK)
     assert verdict.result(60).result == "temperror"
     senders.close()
-    assert zone.asked.total() <= sender_checks.CHECK_S // 1.8 + 1
+    assert zone.question_counts.total() <= sender_checks.CHECK_S // 1.8 + 1
 
 
 # -- turns -------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_a_mail_does_not_wait_for_threads_of_other_domains(
         assert zone.arrived.acquire(timeout=60)
     verdict = asyncio.run(senders.verdict(envelope("players.example"), NETWORK))
     assert verdict == Verdict("temperror", "not looked at: it took too long")
-    assert zone.asked["TXT", "players.example"] == 0
+    assert zone.question_counts["TXT", "players.example"] == 0
     zone.gate.set()
 
 

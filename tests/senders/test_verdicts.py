@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from dns_zone import Zone
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
-from zone import Zone
 
 from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.mail.envelope import Envelope, Verdict
@@ -231,7 +231,10 @@ def test_only_a_few_signatures_cost_a_question(zone) -> None:
     )
     raw = b"".join(false % n for n in range(100)) + mail()
     assert examined(zone, raw).result == "fail"
-    assert sum(count for (kind, name), count in zone.asked.items() if "_domainkey" in name) <= 3
+    assert (
+        sum(count for (kind, name), count in zone.question_counts.items() if "_domainkey" in name)
+        <= 3
+    )
 
 
 # -- the client ------------------------------------------------------------------------------
@@ -564,7 +567,7 @@ def beside(raw: bytes, *, of: str = "home.example.org", more: str = "s=s1") -> b
 
 @rows("weak", WEAK, ids=["names", "length"])
 @rows(
-    "said",
+    "results",
     [
         "dkim=pass header.d=home.example.org header.b={b}",
         "dkim=pass header.d=home.example.org header.s=s1 header.b={b}",
@@ -573,8 +576,8 @@ def beside(raw: bytes, *, of: str = "home.example.org", more: str = "s=s1") -> b
         "dkim=pass header.d=home.example.org header.b={b}; dkim=fail header.d=HOME.example.org",
     ],
 )
-def test_a_signature_beside_the_right_one_lends_it_nothing(weak, said) -> None:
-    said = f"mx.games.example; {said.format(b=mark_of(weak))}"
+def test_a_signature_beside_the_right_one_lends_it_nothing(weak, results) -> None:
+    results = f"mx.games.example; {results.format(b=mark_of(weak))}"
     for raw in (
         weak,
         beside(weak),
@@ -582,7 +585,7 @@ def test_a_signature_beside_the_right_one_lends_it_nothing(weak, said) -> None:
         beside(weak, more="s=s1") + b"",
         beside(b"DKIM-Signature: d=x.example\r\n" * 20 + weak),
     ):
-        verdict = examined(Zone(), passed_on(said, raw), RELAY, handed_on=True)
+        verdict = examined(Zone(), passed_on(results, raw), RELAY, handed_on=True)
         assert verdict.result == "fail", verdict
 
 
@@ -728,7 +731,7 @@ def test_a_field_made_to_be_slow_is_not_read(zone, field) -> None:
     trusted = Trusted("mx.games.example", frozenset({"home.example.org"}))
     verdict = examined(zone, field + mail(), trusted, handed_on=True)
     assert verdict.result in {"fail", "unchecked"}
-    assert not any(name.endswith("_domainkey.home.example.org") for _, name in zone.asked)
+    assert not any(name.endswith("_domainkey.home.example.org") for _, name in zone.question_counts)
 
 
 def signed_anyhow(raw: bytes) -> bytes:

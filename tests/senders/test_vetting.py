@@ -10,9 +10,10 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
+from headers import one_line
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
-from zone import Zone
 
 from pbmserv.commands.table.model import Credentials
 from pbmserv.mail.envelope import Envelope
@@ -68,15 +69,11 @@ def server(tmp_path: Path, runs: Runs) -> Iterator[Indoors]:
         yield opened
 
 
-def flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def said(report: Posted) -> list[str]:
+def refusals_in(report: Posted) -> list[str]:
     """Return the refusal of each line, of the two that are possible."""
     top, *parts = report.text.split("=" * 76)
     lines = [line for line in top.splitlines() if re.match(r"\d+\. ", line)]
-    refusals = [next((r for r in (REFUSED, UNLOOKED) if r in flat(part)), "") for part in parts]
+    refusals = [next((r for r in (REFUSED, UNLOOKED) if r in one_line(part)), "") for part in parts]
     answers: list[str] = []
     for line in lines:
         see = re.search(r"\(see (\d+)\)", line)
@@ -95,14 +92,14 @@ def proven(server: Indoors, subject: str, body: str = "") -> str:
     body = body.replace("\n", "\r\n")
     raw = signed(f"{head}\r\n{body}\r\n".encode(), "players.example")
     (letter,) = server.send_raw(ALICE, raw)
-    return flat(letter.text)
+    return letter.one_line
 
 
 def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: Runs) -> None:
     many = "\n".join(f"prefs u{n} wrong{n}" for n in range(50))
     (letter,) = server.send(THIEF, "multiple", many)
     assert len(runs) == password_checks.MOST_WRONG
-    assert said(letter) == [REFUSED] * password_checks.MOST_WRONG + [UNLOOKED] * (
+    assert refusals_in(letter) == [REFUSED] * password_checks.MOST_WRONG + [UNLOOKED] * (
         50 - password_checks.MOST_WRONG
     )
     assert "wrong" not in letter.text
@@ -111,7 +108,7 @@ def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: R
     many = "\n".join(f"prefs alice wrong{n}" for n in range(50))
     (other,) = server.send("thief@third.example", "multiple", many)
     assert len(runs) == password_checks.MOST_WRONG
-    assert said(other) == said(letter)
+    assert refusals_in(other) == refusals_in(letter)
 
 
 @pytest.mark.parametrize(
@@ -129,13 +126,13 @@ def test_a_right_guess_among_many_is_not_revealed(
         for letter in server.send(THIEF, "multiple", "\n".join([*lines, *guesses]))
         if letter.kind == "summary"
     )
-    assert said(report)[len(lines) :] == [UNLOOKED] * 4
+    assert refusals_in(report)[len(lines) :] == [UNLOOKED] * 4
 
 
 def test_the_same_slip_all_over_a_mail_is_one_slip(server: Indoors, runs: Runs) -> None:
     for _ in range(3):
         (letter,) = server.send(ALICE, "multiple", "\n".join(["prefs alice wrong"] * 20))
-        assert said(letter) == [REFUSED] * 20
+        assert refusals_in(letter) == [REFUSED] * 20
     assert len(runs) == 1
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
     assert letter.subject == "Your preferences, alice"
@@ -147,9 +144,9 @@ def test_a_closed_door_costs_no_argon2(server: Indoors, runs: Runs) -> None:
     assert len(runs) == 5
     (letter,) = server.send(THIEF, "multiple", "prefs alice wrong7\nprefs nobody wrong8")
     assert len(runs) == 6  # nobody's door is open
-    assert said(letter) == [REFUSED] * 2
+    assert refusals_in(letter) == [REFUSED] * 2
     (letter,) = server.send(THIEF, f"prefs alice {PASSWORD}")
-    assert REFUSED in flat(letter.text)
+    assert REFUSED in letter.one_line
     assert len(runs) == 6
 
 
@@ -161,7 +158,7 @@ def test_new_passwords_are_hashed_for_some_lines_of_a_mail(server: Indoors, runs
         sum(letter.subject.startswith("Welcome") for letter in letters) == password_checks.MOST_RUNS
     )
     (report,) = [letter for letter in letters if letter.kind == "summary"]
-    assert said(report)[password_checks.MOST_RUNS :] == [UNLOOKED] * (
+    assert refusals_in(report)[password_checks.MOST_RUNS :] == [UNLOOKED] * (
         10 - password_checks.MOST_RUNS
     )
     # All of what was not tried can be asked for once more, and players of one mail are not lost.
@@ -178,17 +175,17 @@ def test_new_passwords_are_hashed_for_some_lines_of_a_mail(server: Indoors, runs
             ]
         ),
     )[:1]
-    assert UNLOOKED not in flat(report.text)
+    assert UNLOOKED not in report.one_line
     assert len(runs) <= password_checks.MOST_RUNS
 
 
 def test_a_new_password_is_good_from_the_next_line_on(server: Indoors, runs: Runs) -> None:
     lines = [f"change password alice {PASSWORD} other-word", "prefs alice other-word"]
     letters = server.send(ALICE, "multiple", "\n".join(lines))
-    assert "2 of 2 commands done" in flat(letters[0].text)
+    assert "2 of 2 commands done" in letters[0].one_line
     # What was right before is looked at once more, and is wrong.
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
-    assert REFUSED in flat(letter.text)
+    assert REFUSED in letter.one_line
     (letter,) = server.send(ALICE, "prefs alice other-word")
     assert letter.subject == "Your preferences, alice"
 
@@ -219,16 +216,16 @@ def test_a_proven_sender_may_give_the_password_after_others_guessed(
     for n in range(70):
         server.send(f"t{n}@e{n}.example", f"prefs alice wrong{n}")
     (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
-    assert REFUSED in flat(letter.text)  # nothing tells her from the others yet
+    assert REFUSED in letter.one_line  # nothing tells her from the others yet
     assert "userid: alice" not in letter.text
     assert "format" in proven(server, f"prefs alice {PASSWORD}")
 
 
-def behind(server: Indoors, sender: str, subject: str, client: str, said: str = "") -> str:
+def behind(server: Indoors, sender: str, subject: str, client: str, author: str = "") -> str:
     """Return the answer to a mail that our mail server hands on with its results."""
     server.mails += 1
     message = EmailMessage()
-    message["From"] = said or sender
+    message["From"] = author or sender
     message["To"] = server.server.mail_domain.address
     message["Subject"] = subject
     message["Message-ID"] = f"<mta-{server.mails}@players.example>"
@@ -239,7 +236,7 @@ def behind(server: Indoors, sender: str, subject: str, client: str, said: str = 
     answer = server.hand_in(Envelope(sender, house, raw, "10.0.0.5", "mx.games.example", True))
     assert answer.startswith("250")
     (letter,) = server.letters()
-    return flat(letter.text)
+    return letter.one_line
 
 
 @pytest.mark.parametrize("client", ["198.51.100.7", ""])
@@ -250,7 +247,9 @@ def test_strangers_lock_nobody_out_behind_a_mail_server(
     home = "192.0.2.1" if client else ""
     for n in range(guesses):
         userid = "alice" if n < 10 else f"u{n}"
-        answer = behind(server, "evil@evil.example", f"prefs {userid} wrong{n}", client, said=ALICE)
+        answer = behind(
+            server, "evil@evil.example", f"prefs {userid} wrong{n}", client, author=ALICE
+        )
         assert REFUSED in answer
     assert REFUSED in behind(server, "evil@evil.example", f"prefs alice {PASSWORD}", client)
     assert "format" in behind(server, ALICE, f"prefs alice {PASSWORD}", home)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
-from zone import Zone
 
 DOMAIN = "players.example"
 
@@ -35,23 +35,19 @@ def writes(house: Indoors, who: str, subject: str, *, sign: bool = True) -> Post
     return letter
 
 
-def words(letter: Posted) -> str:
-    return " ".join(letter.text.split())
-
-
 def test_a_proven_sender_gets_the_players_of_the_address(house: Indoors) -> None:
-    text = words(writes(house, "alice", "whoami"))
+    text = writes(house, "alice", "whoami").one_line
     assert "so it proves who wrote it" in text
     assert "Players with the address of this mail: alice." in text
     assert "leave the password of these players out" in text
     assert "bob" not in text
-    text = words(writes(house, "lewis", "whoami"))
+    text = writes(house, "lewis", "whoami").one_line
     assert "No player has the address of this mail." in text
 
 
 def test_a_proven_sender_needs_no_password(house: Indoors) -> None:
     for subject in ("whoami alice", "whoami alice -"):
-        text = words(writes(house, "alice", subject))
+        text = writes(house, "alice", subject).one_line
         assert "You speak as alice: the mail proves to come from an address of theirs." in text
     assert writes(house, "alice", "whoami bob").kind == "refusal"
 
@@ -59,15 +55,15 @@ def test_a_proven_sender_needs_no_password(house: Indoors) -> None:
 def test_without_proof_a_player_s_address_is_like_any_other(house: Indoors) -> None:
     player = writes(house, "alice", "whoami", sign=False)
     stranger = writes(house, "zelda", "whoami", sign=False)
-    for one, other in ((player.text, stranger.text), (player.html, stranger.html)):
-        assert one.replace("alice@", "zelda@") == other.replace("alice@", "zelda@")
+    for text, other in ((player.text, stranger.text), (player.html, stranger.html)):
+        assert text.replace("alice@", "zelda@") == other.replace("alice@", "zelda@")
     assert player.subject == stranger.subject
 
 
 def test_an_answer_to_somebody_else_names_no_players_of_the_sender(house: Indoors) -> None:
     letter = writes(house, "bob", f"whoami alice {PASSWORD}")
     assert letter.recipient == address_of("alice")
-    assert "Players with the address" not in words(letter)
+    assert "Players with the address" not in letter.one_line
 
 
 def test_a_letter_from_before_a_reset_proves_nothing(house: Indoors) -> None:

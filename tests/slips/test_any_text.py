@@ -1,25 +1,20 @@
-"""Any subject and body gets one polite answer or silence, with little work."""
+"""Any subject and body gets one polite answer or silence."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.header import Header
 
 import pytest
 from examples import examples
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, address_of, indoors
 
 from pbmserv.commands.table.catalogue import ROWS
 
 pytestmark = pytest.mark.slow
-
-MOST_CPU_S = 0.05
-LINE_CPU_S = 0.005
-"""A mail, and each line of it: many times what they take."""
 
 STRANGER = "zoe@elsewhere.example"
 
@@ -98,25 +93,15 @@ def mail(number: int, way: Way, subject: str, body: str) -> bytes:
 @pytest.mark.parametrize("way", ["stranger", "player", "board", "report", "digest", "signup"])
 @given(subject=subjects, body=bodies)
 @settings(
-    examples(20),
+    examples(10),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    phases=set(Phase) - {Phase.explain},  # which would trace, and so slow down, what is measured
 )
 def test_any_text_gets_one_answer_or_silence(ways: Ways, way: str, subject: str, body: str) -> None:
     house, writes = ways.house, ways.by_name[way]
-    # An answer of many parts is as long as its lines; what one of them costs is bounded.
-    most = MOST_CPU_S + LINE_CPU_S * len(body.splitlines())
-    spent: list[float] = []
-    # Again where it took long: the first time may load what is loaded only once, and from the
-    # second one a way may be learnt to make such letters quicker.
-    while len(spent) < 3 and min(spent, default=most) >= most:
-        house.mails += 1
-        before = time.process_time()
-        letters = house.send_raw(writes.sender, mail(house.mails, writes, subject, body), writes.to)
-        spent.append(time.process_time() - before)
-        answers = [x for x in letters if x.message["In-Reply-To"] == f"<any-{house.mails}@x>"]
-        assert len([x for x in answers if x.recipient == writes.sender]) <= 1
-        for letter in letters:
-            assert "kept" not in letter.kind, "our own code failed on it"
-            assert "Traceback" not in letter.text
-    assert min(spent) < most
+    house.mails += 1
+    letters = house.send_raw(writes.sender, mail(house.mails, writes, subject, body), writes.to)
+    answers = [x for x in letters if x.message["In-Reply-To"] == f"<any-{house.mails}@x>"]
+    assert len([x for x in answers if x.recipient == writes.sender]) <= 1
+    for letter in letters:
+        assert "kept" not in letter.kind, "our own code failed on it"
+        assert "Traceback" not in letter.text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from heaps import HEAPS, show_heaps
-from running import Letter, Running, start
+from running import Running, start
 
 from pbmserv.engine.registry import Registry
 
@@ -24,11 +24,6 @@ def two_games(
         yield running
 
 
-def flat(letter: Letter) -> str:
-    """Return the text of a letter without line breaks."""
-    return " ".join(letter.text.split())
-
-
 def test_the_wrong_game_for_a_board(two_games: Running) -> None:
     anna, bela = two_games.sign_up("anna"), two_games.sign_up("bela")
     two_games.send(anna, "heaps challenge anna bela")
@@ -36,19 +31,19 @@ def test_the_wrong_game_for_a_board(two_games: Running) -> None:
 
     two_games.send(anna, "blackbox move 1 anna secret b3,d3,a1,g6")
     answer = two_games.letter(anna)
-    assert "Board 1 is a game of heaps, not of blackbox." in flat(answer)
+    assert "Board 1 is a game of heaps, not of blackbox." in answer.one_line
     assert "secret" not in answer.text
 
     # Without any game in front the board's own is meant, and in a challenge the first game.
     two_games.send(anna, "move anna 1 secret 3")
-    assert "You played 3." in flat(two_games.letter(anna))
+    assert "You played 3." in two_games.letter(anna).one_line
     two_games.letters()
     two_games.send(bela, "challenge bela anna")
-    assert "Your challenge to anna is board 2." in flat(two_games.letter(bela))
+    assert "Your challenge to anna is board 2." in two_games.letter(bela).one_line
     two_games.send(bela, "challange bela anna")
-    assert "Your challenge to anna is board 3." in flat(two_games.letter(bela))
+    assert "Your challenge to anna is board 3." in two_games.letter(bela).one_line
     two_games.send(bela, "heap challenge bela anna")
-    assert "We have invited anna" in flat(two_games.letter(bela))
+    assert "We have invited anna" in two_games.letter(bela).one_line
 
 
 def test_sixty_five_commands_in_one_mail(server: Running) -> None:
@@ -59,8 +54,8 @@ def test_sixty_five_commands_in_one_mail(server: Running) -> None:
     numbered = [f"{number}. not tried: list" for number in range(51, 61)]
     assert lines == [*numbered, "61. not tried: ..."]
     why = "A mail can have at most 50 commands, so we stopped reading there."
-    assert f"{why} We did not carry out the lines marked" in flat(answer)
-    assert "nor 5 more commands." in flat(answer)
+    assert f"{why} We did not carry out the lines marked" in answer.one_line
+    assert "nor 5 more commands." in answer.one_line
     assert why in answer.html
 
 

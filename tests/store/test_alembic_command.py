@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from forking import run
+from fork_server import run
 from migrated import stores_of
 from sqlalchemy import insert
 

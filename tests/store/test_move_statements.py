@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dividing import divide
+from distributed_tables import distribute
 from indoors import Indoors, address_of, indoors
 from one_node import reason_to_ask_others
 from running import Letter
 from sqlalchemy import Inspector, event, inspect, text
 from sqlalchemy.engine import Engine
 
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.results import Sent
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -30,7 +31,7 @@ from pbmserv.store.tables import metadata
 @pytest.fixture
 def divided(postgres_url: str) -> Iterator[Database]:
     database = Database(postgres_url)
-    divide(database)
+    distribute(database)
     yield database
     database.close()
 
@@ -184,7 +185,7 @@ def posted(server: Indoors) -> dict[str, Letter]:
     server.server.bot_worker.run_once()
     queue = server.server.outbox
     letters = []
-    while queue.next_due() is not None and (claimed := queue.claim(50)):
+    while queue.next_due() is not None and (claimed := queue.claim(Claim(50))):
         ready = queue.make(claimed)
         queue.renew([row.id for row in claimed])
         queue.settle([Sent(letter.id) for letter in ready])

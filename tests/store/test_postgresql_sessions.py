@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
-import forking
+import fork_server
 import psycopg
 import pytest
-from databases import administer, drop, url_of
+from postgresql_databases import administer, drop, url_of
 from processes import Process
 from programs import free_port, program
 from sqlalchemy import text
@@ -86,7 +86,7 @@ def refusal_to_start(database: str, folder: Path) -> str:
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "",
     }
-    served = forking.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
+    served = fork_server.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
     assert served.returncode == 2, served
     (line,) = served.stderr.splitlines()
     return line

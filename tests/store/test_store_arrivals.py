@@ -45,15 +45,15 @@ def _claimed(connection: Connection, most: int = 100, by: str = "one") -> list[i
 
 def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> None:
     first, second, other = _stored(store, ["alice", "alice", "bob"])
-    with store.writing.begin() as one, store.writing.begin() as two:
-        assert _claimed(one, 1) == [first]  # not committed: others see a lock, and no claim
-        assert _claimed(two, by="two") == [other]
-    with store.writing.begin() as two:
-        later = arrivals.claim(two, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+    with store.writing.begin() as first_play, store.writing.begin() as second_play:
+        assert _claimed(first_play, 1) == [first]  # not committed: others see a lock, and no claim
+        assert _claimed(second_play, by="two") == [other]
+    with store.writing.begin() as second_play:
+        later = arrivals.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
         assert later == []  # now it sees the claim
-        assert arrivals.take(two, first)
-    with store.writing.begin() as two:
-        later = arrivals.claim(two, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+        assert arrivals.take(second_play, first)
+    with store.writing.begin() as second_play:
+        later = arrivals.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
         assert [arrival.id for arrival in later] == [second]
 
 
@@ -78,10 +78,10 @@ def test_each_share_is_claimed_for_itself(store: Database) -> None:
 
 def test_a_long_lane_of_another_play_does_not_hide_other_lanes(store: Database) -> None:
     numbers = _stored(store, ["flood"] * 250 + ["bob"])
-    with store.writing.begin() as one:
-        assert _claimed(one) == numbers[:100]
-    with store.writing.begin() as two:
-        assert _claimed(two, by="two") == numbers[-1:]
+    with store.writing.begin() as connection:
+        assert _claimed(connection) == numbers[:100]
+    with store.writing.begin() as connection:
+        assert _claimed(connection, by="two") == numbers[-1:]
 
 
 def test_a_flood_in_one_lane_leaves_room_for_others_in_each_claim(store: Database) -> None:
@@ -96,11 +96,11 @@ def test_a_flood_in_one_lane_leaves_room_for_others_in_each_claim(store: Databas
 
 def test_after_a_lease_another_play_begins_with_the_first_mail(store: Database) -> None:
     numbers = _stored(store, ["alice"] * 3)
-    with store.writing.begin() as one:
-        assert _claimed(one, 2) == numbers[:2]
-    with store.writing.begin() as two:
+    with store.writing.begin() as connection:
+        assert _claimed(connection, 2) == numbers[:2]
+    with store.writing.begin() as connection:
         late = arrivals.claim(
-            two, "two", UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
+            connection, "two", UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
         )
     assert [arrival.id for arrival in late] == numbers
 

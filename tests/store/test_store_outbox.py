@@ -16,8 +16,9 @@ from sqlalchemy import Connection, select
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
-from pbmserv.mail.reply_address import KeyRing, MailDomain
-from pbmserv.outbound.claims import LEASE, WrittenRows
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.outbound.claims import LEASE, Claim, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.relay import OutgoingLetter
@@ -44,14 +45,16 @@ class Hands(Outbox):
         super().__init__(*parts)
         self.ids: list[int] = []
 
-    def claim(
+    def take(
         self,
         most: int,
         in_hand: Collection[int] | None = None,
         avoiding: Collection[str] = (),
         since: datetime | None = None,
     ) -> list[QueuedLetter]:
-        rows = super().claim(most, self.ids if in_hand is None else in_hand, avoiding, since)
+        """Claim letters for a sender that has all earlier ones in hand, unless it says others."""
+        ids = self.ids if in_hand is None else in_hand
+        rows = self.claim(Claim(most, tuple(ids), tuple(avoiding), since))
         self.ids += [row.id for row in rows]
         return rows
 
@@ -118,7 +121,7 @@ def letter_to(
 
 
 def claimed(post: Post) -> list[int]:
-    return post.places(post.queue.claim(BATCH))
+    return post.places(post.queue.take(BATCH))
 
 
 @pytest.fixture
@@ -137,15 +140,15 @@ def test_a_claimed_letter_is_due_again_when_its_worker_died(
     post: Post, clock: MovableClock
 ) -> None:
     post.post(3, clock)
-    first = post.queue.claim(2)
+    first = post.queue.take(2)
     assert post.places(first) == [1, 2]
-    assert post.places(post.queue.claim(2)) == [3]
-    assert post.queue.claim(2) == []
+    assert post.places(post.queue.take(2)) == [3]
+    assert post.queue.take(2) == []
     letters = post.queue.make(first[:1])
     assert post.queue.next_due() == clock.now() + LEASE
 
     clock.move(seconds=LEASE.total_seconds())
-    again = post.queue.claim(9)
+    again = post.queue.take(9)
     assert post.places(again) == [1, 2, 3]
     assert again[0].raw == letters[0].raw  # the very mail that may have gone out already
     assert again[1].raw is None
@@ -182,21 +185,21 @@ def test_the_share_of_a_reader_is_one_batch_of_plain_letters(
     post: Post, clock: MovableClock
 ) -> None:
     post.add([letter_to("alice")] * BATCH, clock)
-    assert len(post.queue.claim(BATCH)) == BATCH
+    assert len(post.queue.take(BATCH)) == BATCH
 
 
 def test_a_letter_with_stored_octets_has_little_effort(post: Post, clock: MovableClock) -> None:
     post.add([letter_to("alice", "export")], clock)
-    assert [row.effort for row in post.queue.claim(9)] == [SHARE]
+    assert [row.effort for row in post.queue.take(9)] == [SHARE]
     packed = {post.number(1): pack(b"made")}
     post.writer.submit(lambda c: keep_bytes(c, packed, clock.now())).result(PATIENCE_S)
     clock.move(seconds=LEASE.total_seconds())
-    assert [row.effort for row in post.queue.claim(9)] == [1]
+    assert [row.effort for row in post.queue.take(9)] == [1]
 
 
 def test_every_result_of_a_letter(post: Post, clock: MovableClock) -> None:
     post.post(4, clock)
-    post.queue.make(post.queue.claim(9))
+    post.queue.make(post.queue.take(9))
     soon = clock.now() + timedelta(minutes=1)
     post.queue.settle(
         [
@@ -211,7 +214,7 @@ def test_every_result_of_a_letter(post: Post, clock: MovableClock) -> None:
     assert post.states() == {"sent": 1, "queued": 2, "failed": 1}
     assert post.queue.next_due() == soon
     clock.move(minutes=1)
-    again = post.queue.claim(9)
+    again = post.queue.take(9)
     assert post.places(again) == [2, 4]
     assert [row.attempts for row in again] == [1, 0]
     post.queue.settle([Sent(post.number(2)), Sent(post.number(4))])
@@ -225,19 +228,19 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
     post: Post, clock: MovableClock
 ) -> None:
     post.post(2, clock)
-    claimed = post.queue.claim(9)
+    claimed = post.queue.take(9)
     post.watch.kills.note(post.number(1))
     with pytest.raises(SetAside):
         post.queue.make(claimed)
     assert post.places(post.queue.make(claimed[1:])) == [2]
     post.queue.settle([Later(post.number(1), clock.now(), "set aside"), Sent(post.number(2))])
-    (again,) = post.queue.claim(9)
+    (again,) = post.queue.take(9)
     assert again.attempts == 1
     assert post.places(post.queue.make([again])) == [1]  # it has waited
     post.queue.settle([Later(post.number(1), clock.now(), "451")])
 
     post.post(1, clock)
-    claimed = [row for row in post.queue.claim(9) if row.id == post.number(3)]
+    claimed = [row for row in post.queue.take(9) if row.id == post.number(3)]
     post.watch.kills.note(post.number(3))
     post.watch.kills.note(post.number(3))
     with pytest.raises(ServerFault, match="stopped 2 times"):
@@ -254,7 +257,7 @@ def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
 
     def work(server: Post) -> None:
         begin.wait(PATIENCE_S)
-        while claimed := server.queue.claim(7):
+        while claimed := server.queue.take(7):
             letters = server.queue.make(claimed)
             sent.extend(letter.id for letter in letters)
             server.queue.settle([Sent(letter.id) for letter in letters])
@@ -278,11 +281,11 @@ def test_a_worker_skips_letters_that_another_one_is_claiming(
     server.post(4, clock)
     until = clock.now() + LEASE
     with server.database.writing.begin() as first, server.database.writing.begin() as second:
-        one = outbox.claim(first, "one", clock.now(), until, 2)
-        two = outbox.claim(second, "two", clock.now(), until, 9)
-        assert server.places(one) == [1, 2]
-        assert server.places(two) == [3, 4]
-    assert server.queue.claim(9) == []
+        by_first = outbox.claim(first, "one", clock.now(), until, 2)
+        by_second = outbox.claim(second, "two", clock.now(), until, 9)
+        assert server.places(by_first) == [1, 2]
+        assert server.places(by_second) == [3, 4]
+    assert server.queue.take(9) == []
     server.close()
 
 
@@ -295,43 +298,43 @@ def test_each_share_is_claimed_for_itself(postgres_url: str, clock: MovableClock
     numbers: list[int] = []
     with server.database.writing.begin() as first, server.database.writing.begin() as second:
         for share in range(SHARES):
-            one = outbox.claim(first, "one", clock.now(), until, 3, share=share)
-            two = outbox.claim(second, "two", clock.now(), until, 80, share=share)
-            readers = [letter.recipient for letter in (*one, *two)]
+            by_first = outbox.claim(first, "one", clock.now(), until, 3, share=share)
+            by_second = outbox.claim(second, "two", clock.now(), until, 80, share=share)
+            readers = [letter.recipient for letter in (*by_first, *by_second)]
             assert all(readers.count(reader) == 2 for reader in readers)
-            assert {letter.id % SHARES for letter in (*one, *two)} <= {share}
-            numbers += [letter.id for letter in (*one, *two)]
+            assert {letter.id % SHARES for letter in (*by_first, *by_second)} <= {share}
+            numbers += [letter.id for letter in (*by_first, *by_second)]
     assert sorted(numbers) == server.numbers()
-    assert server.queue.claim(9) == []
+    assert server.queue.take(9) == []
     server.close()
 
 
 def test_letters_to_a_closed_domain_are_skipped(post: Post, clock: MovableClock) -> None:
     closed = frozenset({"players.example"})
     post.post(3, clock)
-    assert post.queue.claim(9, None, closed) == []
+    assert post.queue.take(9, None, closed) == []
     assert post.queue.next_due(closed) is None
     clock.move(seconds=1)
     post.add([replace(letter_to("otto"), recipient="otto@other.example")], clock)
     assert post.queue.next_due(closed) == clock.now()
-    assert post.queue.claim(9, None, closed, clock.now() + timedelta(seconds=1)) == []
-    claimed = post.queue.claim(9, None, closed, clock.now())
+    assert post.queue.take(9, None, closed, clock.now() + timedelta(seconds=1)) == []
+    claimed = post.queue.take(9, None, closed, clock.now())
     assert [row.recipient for row in claimed] == ["otto@other.example"]
-    assert post.places(post.queue.claim(9)) == [1, 2, 3]
+    assert post.places(post.queue.take(9)) == [1, 2, 3]
 
 
 def test_a_process_gives_back_its_lost_letters_and_no_others(
     database_url: str, clock: MovableClock
 ) -> None:
-    one, two = (Post(database_url, clock, by) for by in ("post1", "post2"))
-    one.post(5, clock)
-    assert one.places(one.queue.claim(3)) == [1, 2, 3]
-    assert two.places(two.queue.claim(1)) == [4]
+    first, second = (Post(database_url, clock, by) for by in ("post1", "post2"))
+    first.post(5, clock)
+    assert first.places(first.queue.take(3)) == [1, 2, 3]
+    assert second.places(second.queue.take(1)) == [4]
     # The second is in hand; the answer with the first and the third never came.
-    again = one.queue.claim(9, in_hand=[one.number(2)])
-    assert one.places(again) == [1, 3, 5]
-    one.close()
-    two.close()
+    again = first.queue.take(9, in_hand=[first.number(2)])
+    assert first.places(again) == [1, 3, 5]
+    first.close()
+    second.close()
 
 
 def test_a_restart_sends_claimed_letters_and_no_postponed_ones(
@@ -339,7 +342,7 @@ def test_a_restart_sends_claimed_letters_and_no_postponed_ones(
 ) -> None:
     """The copy of a letter that came back is for the next day; a restart must not send it now."""
     post.post(4, clock)
-    post.queue.make(post.queue.claim(3))
+    post.queue.make(post.queue.take(3))
     soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
     post.queue.settle([Later(post.number(2), soon, "451 greylisted"), Sent(post.number(3))])
     with post.database.writing.begin() as connection:
@@ -348,7 +351,7 @@ def test_a_restart_sends_claimed_letters_and_no_postponed_ones(
         bounces.send_later(connection, letter, tomorrow, clock.now())
 
     for _ in range(2):
-        assert post.places(post.queue.claim(9, in_hand=())) == [1, 4]
+        assert post.places(post.queue.take(9, in_hand=())) == [1, 4]
     post.queue.settle([Sent(post.number(1)), Sent(post.number(4))])
     assert post.queue.next_due() == soon
     post.queue.settle([Sent(post.number(2))])
@@ -360,7 +363,7 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
 ) -> None:
     """The other server may report within milliseconds, before the sender settles the letter."""
     post.post(5, clock)
-    post.queue.make(post.queue.claim(9))
+    post.queue.make(post.queue.take(9))
     tomorrow = clock.now() + timedelta(days=1)
     with post.database.writing.begin() as connection:
         letters = [bounces.letter(connection, number) for number in post.numbers()[:4]]
@@ -375,7 +378,7 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
     first, second, third, fourth, fifth = post.numbers()[:5]
     results = [Sent(first), Sent(second), Sent(third), Sent(fifth)]
     post.queue.settle([*results, Later(fourth, clock.now(), "421")])
-    assert post.queue.claim(9) == []
+    assert post.queue.take(9) == []
     assert post.queue.next_due() == tomorrow  # the copy of the second one
     with post.database.reading.connect() as connection:
         columns = select(rows.c.state, rows.c.error).order_by(rows.c.id)
@@ -391,12 +394,12 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
 
 def test_a_lease_is_renewed_while_its_letter_is_in_hand(post: Post, clock: MovableClock) -> None:
     post.post(2, clock)
-    post.queue.make(post.queue.claim(9))
+    post.queue.make(post.queue.take(9))
     post.queue.settle([Sent(post.number(2))])
     for _ in range(3):
         clock.move(seconds=LEASE.total_seconds() - 1)
         post.queue.renew(post.numbers())
-        assert post.queue.claim(9) == []
+        assert post.queue.take(9) == []
     post.queue.settle([Later(post.number(1), clock.now(), "421")])
     post.queue.renew(post.numbers()[:1])  # too late: it is somebody else's to take
-    assert post.places(post.queue.claim(9)) == [1]
+    assert post.places(post.queue.take(9)) == [1]

@@ -45,8 +45,10 @@ def passwords(hasher: CountingHasher) -> Passwords:
     return Passwords(hasher)
 
 
-def right(passwords: Passwords, known: str | None, password: str, userid: str = "alice") -> bool:
-    return passwords.check(userid, known, password)[0]
+def right(
+    passwords: Passwords, stored_hash: str | None, password: str, userid: str = "alice"
+) -> bool:
+    return passwords.check(userid, stored_hash, password)[0]
 
 
 def test_a_verdict_is_remembered_right_or_wrong(

@@ -63,12 +63,12 @@ def test_a_position_that_was_rolled_back_is_not_cached(
 ) -> None:
     """A mail with a good move, a refused one, and a crash at the end has no effect."""
     table = seat_pairs(server.server, 1)[0]
-    one, two = table.players
+    first, second = table.players
     play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]))
     body = (
-        f"blackbox move {table.board} {one.userid} secret a\n"
-        f"blackbox move {table.board} {two.userid} secret zz99\n"
-        f"blackbox move {table.board} {two.userid} secret 5\n"
+        f"blackbox move {table.board} {first.userid} secret a\n"
+        f"blackbox move {table.board} {second.userid} secret zz99\n"
+        f"blackbox move {table.board} {second.userid} secret 5\n"
     )
 
     def breaks(context: object, command: object) -> None:
@@ -76,13 +76,13 @@ def test_a_position_that_was_rolled_back_is_not_cached(
 
     with monkeypatch.context() as broken:
         broken.setitem(HANDLERS, ListGames, breaks)
-        assert server.send(one.address, "multiple", f"{body}list\n").startswith("250")
+        assert server.send(first.address, "multiple", f"{body}list\n").startswith("250")
     with server.server.database.reading.connect() as connection:
         board = row(connection, table.board)
         assert board.plies == 2
         assert server.server.positions.newest(connection, board).number == 2
 
-    assert server.send(one.address, "multiple", body).startswith("250")
+    assert server.send(first.address, "multiple", body).startswith("250")
     with server.server.database.reading.connect() as connection:
         board = row(connection, table.board)
         assert [ply.text for ply in moves.record(connection, table.board)][2:] == ["A", "5"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
+from smtp_client import mail, without_number
 from sqlalchemy import select
-from wire import mail, without_number
 
 from pbmserv.commands.table.looking import Help
 from pbmserv.mail.envelope import Envelope

@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import forking
+import fork_server
 import pytest
 from migrated import stores_of
 from sqlalchemy import inspect, select, text
@@ -159,7 +159,7 @@ def test_a_newer_database_is_reported_without_a_traceback(tmp_path: Path) -> Non
         "PBMSERV_SMTP": "127.0.0.1:0",
         "PBMSERV_WEB": "",
     }
-    served = forking.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
+    served = fork_server.run(["serve"], {**os.environ, **environment}, timeout=PATIENCE_S)
     assert served.returncode == 2  # systemd does not try again
     assert "ready" not in served.stdout
     assert served.stderr.startswith("pbmserv: the database is at revision 9999")
@@ -170,7 +170,7 @@ def test_two_processes_can_start_on_one_empty_database(empty: Database, tmp_path
     settings = {"PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_DATABASE": empty.url}
 
     def begin(_: int) -> subprocess.CompletedProcess[str]:
-        return forking.run(["db", "upgrade"], {**os.environ, **settings}, timeout=PATIENCE_S)
+        return fork_server.run(["db", "upgrade"], {**os.environ, **settings}, timeout=PATIENCE_S)
 
     with ThreadPoolExecutor(2) as pool:
         ends = list(pool.map(begin, range(2)))

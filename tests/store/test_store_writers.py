@@ -278,13 +278,13 @@ def crossing(
 
 def test_two_jobs_that_deadlock_are_both_done(postgres: Database) -> None:
     writer = PoolWriter(postgres, threads=2)
-    one, two = (writer.submit(joins(userid)).result(PATIENCE_S) for userid in ("one", "two"))
+    first, second = (writer.submit(joins(userid)).result(PATIENCE_S) for userid in ("one", "two"))
     meet = threading.Barrier(2)
     one_is_done = threading.Event()
     tries: list[int] = []
     futures = [
-        writer.submit(crossing(one, two, meet, one_is_done, tries)),
-        writer.submit(crossing(two, one, meet, one_is_done, tries)),
+        writer.submit(crossing(first, second, meet, one_is_done, tries)),
+        writer.submit(crossing(second, first, meet, one_is_done, tries)),
     ]
     for future in futures:
         future.add_done_callback(lambda _: one_is_done.set())

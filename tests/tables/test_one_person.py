@@ -62,16 +62,16 @@ def test_spellings_of_a_mailbox() -> None:
         ("john.smith@gmail.com", "johnsmith+games@googlemail.com"),
         ("a@bücher.example", "a@xn--bcher-kva.example"),
     )
-    for one, other in same:
-        assert mailbox_of(one) == mailbox_of(other), (one, other)
+    for address, other in same:
+        assert mailbox_of(address) == mailbox_of(other), (address, other)
     different = (
         ("a@b.example", "a.b@b.example"),
         ("a.b@b.example", "ab@b.example"),
         ("a@b.example", "a@c.example"),
         ("+x@b.example", "+y@b.example"),
     )
-    for one, other in different:
-        assert mailbox_of(one) != mailbox_of(other), (one, other)
+    for address, other in different:
+        assert mailbox_of(address) != mailbox_of(other), (address, other)
 
 
 OWNED = st.lists(
@@ -80,7 +80,7 @@ OWNED = st.lists(
 
 
 @given(OWNED, st.sets(st.integers(1, 14), min_size=1))
-def test_persons_are_the_connected_parts(owned: list[tuple[int, str]], asked: set[int]) -> None:
+def test_persons_are_the_connected_parts(owned: list[tuple[int, str]], players: set[int]) -> None:
     """Compared with merging sets until nothing changes."""
     pairs = {(player, name if "@" in name else f"{name}@x.example") for player, name in owned}
     groups = [{player} for player in range(1, 15)]
@@ -96,8 +96,8 @@ def test_persons_are_the_connected_parts(owned: list[tuple[int, str]], asked: se
         for player, address in sorted(pairs):
             row = {"player_id": player, "address": address, "confirmed_at": NOW}
             connection.execute(insert(addresses).values(row))
-        connected = persons.persons_of(connection, asked)
-        for player in asked:
+        connected = persons.persons_of(connection, players)
+        for player in players:
             assert connected.names(player) == expected[player]
     engine.dispose()
 
@@ -105,14 +105,15 @@ def test_persons_are_the_connected_parts(owned: list[tuple[int, str]], asked: se
 # -- ratings, scores, seeks ------------------------------------------------------------------
 
 
-def begun(house: Indoors, one: str, other: str, options: str = "") -> int:
+def begun(house: Indoors, challenger: str, opponent: str, options: str = "") -> int:
     """A board of two players that both have agreed to."""
     letters = house.send(
-        HOMES[one], f"blackbox challenge {one} {PASSWORD} {other} {options}".strip()
+        HOMES[challenger],
+        f"blackbox challenge {challenger} {PASSWORD} {opponent} {options}".strip(),
     )
     challenge = next(letter for letter in letters if letter.kind == "challenge")
     assert challenge.board is not None
-    house.send(HOMES[other], f"blackbox accept {challenge.board} {other} {PASSWORD}")
+    house.send(HOMES[opponent], f"blackbox accept {challenge.board} {opponent} {PASSWORD}")
     return challenge.board
 
 
@@ -195,7 +196,6 @@ def test_seeks_never_pair_two_names(house: Indoors) -> None:
     assert {letter.kind for letter in letters} == {"started"}
 
 
-@pytest.mark.both_databases
 def test_an_invitation_of_another_spelling_of_ones_own_address(house: Indoors) -> None:
     (letter,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} Alice+me@players.example")
     assert letter.kind == "refusal"
@@ -261,7 +261,6 @@ def test_neither_a_deleted_name_nor_a_changed_address_has_another_try(house: Ind
     assert len(daily(house, "bobby", BOB)[1]) <= 1
 
 
-@pytest.mark.both_databases
 def test_a_second_try_of_names_joined_later_does_not_count(house: Indoors) -> None:
     _, (first,) = daily(house, "alice")
     _, (his,) = daily(house, "bob")
@@ -283,7 +282,6 @@ def test_a_second_try_of_names_joined_later_does_not_count(house: Indoors) -> No
     assert " bob " not in week.text
 
 
-@pytest.mark.both_databases
 def test_a_list_of_days_names_a_person_once(house: Indoors) -> None:
     _, (first,) = daily(house, "alice")
     _, (his,) = daily(house, "bob")

@@ -111,7 +111,7 @@ def resigned(house: Indoors, number: int, *, opened: bool) -> str:
         house.open_up(number, "alice", "bob")
     letters = house.send(BOB, f"blackbox resign {number} bob {PASSWORD}")
     (won,) = [letter for letter in letters if letter.recipient == ALICE]
-    return " ".join(won.text.split())
+    return won.one_line
 
 
 def test_resigning_at_the_first_turn_changes_no_rating_and_the_letter_says_so(

@@ -63,7 +63,7 @@ def test_every_turn_or_only_the_end(server: Correspondence) -> None:
     assert carol.letters() == []
     over = dave.letter()
     assert "bob resigned: alice won board 1" in over.text
-    assert "You get no more letters about this board." in " ".join(over.text.split())
+    assert "You get no more letters about this board." in over.one_line
     with server.server.database.reading.connect() as connection:
         assert boards.followers_of(connection, 1) == []
     dave.asks(Follow(1, None, "all"))

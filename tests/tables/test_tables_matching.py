@@ -12,8 +12,8 @@ from sqlalchemy import func, select
 from pbmserv.commands.table.looking import Games
 from pbmserv.commands.table.playing import Message, Resign
 from pbmserv.commands.table.starting import Accept, Challenge, Rematch, Seek
-from pbmserv.service.boards.invitations import MOST_SEEKS
 from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
+from pbmserv.service.boards.seeking import MOST_SEEKS
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import seats, seeks
 
@@ -32,7 +32,6 @@ def statuses(server: Correspondence) -> list[str]:
         return list(connection.execute(select(boards.c.status).order_by(boards.c.id)).scalars())
 
 
-@pytest.mark.both_databases
 def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     alice.asks(seek("-fair"))
@@ -61,8 +60,8 @@ def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None
     assert "You are not looking for an opponent at blackbox." in carol.letter().text
 
     bob.asks(seek("-fair"))
-    for one, other in ((alice, bob), (bob, alice)):
-        started = one.letters()[0]
+    for player, other in ((alice, bob), (bob, alice)):
+        started = player.letters()[0]
         assert f"You and {other.userid} were both looking for Blackbox" in started.text
         assert "Options: -fair." in started.text
         server.reply(started, "a5,c6,e7,g5")

@@ -54,9 +54,9 @@ def test_the_order_of_seats_does_not_change_ratings(
     )
     forwards = rate(before, places)
     backwards = rate(before[::-1], places[::-1])[::-1]
-    for one, other in zip(forwards, backwards, strict=True):
-        assert one.mu == pytest.approx(other.mu)
-        assert one.sigma == pytest.approx(other.sigma)
+    for rating, other in zip(forwards, backwards, strict=True):
+        assert rating.mu == pytest.approx(other.mu)
+        assert rating.sigma == pytest.approx(other.sigma)
     assert rate(before, places) == forwards
     assert sum(chances(before)) == pytest.approx(1)
 

@@ -22,10 +22,6 @@ def server(handed_in: Correspondence) -> Correspondence:
     return handed_in
 
 
-def said(text: str) -> str:
-    return " ".join(text.split())
-
-
 def begun(server: Correspondence, words: str = "") -> None:
     """Board 1, both atoms hidden; alice is to fire."""
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
@@ -62,29 +58,29 @@ def test_a_bank_runs_out_on_the_day_that_the_letters_name(server: Correspondence
     server.letters()
     server.send(ALICE, "showas alice secret")
     shown = server.letter(ALICE)
-    assert "runs until Friday 6 March 2026, 07:00 (America/New_York)" in said(shown.text)
+    assert "runs until Friday 6 March 2026, 07:00 (America/New_York)" in shown.one_line
     server.live(days=3, hours=14)
     reminder = server.letter(ALICE)  # 34 hours before, when it was day
-    assert "the game is lost on Friday 6 March 2026, 07:00" in said(reminder.text)
+    assert "the game is lost on Friday 6 March 2026, 07:00" in reminder.one_line
     server.live(days=1, hours=9, minutes=59)
     assert server.letters() == []
     server.live(minutes=1)
     mine, theirs = server.letters()
-    assert "Your clock has run out. A reminder went out on 4 March 2026." in said(mine.text)
-    assert "alice took too long: you won board 1" in said(theirs.text)
+    assert "Your clock has run out. A reminder went out on 4 March 2026." in mine.one_line
+    assert "alice took too long: you won board 1" in theirs.one_line
 
 
 def test_each_move_adds_a_day_and_weekends_do_not_count(server: Correspondence) -> None:
     begun(server, "-time=5d+1d/weekdays")  # a Sunday noon
     server.send(ALICE, "showas alice secret")
-    text = said(server.letter(ALICE).text)
+    text = server.letter(ALICE).one_line
     assert "5 days left: it runs until Saturday 7 March 2026, 00:00 (UTC)" in text
     server.live(days=1)
     turn = server.letters()
     assert turn == []
     server.send(ALICE, "blackbox move 1 alice secret 1")
     own = server.letter(ALICE)
-    assert "Your clock stands, with 5 days and 12 hours left." in said(own.text)
+    assert "Your clock stands, with 5 days and 12 hours left." in own.one_line
 
 
 def test_time_away_stops_a_bank(server: Correspondence) -> None:
@@ -92,7 +88,7 @@ def test_time_away_stops_a_bank(server: Correspondence) -> None:
     server.send(ALICE, "away alice secret until 5 March 2026")
     server.letters()
     server.send(ALICE, "showas alice secret")
-    text = said(server.letter(ALICE).text)
+    text = server.letter(ALICE).one_line
     assert "5 days left: it runs until Wednesday 11 March 2026, 00:00 (UTC)" in text
 
 
@@ -102,7 +98,7 @@ def test_a_draw_may_be_claimed_where_the_game_has_none_it_is_explained(
     begun(server, "--nagtime=0 --forfeittime=10")
     server.live(days=5)
     server.send(BOB, "blackbox claim 1 bob secret draw")
-    text = said(server.letter(BOB).text)
+    text = server.letter(BOB).one_line
     assert "Blackbox has no draws. If the other player does not move in time, you win." in text
 
 
@@ -110,25 +106,25 @@ def test_in_an_event_nobody_gives_time_or_claims(server: Correspondence) -> None
     begun(server)
     of_event(server)
     server.send(BOB, "blackbox give 1 bob secret 3d")
-    assert "belongs to an event, which ends on its day" in said(server.letter(BOB).text)
+    assert "belongs to an event, which ends on its day" in server.letter(BOB).one_line
     server.live(days=9)
     server.letters()
     server.send(BOB, "blackbox claim 1 bob secret")
-    assert "you win there without a claim" in said(server.letter(BOB).text)
+    assert "you win there without a claim" in server.letter(BOB).one_line
 
 
 def test_in_an_event_a_long_absence_ends_the_game_all_the_same(server: Correspondence) -> None:
     begun(server)
     of_event(server)
     server.send(ALICE, "away alice secret until 20 March 2026")
-    warned = said(server.letter(ALICE).text)
+    warned = server.letter(ALICE).one_line
     assert "Board 1 belongs to an event, which must end: there only the first 14 days" in warned
     server.live(days=14 + 10, minutes=-1)
     assert row(server).status == "active"
     server.live(minutes=1)
     assert row(server).status == "finished"
     assert any(
-        "alice took too long: you won board 1" in said(letter.text) for letter in server.letters()
+        "alice took too long: you won board 1" in letter.one_line for letter in server.letters()
     )
 
 
@@ -155,11 +151,11 @@ def test_a_reader_of_digests_hears_of_a_short_clock_at_once(server: Corresponden
     assert server.letters(BOB) == [], "the news waits for the digest"
     server.live(minutes=1)
     (reminder,) = server.letters(BOB)
-    assert "the game is lost on Monday 2 March 2026, 14:00 (UTC)" in said(reminder.text)
+    assert "the game is lost on Monday 2 March 2026, 14:00 (UTC)" in reminder.one_line
     server.live(hours=20)
     (digest,) = server.letters(BOB)
-    assert "Your clock has 3 hours left: it runs until Monday 2 March 2026, 14:00" in said(
-        digest.text
+    assert (
+        "Your clock has 3 hours left: it runs until Monday 2 March 2026, 14:00" in digest.one_line
     )
     server.live(hours=4)
     assert row(server).status == "finished"

@@ -52,7 +52,7 @@ def reminded(*days: float) -> SeatClock:
 
 
 def look_at(terms: Terms, before: tuple[timedelta, ...] = ()) -> datetime | None:
-    """When the worker looks at a wait that begins at noon."""
+    """Return the moments at which the worker looks at a wait that begins at noon."""
     return clocks_after_turn((SeatClock(),), {Seat(0)}, (), NOON, {}, terms, [before])[1]
 
 
@@ -271,15 +271,17 @@ spans = st.lists(st.tuples(moments, moments).map(lambda two: (min(two), max(two)
 
 
 @given(spans, moments, moments)
-def test_merged_spans_count_each_minute_once(found: list, one: datetime, two: datetime) -> None:
-    since, until = min(one, two), max(one, two)
-    stopped = merge_spans(found)
+def test_merged_spans_count_each_minute_once(
+    spans: list, moment: datetime, other: datetime
+) -> None:
+    since, until = min(moment, other), max(moment, other)
+    stopped = merge_spans(spans)
     assert all(a[1] < b[0] for a, b in pairwise(stopped))
     step = timedelta(minutes=7)
     ticks = [since + n * step for n in range(int((until - since) / step))]
-    running = [t for t in ticks if not any(b <= t < e for b, e in found)]
+    running = [t for t in ticks if not any(b <= t < e for b, e in spans)]
     assert abs(counted_time(since, until, stopped) - len(running) * step) <= step * (
-        2 * len(found) + 1
+        2 * len(spans) + 1
     )
 
 
@@ -309,9 +311,9 @@ def test_the_first_days_of_absence_count_once_in_all_games_of_an_event(
 
 @given(spans, moments, st.integers(0, 30 * 24 * 60))
 def test_an_instant_is_the_first_moment_with_that_count(
-    found: list, since: datetime, minutes: int
+    spans: list, since: datetime, minutes: int
 ) -> None:
-    stopped, waited = merge_spans(found), timedelta(minutes=minutes)
+    stopped, waited = merge_spans(spans), timedelta(minutes=minutes)
     moment = time_after(since, waited, stopped)
     assert counted_time(since, moment, stopped) == waited
     if waited:
@@ -344,7 +346,7 @@ def test_no_look_is_promised_before_its_time_and_the_first_one_is_early_enough(
 
 
 @given(st.lists(moments, max_size=3), st.none() | moments, st.integers(0, 10**12))
-def test_clocks_come_back_from_their_rows(told: list, since: datetime | None, used: int) -> None:
-    clock = SeatClock(since, tuple(told), timedelta(microseconds=used), timedelta(seconds=used))
+def test_clocks_come_back_from_their_rows(nags: list, since: datetime | None, used: int) -> None:
+    clock = SeatClock(since, tuple(nags), timedelta(microseconds=used), timedelta(seconds=used))
     assert from_json(to_json((clock, SeatClock()))) == (clock, SeatClock())
     assert from_json(None) == ()

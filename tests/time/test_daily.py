@@ -40,10 +40,6 @@ def one_house(tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
-def flat(letter: Posted) -> str:
-    return " ".join(letter.text.split())
-
-
 def box_of(house: Indoors, letter: Posted) -> str:
     """The game ID behind a day's letter, which no letter shows."""
     assert letter.board is not None
@@ -85,7 +81,7 @@ def test_everybody_gets_the_same_box_at_their_hour(house: Indoors) -> None:
 
 def test_the_first_comes_at_once_where_the_hour_is_over(house: Indoors) -> None:
     settled, first = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-    assert "Today's is on its way." in flat(settled)
+    assert "Today's is on its way." in settled.one_line
     (second,) = days(house, 24)
     assert box_of(house, first) != box_of(house, second)
 
@@ -115,7 +111,7 @@ def test_another_hour_of_the_same_day_brings_no_second_box(one_house: Indoors) -
     for hour in ("07:30", "18:00"):  # it is 14:00
         (settled,) = house.send(ALICE, f"blackbox daily alice {PASSWORD} {hour}")
         assert settled.kind == "daily-set"
-        assert "Today's is on its way." not in flat(settled)
+        assert "Today's is on its way." not in settled.one_line
     assert days(house, 27) == []  # to 17:00 of the next day
     (second,) = days(house, 2)
     assert box_of(house, first) != box_of(house, second)
@@ -125,11 +121,11 @@ def test_nothing_comes_while_away(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     house.send(ALICE, f"away alice {PASSWORD} until in 2 days")
-    assert days(house, 48) == []
-    assert len(days(house, 72)) == 2
+    assert days(house, 48, 6) == []
+    assert len(days(house, 72, 6)) == 2
     house.send(ALICE, f"away alice {PASSWORD} from in 2 days until in 3 days")
-    assert [len(days(house, 24)) for _ in range(4)] == [1, 1, 0, 0]
-    assert len(days(house, 24)) == 1
+    assert [len(days(house, 24, 6)) for _ in range(4)] == [1, 1, 0, 0]
+    assert len(days(house, 24, 6)) == 1
 
 
 def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
@@ -144,8 +140,8 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
             else:
                 results += [x for x in house.reply(daily, move) if x.kind == "result"]
     last = [result for result in results if result.recipient == ALICE][-1]
-    assert "That makes 4 boxes solved in a row." in flat(last)
-    assert "| 1 probe |" in flat(last)
+    assert "That makes 4 boxes solved in a row." in last.one_line
+    assert "| 1 probe |" in last.one_line
     for name in answer(house, last).replace("+", "").split(",")[1:-1]:
         line = next(line for line in last.text.split("\n") if "| 1 probe |" in line)
         assert name not in line
@@ -184,7 +180,7 @@ def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: In
         options = Options(game.width, game.height, game.least, game.most)
         true = grade(options, atoms_of(game))
         assert true is not None
-        assert f"This box is {true}: " in flat(day)
+        assert f"This box is {true}: " in day.one_line
         headline = day.text.split("\n", 1)[0]
         assert re.fullmatch(rf"Daily Box \d+: {true} .*", headline)
         assert f"This box is {true}: " in day.html
@@ -196,13 +192,13 @@ def test_the_week_gets_harder_and_letters_and_pages_name_the_grade(one_house: In
     assert set(grades) == set(Grade)
 
 
-@pytest.mark.usefixtures("trees_anew")
+@pytest.mark.usefixtures("reread_trees")
 def test_a_box_without_a_grade_says_so(
     one_house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trees, "FOLDER", str(tmp_path))
     _, daily = one_house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
-    assert "Nobody knows how hard it is." in flat(daily)
+    assert "Nobody knows how hard it is." in daily.one_line
     assert "Nobody knows how hard it is." in daily.html
     (result,) = one_house.reply(daily, answer(one_house, daily))
     assert re.search(r"Daily Box \d+ \| 1 probe \|", result.text)
@@ -214,9 +210,9 @@ def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> No
     atoms = answer(house, daily).split(",")[1][1:]
     for line in (f"blackbox replay {daily.board} carol", f"blackbox record {daily.board}"):
         (refused,) = house.send(CAROL, line)
-        assert "holds today's box" in flat(refused)
+        assert "holds today's box" in refused.one_line
     (refused,) = house.send(CAROL, f"subscribe {daily.board} carol {PASSWORD}")
-    assert "over" in flat(refused)
+    assert "over" in refused.one_line
     (shown,) = house.send(CAROL, f"blackbox show {daily.board}")
     assert atoms not in shown.text
     assert "@" not in shown.text.split("-- \n")[0].replace("@games", "")

@@ -26,7 +26,7 @@ from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.boards import heartbeats, outages, plies
 from pbmserv.store.tables.mail import outbox
 
-pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
+pytestmark = pytest.mark.slow
 
 MANY = 15
 
@@ -128,6 +128,7 @@ def test_a_board_whose_clocks_nobody_has_started_gets_them(server: Running) -> N
     assert board.due_at == server.server.clock.now() + timedelta(days=7)
 
 
+@pytest.mark.both_databases
 def test_a_board_that_cannot_be_looked_at_does_not_stop_the_others(
     server: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -11,7 +11,7 @@ from test_stories import begun, status
 
 from pbmserv.store.tables.boards import outages
 
-pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -41,7 +41,6 @@ def is_lost_in_an_hour(server: Running) -> None:
     assert status(server) == "finished"
 
 
-@pytest.mark.sqlite_alone
 def test_without_a_door(server: Running, clock: MovableClock) -> None:
     for _ in range(5):
         clock.move(hours=1)
@@ -69,6 +68,7 @@ def test_behind_by_more_than_five_minutes(
     is_lost_in_an_hour(server)
 
 
+@pytest.mark.both_databases
 def test_a_short_absence_of_the_door_is_no_outage(server: Running, clock: MovableClock) -> None:
     clock.move(minutes=5)
     server.server.scheduler.run_once()

@@ -37,11 +37,7 @@ def test_a_late_racer_is_out_and_the_others_go_on(house: Indoors) -> None:
     assert not [letter for letter in new_letters if letter.kind == "result"], "alice is still at it"
     assert all("A4" not in letter.text for letter in new_letters if letter.recipient != BOB)
     letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +d1,?")
-    results = {
-        letter.recipient: " ".join(letter.text.split())
-        for letter in letters
-        if letter.kind == "result"
-    }
+    results = {letter.recipient: letter.one_line for letter in letters if letter.kind == "result"}
     assert "You won the race on board 1" in results[BOB]
     assert "3 carol took too long 0 0 0 - -" in results[ALICE]
 
@@ -66,15 +62,15 @@ def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) ->
     results = {letter.recipient: letter for letter in wait(house, 25) if letter.kind == "result"}
     assert results.keys() == {ALICE, BOB, CAROL}
     for result in results.values():
-        text = " ".join(result.text.split())
+        text = result.one_line
         assert result.subject.startswith("Not solved: Blackbox 1")
         assert "Nobody solved board 1" in text
         assert " won" not in text
-    words = " ".join(results[BOB].text.split())
+    words = results[BOB].one_line
     assert "Player Result" in words  # and no place
     assert "bob gave up 0 0 1 - -" in words
     assert "alice took too long 0 0 1 - -" in words
-    read = " ".join(results[CAROL].text.split())
+    read = results[CAROL].one_line
     assert "bob gave up." in read
     assert "alice took too long." in read
     assert "came first" not in read
@@ -89,7 +85,7 @@ def test_nobody_loses_a_race_in_which_nobody_has_moved(house: Indoors) -> None:
     assert {letter.kind for letter in letters} <= {"reminder", "unanswered"}
     notice = next(letter for letter in letters if letter.kind == "unanswered")
     line = "blackbox challenge alice bob carol -race -size=4x4 -atoms=1"
-    assert f'write "{line}"' in " ".join(notice.text.split())
+    assert f'write "{line}"' in notice.one_line
     assert f"subject={quote(line)}" in notice.html  # the same by a tap
     (games,) = house.send(ALICE, "blackbox games alice")
     assert "No Blackbox games" in games.text or "no" in games.text.lower()

@@ -122,7 +122,7 @@ def test_other_players_learn_nothing_of_the_box_before_the_day_is_over(
     (moved,) = house.reply(letter, "1")
     ended = end(house, moved, how)
     assert [letter.kind for letter in ended] == ["result"]
-    assert "stays shut" in " ".join(ended[0].text.split())
+    assert "stays shut" in ended[0].one_line
     for text in (*ended, *looks(house, letter)):
         assert not opens(text, box, cells), (text.kind, text.text)
     house.live(hours=13)

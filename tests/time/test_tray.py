@@ -34,10 +34,6 @@ def three_boards(server: Correspondence) -> tuple[str, str]:
     return alice, bob
 
 
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     assert len(server.letters(alice)) == 3
@@ -56,7 +52,7 @@ def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Corresponden
     server.reply(tray, "1: accept\n2: reject\n3: b2\n7: accept\nsomething else")
     report = server.letter(bob)
     assert "3 of 5" in report.subject
-    text = one_line(report.text)
+    text = report.one_line
     assert "1. done: 1: accept" in text
     assert "2. done: 2: reject" in text
     assert "3. done: 3: " in text
@@ -75,7 +71,7 @@ def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Corresponden
     server.live(days=1)
     tray = server.letter(bob)
     assert tray.subject == "2 boards waiting for you"
-    text = one_line(tray.text)
+    text = tray.one_line
     assert text.index("Blackbox 3 with alice: your move") < text.index(
         "Blackbox 1 with alice: your"
     )
@@ -87,12 +83,12 @@ def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Corresponden
 
     server.reply(tray, "3: 2\n1: chat Good morning\n1: 2")
     assert "Done: 3 of 3" in server.letter(bob).subject
-    texts = [one_line(letter.text) for letter in server.letters(alice)]
+    texts = [letter.one_line for letter in server.letters(alice)]
     assert sum("A message from bob (another player): Good morning" in text for text in texts) == 1
     server.reply(tray, "3: 4\n1: 4")  # the same letter once more: those turns are over
     report = server.letter(bob)
     assert report.subject.startswith("Not done")
-    assert "You wrote this for your move" in one_line(report.text)
+    assert "You wrote this for your move" in report.one_line
     server.live(days=1)
     assert server.letters(bob) == []
 
@@ -102,10 +98,10 @@ def test_a_lone_line_counts_when_just_one_board_waits(server: Correspondence) ->
     server.live(hours=18, minutes=30)
     three = server.letter(bob)
     server.reply(three, "accept this")
-    assert "Which board is this for?" in one_line(server.letter(bob).text)
+    assert "Which board is this for?" in server.letter(bob).one_line
     server.reply(three, "b2")
     refusal = server.letter(bob)
-    assert "Which board is this for?" in one_line(refusal.text)
+    assert "Which board is this for?" in refusal.one_line
     assert "3: b2" in refusal.text
     server.reply(three, "1: reject\n2: reject")
     server.letters()
@@ -126,8 +122,8 @@ def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Correspondenc
     server.letters(alice)
     server.live(hours=23)
     challenge = server.letter(bob)
-    assert "Board 1 has waited for your answer since 4 March 2026." in one_line(challenge.text)
-    assert "the challenge is withdrawn on Friday 6 March 2026, 12:00" in one_line(challenge.text)
+    assert "Board 1 has waited for your answer since 4 March 2026." in challenge.one_line
+    assert "the challenge is withdrawn on Friday 6 March 2026, 12:00" in challenge.one_line
     server.reply(challenge, "1: b2")
     assert "Waiting for alice: Blackbox 1" in server.letter(bob).subject
     server.send(alice, "blackbox move 1 alice secret a1")
@@ -137,8 +133,8 @@ def test_the_digest_reminds_and_results_do_not_wait_for_it(server: Correspondenc
     server.live(days=1)
     (digest,) = server.letters(bob)
     assert "1 board waiting for you" in digest.subject
-    assert "Board 1 has waited for your move since 5 March 2026." in one_line(digest.text)
-    assert "the game is lost on Saturday 7 March 2026, 11:00" in one_line(digest.text)
+    assert "Board 1 has waited for your move since 5 March 2026." in digest.one_line
+    assert "the game is lost on Saturday 7 March 2026, 11:00" in digest.one_line
     server.live(hours=23)
     (again,) = server.letters(bob)
     assert "has waited for your move" not in again.text, "once is enough"
@@ -156,7 +152,7 @@ def test_messages_and_news_of_other_boards_stand_below(server: Correspondence) -
     server.send(alice, "blackbox chat 1 alice secret", "Take your time.")
     server.letters(alice)
     server.live(hours=19)
-    text = one_line(server.letter(bob).text)
+    text = server.letter(bob).one_line
     order = [
         "Blackbox 1 with alice",
         "Blackbox 3 with alice",
@@ -225,7 +221,7 @@ def test_examples_name_a_board_of_the_digest_and_work_there(server: Corresponden
         ("1: resign please", "1: resign"),
     ):
         server.reply(tray, words)
-        assert f"Try this: {example}" in one_line(server.letter(bob).text), words
+        assert f"Try this: {example}" in server.letter(bob).one_line, words
 
 
 def test_other_commands_in_a_line_of_a_digest_reply(server: Correspondence) -> None:
@@ -234,13 +230,13 @@ def test_other_commands_in_a_line_of_a_digest_reply(server: Correspondence) -> N
     server.reply(mine[0], "1: a1")  # the number in front does no harm in its own board's thread
     assert "Board 1: bob to accept" in server.letter(alice).text
     server.reply(mine[0], "2: a1")
-    assert "It was about: 1." in one_line(server.letter(alice).text)
+    assert "It was about: 1." in server.letter(alice).one_line
     server.send(alice, "prefs alice secret")
     report = server.letter(alice)
     server.reply(report, "1: show")
     assert "Board 1" in server.letter(alice).text  # any letter to her alone will do
     server.reply(report, "7: show")
-    assert "It was about: 1, 2, 3." in one_line(server.letter(alice).text)
+    assert "It was about: 1, 2, 3." in server.letter(alice).one_line
     server.live(hours=19)
     tray = server.letter(bob)
     server.reply(tray, "1: show\n2: yes\n3: help\n1: move b2")
@@ -268,7 +264,7 @@ def test_words_about_boards_that_wait_for_others_or_are_over(server: Corresponde
     server.send(alice, "blackbox resign 3 alice secret")
     assert len(server.letters(bob)) == 2  # the results
     server.live(days=1)
-    text = one_line(server.letter(bob).text)
+    text = server.letter(bob).one_line
     assert "News of your games" in text
     assert "Blackbox 1 with alice: alice to move" in text
     assert "A moment, please." in text

@@ -43,12 +43,14 @@ class ClockHouse:
         self.boards: dict[int, ClockBoard] = {}
         self.due: list[tuple[datetime, int]] = []
 
-    def create(self, board: int, sitting: list[Human], terms, asked: bool) -> None:
-        self.boards[board] = ClockBoard(sitting, Terms(*terms), asked, self.rng.randrange(4, 30))
+    def create(self, board: int, sitting: list[Human], terms, is_proposed: bool) -> None:
+        self.boards[board] = ClockBoard(
+            sitting, Terms(*terms), is_proposed, self.rng.randrange(4, 30)
+        )
         self._turn(board, set())
 
     def accept(self, board: int, seat: int) -> None:
-        self.boards[board].asked = False
+        self.boards[board].is_proposed = False
         self._turn(board, {Seat(0), Seat(1)}, playing=False)
 
     def act(self, board: int, seat: int) -> bool:
@@ -94,7 +96,7 @@ class ClockHouse:
         late = [seat for seat, decision in decisions.items() if isinstance(decision, Forfeit)]
         if late:
             board.over = True
-            if board.asked or not board.hidden.issuperset(late):
+            if board.is_proposed or not board.hidden.issuperset(late):
                 people = tuple(board.sitting[seat].number for seat in late)
                 return [Event("withdrawn", number, late[0], people)]
             return [Event("forfeit", number, late[0])]
@@ -145,7 +147,7 @@ class ClockHouse:
     def _facts(self, board: ClockBoard, seat: int) -> tuple[Terms, Person, Server, datetime]:
         human = board.sitting[seat]
         person = Person(human.zone, tuple(human.away), human.offsets, human.night)
-        terms = board.terms.for_answer() if board.asked else board.terms
+        terms = board.terms.for_answer() if board.is_proposed else board.terms
         return terms, person, self.server, self.now
 
     def _turn(self, number: int, ended: set[Seat], *, playing: bool = True) -> None:
@@ -166,8 +168,13 @@ class ClockHouse:
 class ClockBoard:
     """A board of the `ClockHouse`."""
 
-    def __init__(self, sitting: list[Human], terms: Terms, asked: bool, length: int) -> None:
-        self.sitting, self.terms, self.asked, self.length = sitting, terms, asked, length
+    def __init__(self, sitting: list[Human], terms: Terms, is_proposed: bool, length: int) -> None:
+        self.sitting, self.terms, self.is_proposed, self.length = (
+            sitting,
+            terms,
+            is_proposed,
+            length,
+        )
         self.clocks: tuple[SeatClock, ...] = (SeatClock(), SeatClock())
         self.hidden: set[int] = set()
         self.mover = self.turns = 0
@@ -176,7 +183,7 @@ class ClockBoard:
     def to_act(self) -> set[Seat]:
         if self.over:
             return set()
-        if self.asked:
+        if self.is_proposed:
             return {Seat(1)}
         return {Seat(s) for s in {0, 1} - self.hidden or {self.mover}}
 
@@ -223,7 +230,7 @@ def check(world: World) -> Counter[str]:
 
 @pytest.mark.slow
 def test_a_year_on_the_engines_clocks() -> None:
-    many = 200 if DEEP else 60
+    many = 200 if DEEP else 30
     rng = Random("a year of clocks")
     world = World(ClockHouse(rng), humans(many, rng, 0), many, rng)
     world.run()
@@ -241,7 +248,7 @@ def test_a_year_in_the_whole_service(
 ) -> None:
     """Database, keeper, digests and letters."""
     monkeypatch.setattr(scheduler, "EXPIRY_EVERY", timedelta(days=2))  # half the work, at 6 hours
-    many = 50 if DEEP else 20
+    many = 50 if DEEP else 12
     rng = Random(f"a year of letters, {part}")
     people = humans(many, rng, 1)
     house = ServiceHouse(tmp_path, people, rng)

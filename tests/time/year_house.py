@@ -130,7 +130,7 @@ class ServiceHouse:
 
     # -- what players do -----------------------------------------------------------------------
 
-    def create(self, board: int, sitting: list[Human], terms, asked: bool) -> None:
+    def create(self, board: int, sitting: list[Human], terms, is_proposed: bool) -> None:
         game = self.server.registry.newest("blackbox")
         ids = [self.ids[human.number] for human in sitting]
 
@@ -144,7 +144,7 @@ class ServiceHouse:
                 thread="year",
                 rated=False,
                 sitting=ids,
-                accepted=ids[:1] if asked else ids,
+                accepted=ids[:1] if is_proposed else ids,
                 now=self.clock.now(),
                 terms=Terms(*terms),
                 waiting=frozenset({Seat(0), Seat(1)}),
@@ -166,7 +166,7 @@ class ServiceHouse:
             view = game.view(position.state, sitter.seat)
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
             answer = plies.play_move(context, row, sitter, position, move, "")
-            letters = [outbox_row(context, told) for told in answer.notifications]
+            letters = [outbox_row(context, notification) for notification in answer.notifications]
             if waiting := [letter for letter in letters if letter.tray]:
                 outbox.add(context.connection, waiting, context.now)
             return context.effects.positions[row.id].outcome is not None

@@ -54,7 +54,11 @@ class House(Protocol):
     """The keeper of the boards: the engine's clocks alone, or the whole service on a database."""
 
     def create(
-        self, board: int, sitting: list[Human], terms: tuple[int, int, int | None], asked: bool
+        self,
+        board: int,
+        sitting: list[Human],
+        terms: tuple[int, int, int | None],
+        is_proposed: bool,
     ) -> None: ...
     def accept(self, board: int, seat: int) -> None: ...
     def act(self, board: int, seat: int) -> bool: ...
@@ -72,7 +76,7 @@ class Board:
     number: int
     sitting: list[Human]
     terms: tuple[int, int, int | None]
-    asked: bool
+    is_proposed: bool
     hidden: set[int] = field(default_factory=set)
     mover: int = 0
     over: bool = False
@@ -81,7 +85,7 @@ class Board:
     def to_act(self) -> set[int]:
         if self.over:
             return set()
-        if self.asked:
+        if self.is_proposed:
             return {1}
         return {0, 1} - self.hidden or {self.mover}
 
@@ -166,15 +170,15 @@ class World:
         sitting = self.rng.sample(self.humans, 2)
         board = Board(number, sitting, self.rng.choice(TERMS), self.rng.random() < 0.5)
         self.boards[number] = board
-        self.house.create(number, sitting, board.terms, board.asked)
+        self.house.create(number, sitting, board.terms, board.is_proposed)
         self._wait(board)
 
     def _act(self, board: Board, wait: Waiting) -> None:
         seat = wait.seat
         if wait.ended is not None:
             return
-        if board.asked:
-            board.asked = False
+        if board.is_proposed:
+            board.is_proposed = False
             self._stop(board, {seat})
             self.house.accept(board.number, seat)
         elif self.house.act(board.number, seat):
@@ -217,12 +221,12 @@ class World:
                 nag,
                 forfeit,
                 total,
-                board.asked,
+                board.is_proposed,
             )
             board.running[seat] = wait
             self.waits.append(wait)
             least, most = self.rng.choice(((0.01, 1), (0.5, 6), (2, 14), (5, 25), (15, 40)))
-            endless = not forfeit and (total is None or board.asked)
+            endless = not forfeit and (total is None or board.is_proposed)
             if endless or self.rng.random() < 0.95:
                 self._plan(self._later(least, most), "act", board, wait)
 

@@ -83,10 +83,10 @@ def test_at_the_end_both_boxes_are_opened() -> None:
 def test_boards_stand_side_by_side_while_they_fit_and_else_below_each_other(width: int) -> None:
     lines = render("board.txt", played(f"-size={width}x3", moves=[]), ALICE).splitlines()
     drawn = [line for line in lines if "|" in line or line.startswith("     ")]
-    one = 3 * width + 11
-    wide = 2 * one if 2 * one <= 76 else one
+    board_width = 3 * width + 11
+    wide = 2 * board_width if 2 * board_width <= 76 else board_width
     assert {len(line) for line in drawn} == {wide}
-    assert len(drawn) == (11 if wide > one else 22)
+    assert len(drawn) == (11 if wide > board_width else 22)
 
 
 def test_a_single_guess_and_long_names_keep_within_the_line() -> None:

@@ -94,7 +94,7 @@ class Brute:
     def keep(self, fits: set[frozenset[int]]) -> float:
         """Keep only these layouts, and return the information in bits."""
         before = sum(self.weights.values())
-        self.weights = {one: weight for one, weight in self.weights.items() if one in fits}
+        self.weights = {layout: weight for layout, weight in self.weights.items() if layout in fits}
         return log2(before / sum(self.weights.values()))
 
     def fire(self, port: int, out: int) -> float:
@@ -134,7 +134,7 @@ def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turn
         else:
             port = board.port(row.port)
             assert port is not None
-            bits = {one: brute.bits(one) for one in range(len(truth)) if one not in fired}
+            bits = {port: brute.bits(port) for port in range(len(truth)) if port not in fired}
             if row.what == "probe":
                 assert row.expected == pytest.approx(bits[port])
                 assert row.best_bits == pytest.approx(max(bits.values()))
@@ -144,7 +144,9 @@ def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turn
             fired |= {port, truth[port]}
         assert row.after == len(brute.weights)
         if not decided and len({tuple(brute.spectra[layout]) for layout in brute.weights}) == 1:
-            decided = sum(one.what == "probe" for one in report.rows[: report.rows.index(row) + 1])
+            decided = sum(
+                earlier.what == "probe" for earlier in report.rows[: report.rows.index(row) + 1]
+            )
     assert report.decided == decided
     assert report.left == len(brute.weights)
     assert report.gained == pytest.approx(
@@ -210,12 +212,12 @@ def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
             large.setattr(knowledge, "LISTED", 200)
             about = list(_rows_of("-size=6x6 -atoms=3 -guesses=9", seed, 7))
         assert any(row.sampled for row in about)
-        for one, other in zip(exact, about, strict=True):
-            assert one.port == other.port
+        for row, other in zip(exact, about, strict=True):
+            assert row.port == other.port
             if other.after is not None and not other.sampled:
-                assert one.after == other.after
+                assert row.after == other.after
             if other.best_bits is not None:
-                assert other.best_bits == pytest.approx(one.best_bits, abs=0.3)
+                assert other.best_bits == pytest.approx(row.best_bits, abs=0.3)
 
 
 @pytest.mark.slow

@@ -89,7 +89,7 @@ def test_a_hint_is_true_of_every_layout_that_fits(
     assert own is not None
     advice, layouts = make_hint(view), fitting(view)
     agree = [layout for layout in layouts if own.markers <= layout]
-    unsealed = [one for one in agree if not one & own.sealed]
+    unsealed = [layout for layout in agree if not layout & own.sealed]
     assert (advice.kind == "contradicted") == (not unsealed)
     if advice.kind == "contradicted":
         assert advice.have > view.options.most or advice.seals == bool(agree)
@@ -100,7 +100,9 @@ def test_a_hint_is_true_of_every_layout_that_fits(
         port = board.port(advice.ports[0])
         assert port is not None
         assert not own.marks[port]
-        bits = {one: bits_of(one, layouts, view) for one, mark in enumerate(own.marks) if not mark}
+        bits = {
+            port: bits_of(port, layouts, view) for port, mark in enumerate(own.marks) if not mark
+        }
         assert advice.bits == pytest.approx(bits[port])
         assert advice.bits == pytest.approx(max(bits.values()))
         assert advice.left == len(layouts)

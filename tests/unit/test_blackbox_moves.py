@@ -592,7 +592,9 @@ def test_taps_do_what_the_page_offers(
             continue
         if cell in seen.locked and tool != "lock":
             continue  # no button
-        marked, sealed, locked = (cell in one for one in (seen.markers, seen.sealed, seen.locked))
+        marked, sealed, locked = (
+            cell in cells for cells in (seen.markers, seen.sealed, seen.locked)
+        )
         sign = {"mark": "/" if marked else "+", "seal": "!"}.get(tool)
         sign = sign or ("unlock " if sealed or locked else "lock ")
         draft = tapped(now, draft, sign + name)

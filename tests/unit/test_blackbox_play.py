@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_moves import some_move
 from rows import rows
-from some_moves import some_move
 
 from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError
@@ -63,7 +63,7 @@ def hidden(*words: str, for_bob: str = "c2,e2,f6,f7", for_alice: str = "g1,b2,b4
     return board
 
 
-def told(step: Step[State], reader: Seat | None) -> list[tuple[str, Mapping[str, object]]]:
+def notes_for(step: Step[State], reader: Seat | None) -> list[tuple[str, Mapping[str, object]]]:
     return [
         (note.kind, note.values)
         for note in step.notes
@@ -72,7 +72,7 @@ def told(step: Step[State], reader: Seat | None) -> list[tuple[str, Mapping[str,
 
 
 def kinds(step: Step[State], reader: Seat | None = None) -> list[str]:
-    return [kind for kind, _ in told(step, reader)]
+    return [kind for kind, _ in notes_for(step, reader)]
 
 
 @rows("first", [ALICE, BOB])
@@ -104,8 +104,8 @@ def test_where_atoms_are_hidden_only_the_hider_reads() -> None:
     board = Board()
     step = board.types(ALICE, "c2,e2,f6,f7")
     assert step.public == {None: "", ALICE: "C2,E2,F6,F7"}
-    assert told(step, BOB) == told(step, None) == [("hid", {"atoms": "4"})]
-    assert ("hid-cells", {"cells": ("C2", "E2", "F6", "F7")}) in told(step, ALICE)
+    assert notes_for(step, BOB) == notes_for(step, None) == [("hid", {"atoms": "4"})]
+    assert ("hid-cells", {"cells": ("C2", "E2", "F6", "F7")}) in notes_for(step, ALICE)
     assert not step.reveals
     assert "Box(" in repr(board.state)
     assert "frozenset({2" not in repr(board.state)
@@ -118,7 +118,7 @@ def test_nobody_else_learns_the_number_of_atoms_of_a_range() -> None:
     few, many = Board("-atoms=2-5"), Board("-atoms=2-5")
     step, other = few.types(ALICE, "c2,e2"), many.types(ALICE, "a1,b1,c1,d1,e1")
     for reader in (BOB, None):
-        assert told(step, reader) == told(other, reader) == [("hid", {"atoms": "2-5"})]
+        assert notes_for(step, reader) == notes_for(other, reader) == [("hid", {"atoms": "2-5"})]
         assert step.public[None] == other.public[None]
         assert few.view(reader) == many.view(reader)
 
@@ -129,7 +129,12 @@ def test_a_probe_is_told_to_everybody_and_used_ports_are_shown() -> None:
     assert step.public[None] == step.public[ALICE] == "5,+B2"
     assert step.reveals
     assert kinds(step) == ["marked", "probe"]
-    assert told(step, None)[1][1] == {"port": "5", "result": "detour", "exit": "H", "mark": "a"}
+    assert notes_for(step, None)[1][1] == {
+        "port": "5",
+        "result": "detour",
+        "exit": "H",
+        "mark": "a",
+    }
     unused = board.view(ALICE).unused_ports
     assert len(unused) == 26
     assert not {"5", "H"} & set(unused)
@@ -161,7 +166,7 @@ def test_markers_may_come_before_the_opponent_has_hidden() -> None:
 def test_markers_that_change_nothing_are_accepted_and_said() -> None:
     board = hidden()
     step = board.types(ALICE, "+b2,+b2,/c3,/b2")
-    assert told(step, ALICE) == [
+    assert notes_for(step, ALICE) == [
         ("marked", {"cells": ("B2",)}),
         ("marker-there", {"cells": ("B2",)}),
         ("marker-absent", {"cells": ("C3",)}),
@@ -235,7 +240,7 @@ def test_the_third_wrong_guess_loses() -> None:
     left: list[object] = []
     for probe in "123":
         step = board.types(ALICE, "?" if left else "+a1,+a2,+a3,+a4,?")
-        left += [values["left"] for kind, values in told(step, BOB) if kind == "guess-wrong"]
+        left += [values["left"] for kind, values in notes_for(step, BOB) if kind == "guess-wrong"]
         if board.outcome is None:
             board.types(BOB, probe)
     assert left == [2, 1, 0]
@@ -246,7 +251,7 @@ def test_the_third_wrong_guess_loses() -> None:
 
 def test_a_wrong_guess_tells_nothing_but_the_count() -> None:
     step = hidden().types(ALICE, "+g1,+b2,+b4,+f6,?")
-    assert told(step, ALICE)[1:] == [("guess-wrong", {"left": 2})]
+    assert notes_for(step, ALICE)[1:] == [("guess-wrong", {"left": 2})]
 
 
 # Eight atoms around the middle of 3x3 swallow every ray, so none tells what the middle holds.
@@ -272,7 +277,7 @@ def test_with_clue_a_contradicted_mark_is_named_first() -> None:
     board.types(ALICE, "5")  # a detour to H
     board.types(BOB, "3")
     step = board.types(ALICE, "+a5,+c3,+d4,+e7,?")
-    kind, values = told(step, None)[-1]
+    kind, values = notes_for(step, None)[-1]
     assert kind == "clue-mark"
     assert values["port"] in ("5", "H")
     assert (values["mark"], values["result"]) == ("a", "detour")
@@ -285,7 +290,7 @@ def test_with_clue_else_a_port_is_fired_that_tells_the_layouts_apart(seed: bytes
     board.types(ALICE, "c2,e2,f6,f7")
     board.types(BOB, "g1,b2,b4,f5")
     step = board.types(ALICE, "+g1,+b2,+b4,+f6,?")
-    kind, values = told(step, BOB)[-1]
+    kind, values = notes_for(step, BOB)[-1]
     assert kind == "clue-port"
     port = board.state.options.board.ports.index(str(values["port"]))
     assert board.state.boxes[ALICE].marks[port] == values["mark"]
@@ -380,7 +385,7 @@ def test_detours_are_lettered_in_the_solvers_own_order_past_z() -> None:
     ports = [f"{n}" for n in range(1, 25)] + list("ABCDEFGHIJ")
     for n, port in enumerate(ports):
         step = board.types(ALICE, port)
-        mark = dict(told(step, None))["probe"]["mark"]
+        mark = dict(notes_for(step, None))["probe"]["mark"]
         assert mark == "abcdefghijklmnopqrstuvwxyzABCDEFGH"[n]
         board.types(BOB, board.view(BOB).unused_ports[-1])
 

@@ -33,8 +33,8 @@ def pages(*arguments: str, typed: str = IDS) -> list[str]:
     assert octets.startswith(b"%PDF-")
     assert octets.rstrip().endswith(b"%%EOF")
     drawn = [
-        zlib.decompress(found[1]).decode("latin-1")
-        for found in re.finditer(rb"/FlateDecode.*?stream\n(.*?)\nendstream", octets, re.DOTALL)
+        zlib.decompress(match[1]).decode("latin-1")
+        for match in re.finditer(rb"/FlateDecode.*?stream\n(.*?)\nendstream", octets, re.DOTALL)
     ]
     assert len(drawn) == len(re.findall(rb"/Type /Page\b", octets))
     return drawn
@@ -129,7 +129,7 @@ def test_the_largest_box_and_its_long_id_fit() -> None:
 
 
 @rows(
-    ("arguments", "typed", "said"),
+    ("arguments", "typed", "message"),
     [
         (["2"], IDS, '"2" is not a layout; write one from 1x1 to 10x10'),
         (["0x3"], IDS, '"0x3" is not a layout'),
@@ -142,11 +142,11 @@ def test_the_largest_box_and_its_long_id_fit() -> None:
     ],
 )
 def test_boxes_that_cannot_be_printed_are_named(
-    arguments: list[str], typed: str, said: str
+    arguments: list[str], typed: str, message: str
 ) -> None:
     result = run(*arguments, typed=typed)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 

@@ -20,8 +20,8 @@ CASES: list[dict[str, Any]] = json.loads((GOLDEN / "ray_cases.json").read_text()
 Box = tuple[Geometry, frozenset[int]]
 
 
-def in_words(board: Geometry, port: int, found: int) -> str:
-    return "#" if found == HIT else "%" if found == port else board.ports[found]
+def in_words(board: Geometry, port: int, end: int) -> str:
+    return "#" if end == HIT else "%" if end == port else board.ports[end]
 
 
 @st.composite

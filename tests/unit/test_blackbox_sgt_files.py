@@ -65,7 +65,7 @@ def test_balls_beams_and_locks() -> None:
     assert moves(game)[5] == "!A6,!B6,!C6,!D6,!F6,!G6,!H6"  # E6 is locked with its column
     assert moves(game)[6:] == ["D", "+B5", "?"]
     assert game.done == len(game.chain) - 1  # the check was undone
-    (note,) = [one for one in game.redo().notes if one.kind.startswith("clue")]
+    (note,) = [note for note in game.redo().notes if note.kind.startswith("clue")]
     assert note.kind == "clue-mark"
 
 
@@ -158,7 +158,7 @@ def test_any_file_of_his_gives_his_board_at_each_step(data: st.DataObject) -> No
     game = read_id(identity)
     across, down = st.integers(1, game.width), st.integers(1, game.height)
     places = st.builds("{},{}".format, across, down)
-    move = st.one_of(
+    moves = st.one_of(
         places.map("T{}".format),
         places.map("LB{}".format),
         across.map("LC{}".format),
@@ -167,13 +167,13 @@ def test_any_file_of_his_gives_his_board_at_each_step(data: st.DataObject) -> No
         st.just("R"),
     )
     his, played = HisBoard(game), []
-    for one in data.draw(st.lists(move, max_size=25)):
-        if one == "R":
+    for move in data.draw(st.lists(moves, max_size=25)):
+        if move == "R":
             solved = not differing_ports(his.board, his.atoms, his.balls)
             if solved or not game.least <= len(his.balls) <= game.most:
                 continue
-        played.append(one)
-        his.play(one)
+        played.append(move)
+        his.play(move)
     text = with_states(played, identity=identity)
     for read in (read_saved_game(text), read_saved_game(write_saved_game(read_saved_game(text)))):
         box = read.state.boxes[0]
@@ -298,12 +298,12 @@ def test_a_seed_of_another_version_is_kept_beside_its_box() -> None:
 # -- strangers' files --------------------------------------------------------------------------
 
 
-def with_states(found: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -> str:
+def with_states(moves: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -> str:
     """Return a file with these moves."""
     lines = write_saved_game(practice(identity)).splitlines()[:7]
-    count, at = str(len(found) + 1), at or len(found) + 1
+    count, at = str(len(moves) + 1), at or len(moves) + 1
     lines += [f"NSTATES :{len(count)}:{count}", f"STATEPOS:{len(str(at))}:{at}"]
-    return "\n".join([*lines, *(f"MOVE    :{len(move)}:{move}" for move in found)]) + "\n"
+    return "\n".join([*lines, *(f"MOVE    :{len(move)}:{move}" for move in moves)]) + "\n"
 
 
 @rows(

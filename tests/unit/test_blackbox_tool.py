@@ -18,7 +18,7 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
-import forking
+import fork_server
 import pytest
 from rows import rows
 from typer.testing import CliRunner, Result
@@ -105,12 +105,12 @@ def test_generate_makes_boxes_of_a_grade_and_such_as_are_unique() -> None:
         chosen = ("4", "7x7/4", "--difficulty", wanted, "--unique")
         ids = printed("generate", *chosen).split()
         assert len(set(ids)) == 4
-        boxes = [atoms_of(read_id(one)) for one in ids]
+        boxes = [atoms_of(read_id(game_id)) for game_id in ids]
         assert {grade(options, box) for box in boxes} == {wanted}
         assert all(is_unique(options, box) for box in boxes)
     again = printed("generate", "3", *chosen[1:], "--seed", "tea", "--form", "seed")
     assert again == printed("generate", "3", *chosen[1:], "--seed", "tea", "--form", "seed")
-    assert all(re.fullmatch(r"w7h7m4M4#tea(-[0-9]+)?", one) for one in again.split())
+    assert all(re.fullmatch(r"w7h7m4M4#tea(-[0-9]+)?", game_id) for game_id in again.split())
 
 
 def test_generate_gives_up_where_nothing_fits_or_nobody_can_tell(
@@ -160,7 +160,7 @@ def test_generate_makes_the_boxes_that_his_program_makes(text: str) -> None:
     if "#" in text:
         seed = text.partition("#")[2]
         series = printed("generate", "4", text, "--form", "seed").splitlines()
-        assert [one.partition("#")[2] for one in series] == [
+        assert [game_id.partition("#")[2] for game_id in series] == [
             f"{seed}{n}" for n in ("", "-1", "-2", "-3")
         ]
         lines = printed("decode", "--form", "id", typed="\n".join(series)).splitlines()
@@ -170,7 +170,7 @@ def test_generate_makes_the_boxes_that_his_program_makes(text: str) -> None:
 def test_game_and_load_say_what_an_argument_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a file is called as a game ID is, and where a game ID is too long for a name."""
+    """A file may have the name of a game ID; a game ID may be too long for a file name."""
     monkeypatch.chdir(tmp_path)
     assert printed("save", "game", DESCRIBED, "--moves", "A", "--save-suffix", ".sav")
     (tmp_path / "game0.sav").rename(tmp_path / SEEDED)
@@ -287,7 +287,7 @@ def test_check_draws_the_way_of_a_ray() -> None:
 
 
 @rows(
-    ("arguments", "typed", "said"),
+    ("arguments", "typed", "message"),
     [
         (["save", "game", SEEDED, "--moves", "A;A"], "", "Port A already shows a"),
         (["save", "no/game", SEEDED], "", "no/game0.txt cannot be written: No such file"),
@@ -329,12 +329,12 @@ def test_check_draws_the_way_of_a_ray() -> None:
     ],
 )
 def test_a_wrong_argument_is_refused_in_one_line(
-    arguments: list[str], typed: str | bytes, said: str
+    arguments: list[str], typed: str | bytes, message: str
 ) -> None:
     result = run(*arguments, typed=typed)
-    assert result.exit_code == (1 if "cannot be written" in said else 2)
+    assert result.exit_code == (1 if "cannot be written" in message else 2)
     assert result.stderr.startswith(f"pbmserv blackbox {arguments[0]}: ")
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -442,8 +442,8 @@ def study(*arguments: str) -> dict[str, str]:
     return by_name(printed("study", *arguments))
 
 
-def by_name(told: str) -> dict[str, str]:
-    lines = told.splitlines()
+def by_name(output: str) -> dict[str, str]:
+    lines = output.splitlines()
     return {name.strip(): value for name, _, value in (line.partition("  ") for line in lines)}
 
 
@@ -459,7 +459,7 @@ def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPat
     assert values["classes with the same result at every port"] == str(len(sizes))
     twins = sum(size for size in sizes.values() if size > 1)
     assert values["layouts that are not unique"].startswith(f"{twins} (")
-    shares = [Counter(one[port] for one in spectra).values() for port in (0, 1)]
+    shares = [Counter(spectrum[port] for spectrum in spectra).values() for port in (0, 1)]
     bits = [-sum(n / 495 * log2(n / 495) for n in share) for share in shares]
     assert values["bits of a first probe into A, B"] == " ".join(f"{bit:.3f}" for bit in bits)
     assert 4 < float(values["greedy by bits: probes until one class is left"]) < 9
@@ -479,7 +479,7 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
     pytest.importorskip("numba")
     # To compile all of it takes ten seconds; the same functions run uncompiled.
     uncompiled = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    ran = forking.run(["blackbox", "study", "3x3/2"], uncompiled, timeout=500)
+    ran = fork_server.run(["blackbox", "study", "3x3/2"], uncompiled, timeout=500)
     assert ran.returncode == 0, ran.stderr
     fast = by_name(ran.stdout)
     monkeypatch.setitem(sys.modules, "numba", None)
@@ -503,10 +503,10 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @rows(
-    ("kind", "said"),
+    ("kind", "message"),
     [("8x8/3-5", "name one number of atoms"), ("9x9/6", "10,000,000 are the most")],
 )
-def test_study_wants_a_board_that_can_be_walked_through(kind: str, said: str) -> None:
+def test_study_wants_a_board_that_can_be_walked_through(kind: str, message: str) -> None:
     result = run("study", kind)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr

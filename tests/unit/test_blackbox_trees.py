@@ -62,16 +62,16 @@ def some_layouts(kind: tuple[int, int, int], count: int) -> list[list[int]]:
     return [drawn(Options(width, height, atoms, atoms), rng) for _ in range(count)]
 
 
-def played(known: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
+def played(tree: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
     """Return the probes of a whole game, which ends with a right guess."""
     cells = tuple(layout)
     history: list[tuple[int, int]] = []
-    while isinstance(port := known.port(history), int):
-        out = trace(known.board, cells, port)
+    while isinstance(port := tree.port(history), int):
+        out = trace(tree.board, cells, port)
         assert (port, out) not in history
         assert (out, port) not in history, "a detour is known from both ends"
         history.append((port, out))
-    assert trace_all(known.board, port) == trace_all(known.board, cells)
+    assert trace_all(tree.board, port) == trace_all(tree.board, cells)
     return history
 
 
@@ -114,14 +114,14 @@ def test_a_tree_plays_as_well_as_its_maker_says(kind: tuple[int, int, int], goal
     assert mean(paid) == pytest.approx(KNOWN[kind, goal], abs=4 * 1.7 / 1_000**0.5)
 
 
-def walked(known: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
+def walked(tree: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
     """Return the probes as `played` does, without the search for the guess."""
     cells = tuple(layout)
     history: list[tuple[int, int]] = []
-    for _ in range(known.probes(cells)):
-        port = known.port(history)
+    for _ in range(tree.probes(cells)):
+        port = tree.port(history)
         assert isinstance(port, int)
-        history.append((port, trace(known.board, cells, port)))
+        history.append((port, trace(tree.board, cells, port)))
     return history
 
 
@@ -158,7 +158,7 @@ def test_a_board_without_a_tree_has_none_and_no_grades() -> None:
     assert draw(Options(7, 7, 3, 4), Grade.EASY, Rng(b"", 0)) is None
 
 
-@pytest.mark.usefixtures("trees_anew")
+@pytest.mark.usefixtures("reread_trees")
 @pytest.mark.parametrize("damage", ["missing", "torn", "another"])
 def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
     damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -187,8 +187,11 @@ def test_a_box_is_as_hard_however_it_is_turned() -> None:
     options = Options(7, 7, 4, 4)
     for layout in some_layouts((7, 7, 4), 5):
         turned = [[way[cell] for cell in layout] for way in orientations(options.board)]
-        assert len({frozenset(one) for one in turned}) > 1
-        assert len({(percentile(options, one), mean_probes(options, one)) for one in turned}) == 1
+        assert len({frozenset(layout) for layout in turned}) > 1
+        assert (
+            len({(percentile(options, layout), mean_probes(options, layout)) for layout in turned})
+            == 1
+        )
 
 
 def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.mail.reply_address import OF_PAGES, KeyRing, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.key_ring import KeyRing
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import OF_PAGES, Purpose, ReplyAddress
 
 RING = KeyRing({1: b"a key" * 8})
 NUMBERS = st.integers(0, 2**40)
@@ -31,7 +33,7 @@ def test_nobody_counts_letters_by_their_tokens(purpose: Purpose) -> None:
     assert len(set(spelled)) == len(spelled)
     assert spelled != sorted(spelled)
     read = [RING.read(token) for token in tokens]
-    assert [one.about for one in read if one] == list(range(1, 200))
+    assert [capability.about for capability in read if capability] == list(range(1, 200))
 
 
 def test_the_number_of_a_letter_looks_different_in_each_of_its_addresses() -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import forking
+import fork_server
 import pytest
 import typer
 
@@ -187,11 +187,11 @@ def test_a_database_that_is_none_is_told_in_one_line(capsys, tmp_path) -> None:
 
 @pytest.mark.slow
 def test_the_operators_commands_work_on_a_new_database() -> None:
-    def told(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return forking.run(arguments, os.environ)
+    def run_command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return fork_server.run(arguments, os.environ)
 
-    assert told("db", "upgrade").returncode == 0
-    listed, shown = told("inbox", "list"), told("inbox", "show", "9")
+    assert run_command("db", "upgrade").returncode == 0
+    listed, shown = run_command("inbox", "list"), run_command("inbox", "show", "9")
     assert (listed.returncode, listed.stdout) == (
         0,
         "There are no kept mails: nothing has gone wrong.\n",
@@ -253,7 +253,7 @@ def test_one_kept_mail_is_shown(capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("step", "message"),
     [
         (queues.print_mail, "There is no mail 9. `pbmserv inbox list` shows the kept ones."),
         (
@@ -262,11 +262,11 @@ def test_one_kept_mail_is_shown(capsys) -> None:
         ),
     ],
 )
-def test_an_unknown_mail_is_said_to_be_unknown(capsys, step, said) -> None:
+def test_an_unknown_mail_is_said_to_be_unknown(capsys, step, message) -> None:
     with pytest.raises(typer.Exit) as leaving:
         step(Mails(), 9)
     assert leaving.value.exit_code == 1
-    assert capsys.readouterr().err == f"{said}\n"
+    assert capsys.readouterr().err == f"{message}\n"
 
 
 @pytest.mark.parametrize("seen", [False, True])

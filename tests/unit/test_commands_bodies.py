@@ -37,8 +37,8 @@ def not_tried(reading):
     lines = [
         (line.echo, line.meaning) for line in reading.lines if isinstance(line.meaning, NotTried)
     ]
-    whys = {asked.why for _, asked in lines}
-    return [echo for echo, _ in lines], whys, sum(asked.more for _, asked in lines)
+    whys = {meaning.why for _, meaning in lines}
+    return [echo for echo, _ in lines], whys, sum(meaning.more for _, meaning in lines)
 
 
 @rows("subject", ["", "multiple", "Re: MULT", "my moves", "Hi!", "thanks"])

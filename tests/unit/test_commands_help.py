@@ -39,13 +39,13 @@ def test_every_row_has_its_page(row):
 
 
 @rows(
-    "found",
-    [found for found in help_pages(GAMES) if found.template.startswith("help/")]
+    "page",
+    [page for page in help_pages(GAMES) if page.template.startswith("help/")]
     + [topic("frobnicate", GAMES), topic("chalenge", GAMES)],
-    ids=lambda found: found.subject,
+    ids=lambda page: page.subject,
 )
-def test_a_page_fits_a_mail(found):
-    text = environment().get_template(found.template).render(found.values)
+def test_a_page_fits_a_mail(page):
+    text = environment().get_template(page.template).render(page.values)
     assert text.isascii()
     assert text.endswith("\n")
     assert not [line for line in text.splitlines() if len(line) > 76 or line != line.rstrip()]

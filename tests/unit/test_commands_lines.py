@@ -61,13 +61,13 @@ ALICE = Credentials("alice", Secret("secret"))
 B = "blackbox"
 
 
-def asked(subject, body="", games=GAMES):
+def meaning_of(subject, body="", games=GAMES):
     (line,) = read_commands(subject, body, games=games, reply=False).lines
     return line.meaning
 
 
 def refusal(subject, games=GAMES):
-    meaning = asked(subject, games=games)
+    meaning = meaning_of(subject, games=games)
     assert isinstance(meaning, Misread), meaning
     return meaning.refusal
 
@@ -238,13 +238,13 @@ FORMS = [
 
 @rows(("subject", "command"), FORMS, ids=[form for form, _ in FORMS])
 def test_every_form_is_understood(subject, command):
-    assert asked(subject) == command
+    assert meaning_of(subject) == command
 
 
 @rows("subject", [form for form, _ in FORMS if form and '"' not in form])
 def test_capitals_do_not_matter_in_the_words_of_the_language(subject):
     first, _, rest = subject.partition(" ")
-    assert asked(f"{first.upper()} {rest}") == asked(subject)
+    assert meaning_of(f"{first.upper()} {rest}") == meaning_of(subject)
 
 
 @rows(
@@ -266,7 +266,7 @@ def test_capitals_do_not_matter_in_the_words_of_the_language(subject):
     ],
 )
 def test_the_moves_of_the_original_help_text_arrive_unchanged(move):
-    assert asked(f"blackbox move 12 alice secret {move}") == MakeMove(B, 12, ALICE, move)
+    assert meaning_of(f"blackbox move 12 alice secret {move}") == MakeMove(B, 12, ALICE, move)
 
 
 @rows(
@@ -290,7 +290,7 @@ def test_the_moves_of_the_original_help_text_arrive_unchanged(move):
     ],
 )
 def test_prefixes_of_mail_programs_are_dropped(front):
-    assert asked(front + "blackbox show 12") == Show(B, (BoardRef(12),))
+    assert meaning_of(front + "blackbox show 12") == Show(B, (BoardRef(12),))
 
 
 @rows(
@@ -314,7 +314,7 @@ def test_prefixes_of_mail_programs_are_dropped(front):
     ],
 )
 def test_common_slips_are_understood(subject, command):
-    meaning = asked(subject)
+    meaning = meaning_of(subject)
     if isinstance(command, MakeMove) and meaning.game is None:
         command = MakeMove(None, 12, ALICE, "g")
     assert meaning == command
@@ -443,7 +443,7 @@ def test_common_slips_are_understood(subject, command):
     ],
 )
 def test_each_unreadable_line_has_a_refusal_of_its_own(subject, code):
-    meaning = asked(subject)
+    meaning = meaning_of(subject)
     if code is None:
         assert not isinstance(meaning, PlayerError)
     else:
@@ -453,14 +453,16 @@ def test_each_unreadable_line_has_a_refusal_of_its_own(subject, code):
 
 def test_a_challenge_that_names_no_game_means_the_first_of_several():
     games = ("blackbox", "null")
-    assert asked("challenge alice bob", games=games) == Challenge("blackbox", ("alice", "bob"))
-    assert asked("null challenge alice bob", games=games) == Challenge("null", ("alice", "bob"))
-    assert asked("seek alice secret", games=games) == Seek("blackbox", ALICE)
-    assert asked("null seek alice secret", games=games) == Seek("null", ALICE)
+    assert meaning_of("challenge alice bob", games=games) == Challenge("blackbox", ("alice", "bob"))
+    assert meaning_of("null challenge alice bob", games=games) == Challenge(
+        "null", ("alice", "bob")
+    )
+    assert meaning_of("seek alice secret", games=games) == Seek("blackbox", ALICE)
+    assert meaning_of("null seek alice secret", games=games) == Seek("null", ALICE)
 
 
 def test_a_wrong_option_is_an_option_error():
-    assert isinstance(asked("blackbox challenge alice bob --speed=3"), OptionError)
+    assert isinstance(meaning_of("blackbox challenge alice bob --speed=3"), OptionError)
 
 
 @rows(

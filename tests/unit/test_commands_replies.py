@@ -53,7 +53,7 @@ def reply(body):
     return read_commands("Re: Blackbox board 12", body, games=GAMES, reply=True)
 
 
-def asked(body):
+def meaning_of(body):
     return reply(body).lines[0].meaning
 
 
@@ -149,7 +149,7 @@ def asked(body):
     ],
 )
 def test_a_command_opens_the_reply(body, command):
-    assert asked(body) == command
+    assert meaning_of(body) == command
 
 
 @rows(
@@ -176,7 +176,7 @@ def test_a_command_opens_the_reply(body, command):
     ],
 )
 def test_everything_else_may_be_a_move(body, line):
-    assert asked(body) == ReplyMove((line,), ("",))
+    assert meaning_of(body) == ReplyMove((line,), ("",))
 
 
 def test_the_words_below_each_line_are_for_the_opponent():
@@ -187,7 +187,7 @@ def test_the_words_below_each_line_are_for_the_opponent():
 
 
 def test_at_most_five_lines_may_be_the_move():
-    assert len(asked("\n".join("abcdefgh")).lines) == 5
+    assert len(meaning_of("\n".join("abcdefgh")).lines) == 5
 
 
 def test_chat_may_begin_on_its_own_line():
@@ -225,7 +225,7 @@ def test_text_below_a_command_is_for_the_opponent():
     ],
 )
 def test_a_reply_that_cannot_be_understood_is_refused(body, code):
-    meaning = asked(body)
+    meaning = meaning_of(body)
     assert isinstance(meaning, Misread)
     assert meaning.refusal.code == code
 
@@ -253,9 +253,9 @@ def test_a_reply_that_names_no_game_means_the_first_of_several():
 # The one mail a day is answered with a line for each board.
 
 
-def tray(body, *, asked=True):
+def tray(body, *, is_tray=True):
     """Return the echo of each line, and its command or the code of its refusal."""
-    reading = read_commands("Re: 3 boards wait", body, games=GAMES, reply=True, tray=asked)
+    reading = read_commands("Re: 3 boards wait", body, games=GAMES, reply=True, tray=is_tray)
     assert reading.multiple
     assert not reading.words
     return [
@@ -278,12 +278,12 @@ def test_each_line_is_for_the_board_in_front_of_it():
 
 @rows("line", ["412: 5", "#412: 5", "#412 5", "412 : 5", "＃４１２： ５"])
 def test_a_line_with_a_colon_tells_by_itself_that_a_board_is_in_front(line):
-    assert tray(line, asked=False) == [("412: 5", TrayReply(412, "5"))]
+    assert tray(line, is_tray=False) == [("412: 5", TrayReply(412, "5"))]
 
 
 @rows("line", ["12 :)", "12 :-) !", "5:("])
 def test_a_smile_behind_a_port_puts_no_board_in_front(line):
-    assert asked(line) == ReplyMove((line,), ("",))
+    assert meaning_of(line) == ReplyMove((line,), ("",))
 
 
 @rows("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
@@ -293,12 +293,12 @@ def test_in_a_reply_to_the_one_mail_a_day_the_colon_may_be_missing(line):
 
 def test_a_greeting_and_words_below_belong_to_no_board():
     body = "Good morning!\n\n412: 5\n\n413: g\n\nSee you,\nAlice\n> 414: resign"
-    assert [asked for _, asked in tray(body)] == [TrayReply(412, "5"), TrayReply(413, "g")]
+    assert [command for _, command in tray(body)] == [TrayReply(412, "5"), TrayReply(413, "g")]
 
 
 def test_a_line_without_a_board_is_refused_and_the_others_are_read():
     reading = tray("412: g\nmy secret thoughts\n413: h\n414: 415: 5")
-    assert [asked for _, asked in reading] == [
+    assert [command for _, command in reading] == [
         TrayReply(412, "g"),
         "tray-line",
         TrayReply(413, "h"),
@@ -312,7 +312,7 @@ def test_a_line_without_a_board_is_refused_and_the_others_are_read():
     ["412: 5\ngames", "412: 5\n\ngames\n\nSee you,\nAlice", "games\n412: 5", "Hi!\ngames\n412: 5"],
 )
 def test_a_command_may_be_a_line_among_those_for_boards(body):
-    assert {asked for _, asked in tray(body)} == {TrayReply(412, "5"), Games(None)}
+    assert {command for _, command in tray(body)} == {TrayReply(412, "5"), Games(None)}
 
 
 @rows("line", ["resign", "yes", "chat Hello", "412", "we go to the pub"])
@@ -384,7 +384,7 @@ def test_a_letter_apart_from_the_move_may_be_an_initial(body, lines, left):
     ],
 )
 def test_words_that_agree_do_not_take_a_yes_back(body):
-    assert isinstance(asked(body), Yes | Accept | ReplyMove)
+    assert isinstance(meaning_of(body), Yes | Accept | ReplyMove)
     assert says_yes(body)
 
 
@@ -402,14 +402,18 @@ def test_words_that_agree_do_not_take_a_yes_back(body):
     ],
 )
 def test_words_that_may_take_a_yes_back_leave_none(body):
-    assert not isinstance(asked(body), Accept)
-    assert asked(body) == Yes(is_empty=True) if not body else not isinstance(asked(body), Yes)
+    assert not isinstance(meaning_of(body), Accept)
+    assert (
+        meaning_of(body) == Yes(is_empty=True)
+        if not body
+        else not isinstance(meaning_of(body), Yes)
+    )
     assert not says_yes(body)
 
 
 def test_a_first_move_may_stand_below_accept():
-    assert asked("accept\n\nb2,f4") == Accept(None, None, None, ReplyMove(("b2,f4",), ("",)))
-    assert asked("ok\nb2,f4\nGood luck!").below.after == ("Good luck!", "")
+    assert meaning_of("accept\n\nb2,f4") == Accept(None, None, None, ReplyMove(("b2,f4",), ("",)))
+    assert meaning_of("ok\nb2,f4\nGood luck!").below.after == ("Good luck!", "")
 
 
 def test_words_below_a_question_are_reported():

@@ -92,7 +92,7 @@ def test_our_own_faults_and_the_systems_say_why(lines) -> None:
     assert 'because="[Errno 2] No such file"' in systems
 
 
-def _asked(statement: str, **values: object) -> Exception:
+def _failure_of(statement: str, **values: object) -> Exception:
     engine = create_engine("sqlite://", hide_parameters=True)
     try:
         with engine.begin() as connection:
@@ -110,7 +110,7 @@ def _asked(statement: str, **values: object) -> Exception:
 
 
 @pytest.mark.parametrize(
-    ("statement", "values", "said"),
+    ("statement", "values", "reason"),
     [
         ("INSERT INTO t VALUES (:a, 8)", {"a": "hush" * 90_000}, "database or disk is full"),
         ("INSERT INTO t VALUES (:a, 8)", {"a": "hush"}, "UNIQUE constraint failed: t.a"),
@@ -122,12 +122,12 @@ def _asked(statement: str, **values: object) -> Exception:
     ],
 )
 def test_sqlite_says_what_ails_it_and_no_value(
-    lines, statement: str, values: dict[str, object], said: str
+    lines, statement: str, values: dict[str, object], reason: str
 ) -> None:
-    logging.getLogger("pbmserv.x").error("failed", exc_info=_asked(statement, **values))
+    logging.getLogger("pbmserv.x").error("failed", exc_info=_failure_of(statement, **values))
     (line,) = lines()
     assert "hush" not in line
-    assert re.search(f'because="?(?:{said})', line) if said else "because=" not in line
+    assert re.search(f'because="?(?:{reason})', line) if reason else "because=" not in line
 
 
 class _Postgres(Exception):
@@ -140,7 +140,7 @@ class _Postgres(Exception):
 
 
 @pytest.mark.parametrize(
-    ("code", "primary", "said"),
+    ("code", "primary", "reason"),
     [
         ("55P03", "canceling statement due to lock timeout", "55P03 canceling statement due to"),
         ("53100", "could not extend file: No space left on device", "53100 could not extend"),
@@ -152,14 +152,14 @@ class _Postgres(Exception):
     ],
 )
 def test_postgresql_tells_its_state_without_details(
-    lines, code: str, primary: str, said: str
+    lines, code: str, primary: str, reason: str
 ) -> None:
     whole = f"{primary}\nDETAIL: Key (password)=(hush) exists.\nLINE 1: hush"
     fault = DBAPIError("INSERT hush", {"a": "hush"}, _Postgres(code, primary, whole))
     logging.getLogger("pbmserv.x").error("failed", exc_info=_fails(fault))
     (line,) = lines()
     assert "hush" not in line
-    assert re.search(f'because="?{said}', line)
+    assert re.search(f'because="?{reason}', line)
 
 
 def test_a_real_postgresql_says_so_too(lines, postgres_url: str) -> None:

@@ -35,5 +35,5 @@ def test_a_mail_of_the_tests_equals_that_of_the_standard_library(
     for name, value in headers.items():
         message[name] = value
     message.set_content(body)
-    by_the_library = message.as_bytes(policy=SENT).replace(b"Subject:\r\n", b"Subject: \r\n")
-    assert written(headers, body).replace(b"Subject:\r\n", b"Subject: \r\n") == by_the_library
+    read_by_library = message.as_bytes(policy=SENT).replace(b"Subject:\r\n", b"Subject: \r\n")
+    assert written(headers, body).replace(b"Subject:\r\n", b"Subject: \r\n") == read_by_library

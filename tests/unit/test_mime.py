@@ -197,7 +197,9 @@ def test_a_subject_arrives_in_one_line_and_adds_no_header(subject: str) -> None:
 @example(name="")
 def test_the_name_of_the_sender_arrives_and_never_changes_the_address(name: str) -> None:
     raw = with_header(from_name=name)
-    assert [one.addr_spec for one in parsed(raw)["From"].addresses] == ["games@play.example"]
+    assert [address.addr_spec for address in parsed(raw)["From"].addresses] == [
+        "games@play.example"
+    ]
     # The newer parser keeps the blank between two encoded words of a phrase, against
     # RFC 2047, 6.2; the older one reads them right, but folds runs of blanks.
     shown, address = parseaddr(unfolded(raw, "From"))
@@ -281,7 +283,7 @@ def test_a_long_thread_is_folded_between_its_ids_only() -> None:
     raw = with_header(references=ids)
     assert all(len(line) <= 998 for line in raw.split(b"\r\n"))
     assert str(parsed(raw)["References"]).split() == list(ids)
-    assert all(one.encode() in raw for one in ids)
+    assert all(message_id.encode() in raw for message_id in ids)
 
 
 def test_a_strangers_odd_message_id_is_left_out_not_fatal() -> None:
@@ -309,8 +311,8 @@ def test_one_click_needs_a_web_address() -> None:
 
 
 def test_the_date_is_written_in_utc() -> None:
-    there = timezone(timedelta(hours=-5))
-    raw = with_header(date=datetime(2026, 1, 1, 22, 4, 5, tzinfo=there))
+    zone = timezone(timedelta(hours=-5))
+    raw = with_header(date=datetime(2026, 1, 1, 22, 4, 5, tzinfo=zone))
     assert b"Date: Fri, 02 Jan 2026 03:04:05 +0000\r\n" in raw
 
 

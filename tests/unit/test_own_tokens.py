@@ -11,10 +11,11 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
-from spellings import SPELLINGS
+from token_spellings import SPELLINGS
 
+from pbmserv.mail.key_ring import KeyRing, mailbox_secret
 from pbmserv.mail.own_tokens import lines_with_tokens
-from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress, mailbox_secret
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 
 RING = KeyRing({1: b"1" * 32, 7: b"7" * 32, 200: b"x" * 32})
 OTHER = KeyRing({200: b"y" * 32})
@@ -44,7 +45,9 @@ def test_every_token_is_found_in_every_spelling(
     assert not lines_with_tokens(RING, left)
 
 
-@rows(("purpose", "spelling"), [(one, spelling) for one in Purpose for spelling in SPELLINGS])
+@rows(
+    ("purpose", "spelling"), [(purpose, spelling) for purpose in Purpose for spelling in SPELLINGS]
+)
 def test_every_kind_of_token_in_every_spelling(purpose: Purpose, spelling: str) -> None:
     token = RING.token(ReplyAddress(purpose, 3, 12, 29_700_000, 1))
     assert lines_with_tokens(RING, SPELLINGS[spelling](token).split("\n"))

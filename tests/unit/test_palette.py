@@ -21,8 +21,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    bright, dark = sorted(map(luminance, (one, other)), reverse=True)
+def contrast(colour: str, other: str) -> float:
+    bright, dark = sorted(map(luminance, (colour, other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 
 

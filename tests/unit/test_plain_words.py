@@ -55,7 +55,7 @@ def test_similar_sentences_mean_no_command(text: str) -> None:
 
 @rows("command", sorted(set(SAID.values())))
 def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
-    text = next(said for said, what in SAID.items() if what == command)
+    text = next(line for line, what in SAID.items() if what == command)
     line = read_reply(text, {"blackbox"}, plainly=True).lines[0]
     ends = isinstance(line.meaning, Misread) and line.meaning.refusal.code == "stands-alone"
     is_command = line.without_writer is not None and line.without_writer() is not None

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import OperatorError, ServerFault, StoreAway
-from pbmserv.stages.messages import AskState, PutOffBot, StageState, StoreForm
+from pbmserv.stages.messages import AskState, PutOffBot, StoreForm
 from pbmserv.stages.questions import Answering, Asking, Unanswered
 
 PATIENCE_S = 60
@@ -23,14 +23,14 @@ class Other:
     """The other stage: answers a form with a number that the form names, some only when told."""
 
     def __init__(self, path: Path) -> None:
-        self.asked: list[int] = []
+        self.questions: list[int] = []
         self.may_answer = threading.Event()
         self.answering = Answering(path, {StoreForm: self._store, PutOffBot: self._fail})
         self.answering.start()
 
     def _store(self, request: StoreForm) -> int:
         number = int(request.values["number"])
-        self.asked.append(number)
+        self.questions.append(number)
         if request.kind == "slow":
             assert self.may_answer.wait(PATIENCE_S)
         return 2 * number
@@ -107,7 +107,7 @@ def test_a_stage_that_has_gone_away_and_come_back_is_asked_again(tmp_path: Path)
     asking.close()
     first.answering.wait_for_askers(PATIENCE_S)
     assert asking.ask(form(4)) == 8
-    assert second.asked == [4]
+    assert second.questions == [4]
     asking.close()
     second.answering.close()
 
@@ -139,7 +139,7 @@ def test_nonsense_is_answered_with_an_error(tmp_path: Path, other: Other, octets
         connection.connect(str(tmp_path / "other.sock"))
         connection.sendall(octets)
         assert connection.recv(1000) == b'fault ["Misread"]\n'
-    assert other.asked == []
+    assert other.questions == []
 
 
 def test_a_stage_with_no_answer_in_time_is_given_up(tmp_path: Path, other: Other) -> None:
@@ -153,12 +153,3 @@ def test_an_ending_process_waits_for_no_stage_that_is_not_there(tmp_path: Path) 
     asking.end()
     with pytest.raises(Unanswered):
         asking.ask(AskState())
-
-
-def test_a_state_is_an_answer(tmp_path: Path) -> None:
-    state = StageState((), counted=b"\x00\xff", doing="")
-    answering = Answering(tmp_path / "web.sock", {AskState: lambda _: state})
-    answering.start()
-    with closing(Asking(tmp_path / "web.sock", PATIENCE_S)) as asking:
-        assert asking.ask(AskState()) == state
-    answering.close()

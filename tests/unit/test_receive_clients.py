@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quoting import MARKUP
+from mail_quotes import MARKUP
 from rows import rows
 
 from pbmserv.inbound.html import read_html

@@ -62,7 +62,7 @@ class Wire(asyncio.Transport):
         """The same."""
 
 
-def told(kind: type[SMTP], pieces: list[bytes]) -> tuple[list[object], bytes]:
+def mails_and_replies(kind: type[SMTP], pieces: list[bytes]) -> tuple[list[object], bytes]:
     """Send octets, and return the mails that reach the handler and the replies to the client."""
     handler, wire = Kept(), Wire()
 
@@ -101,23 +101,23 @@ lines = st.lists(
 
 
 @given(lines, st.lists(st.integers(1, 2_000), max_size=6), st.sampled_from([b"", b"NOOP\r\n"]))
-def test_any_mail_in_any_pieces(found: list[bytes], cuts: list[int], following: bytes) -> None:
-    text = b"".join((b"." if line[:1] == b"." else b"") + line + b"\r\n" for line in found)
+def test_any_mail_in_any_pieces(lines: list[bytes], cuts: list[int], following: bytes) -> None:
+    text = b"".join((b"." if line[:1] == b"." else b"") + line + b"\r\n" for line in lines)
     assume(len(text) <= LARGEST)  # past that each may find a long line or the size first
     octets = text + b".\r\n" + following
     places = sorted({0, *(cut for cut in cuts if cut < len(octets)), len(octets)})
     pieces = [octets[a:b] for a, b in pairwise(places)]
-    ours = told(StrictSmtp, pieces)
-    assert ours == told(SMTP, pieces)
-    if not any(len(line) > 999 for line in found):
-        assert ours[0] == [b"".join(line + b"\r\n" for line in found)]
+    ours = mails_and_replies(StrictSmtp, pieces)
+    assert ours == mails_and_replies(SMTP, pieces)
+    if not any(len(line) > 999 for line in lines):
+        assert ours[0] == [b"".join(line + b"\r\n" for line in lines)]
 
 
 def test_too_much_is_refused_and_forgotten() -> None:
     line = b"y" * 98 + b"\r\n"
     pieces = [line] * (LARGEST // 100 + 1) + [b".\r\n", b"NOOP\r\n"]
-    kept, replies = told(StrictSmtp, pieces)
-    assert (kept, replies) == told(SMTP, pieces)
+    kept, replies = mails_and_replies(StrictSmtp, pieces)
+    assert (kept, replies) == mails_and_replies(SMTP, pieces)
     assert kept == []
     assert b"\r\n552 " in replies
     assert replies.endswith(b"250 OK\r\n")  # the session goes on
@@ -125,17 +125,17 @@ def test_too_much_is_refused_and_forgotten() -> None:
 
 def test_just_enough_is_taken() -> None:
     line = b"y" * 98 + b"\r\n"
-    kept, _ = told(StrictSmtp, [line * (LARGEST // 100), b".\r\n"])
+    kept, _ = mails_and_replies(StrictSmtp, [line * (LARGEST // 100), b".\r\n"])
     assert kept == [line * (LARGEST // 100)]
 
 
 def test_faults_of_the_data_command_have_their_usual_replies() -> None:
-    assert told(StrictSmtp, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]) == told(
-        SMTP, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]
-    )
+    assert mails_and_replies(
+        StrictSmtp, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]
+    ) == mails_and_replies(SMTP, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"])
 
 
 def test_a_client_that_hangs_up_in_the_middle_leaves_nothing() -> None:
-    kept, replies = told(StrictSmtp, [b"Subject: x\r\n"])
+    kept, replies = mails_and_replies(StrictSmtp, [b"Subject: x\r\n"])
     assert kept == []
     assert replies.endswith(b"354 End data with <CR><LF>.<CR><LF>\r\n")

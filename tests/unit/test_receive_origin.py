@@ -16,7 +16,7 @@ SENDER = "Alice@Players.example"
 
 
 def source(*received: str, peer: str = "10.0.0.5", above: str = "", handed_on: bool = True) -> str:
-    fields = "".join(f"Received: {one}\r\n" for one in received)
+    fields = "".join(f"Received: {value}\r\n" for value in received)
     raw = f"{above}{fields}From: {SENDER}\r\n\r\nReceived: from x (x [9.9.9.9]) by y\r\n"
     origin = source_of(Envelope(SENDER, "a@b.example", raw.encode(), peer, "x", handed_on), OURS)
     assert origin.sender == SENDER.lower()

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
+from mail_quotes import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 from rows import rows
 
 from pbmserv.inbound.quotes import phrases
@@ -360,7 +360,7 @@ def test_any_text_gives_some_of_its_own_lines(text):
     assert set(new_text(text).split("\n")) <= own | plain | {""}
 
 
-def calls_made(text: str) -> int:
+def count_calls(text: str) -> int:
     """Calls that Python makes to read `text`: a measure of work that no clock disturbs."""
     count = 0
 
@@ -402,7 +402,7 @@ def calls_made(text: str) -> int:
     ],
 )
 def test_work_grows_in_line_with_the_text(unit):
-    assert calls_made(unit * 1600) <= 4.2 * calls_made(unit * 400) + 100
+    assert count_calls(unit * 1600) <= 4.2 * count_calls(unit * 400) + 100
 
 
 def test_a_mebibyte_of_anything_is_read():

@@ -47,7 +47,7 @@ def test_a_package_brings_its_templates(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "source", "said"),
+    ("name", "source", "message"),
     [
         ("broken", "1 / 0", "broken = broken:GAME: ZeroDivisionError"),
         ("ending", "import sys; sys.exit(0)", "ending = ending:GAME: SystemExit"),
@@ -55,10 +55,10 @@ def test_a_package_brings_its_templates(monkeypatch: pytest.MonkeyPatch, tmp_pat
     ],
 )
 def test_a_game_that_cannot_be_loaded_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, source: str, said: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, source: str, message: str
 ) -> None:
     announced(monkeypatch, tmp_path, name, source)
-    with pytest.raises(ServerFault, match=said):
+    with pytest.raises(ServerFault, match=message):
         Registry.installed()
 
 

@@ -7,7 +7,8 @@ import re
 from jinja2 import DictLoader, Environment
 from rows import rows
 
-from pbmserv.views.environment import InlineStyles, templates_root, with_styles
+from pbmserv.views.environment import templates_root
+from pbmserv.views.letter_styles import InlineStyles, with_styles
 
 SHEET = "p{margin:0} p.big{font-size:20px} td.hit{color:#123456} .kept{top:0}"
 ADAPTIVE = "@media print{.kept{color:red}}"

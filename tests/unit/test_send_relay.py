@@ -43,7 +43,7 @@ def test_a_tilde_is_the_home_of_who_runs_the_server() -> None:
 
 
 @rows(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("", "begin with maildir:"),
         ("localhost", "begin with maildir:"),
@@ -69,10 +69,10 @@ def test_a_tilde_is_the_home_of_who_runs_the_server() -> None:
         ("smtp://u:hunter2%00@h", "ASCII"),
     ],
 )
-def test_urls_that_name_none_say_what_would_be_right(url: str, said: str) -> None:
+def test_urls_that_name_none_say_what_would_be_right(url: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_relay_url(url)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None

@@ -21,6 +21,7 @@ from pbmserv.errors import (
 )
 from pbmserv.log import TextFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
+from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import BATCH, Sender
@@ -63,7 +64,7 @@ class MemoryOutbox:
     claims: list[int] = field(default_factory=list)
     renewed: list[list[int]] = field(default_factory=list)
     away: int = 0
-    asked: int = 0
+    looks: int = 0
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -74,17 +75,12 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(
-        self,
-        limit: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
+    def claim(self, claim: Claim) -> list[QueuedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
-            due = [row for row in self._open(avoiding) if row.due and row.due <= now][:limit]
+            due = [row for row in self._open(claim.avoiding) if row.due and row.due <= now]
+            del due[claim.most :]
             for row in due:
                 row.due = now + LEASE
             if due:
@@ -117,14 +113,14 @@ class MemoryOutbox:
     def renew(self, ids: Sequence[int]) -> None:
         with self.changed:
             self._maybe_break("renew")
-            for one in ids:
-                self.rows[one].due = self.clock.now() + LEASE
+            for number in ids:
+                self.rows[number].due = self.clock.now() + LEASE
             self.renewed.append(list(ids))
             self.changed.notify_all()
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         with self.changed:
-            self.asked += 1
+            self.looks += 1
             self.idle = True
             self.changed.notify_all()
             return min((row.due for row in self._open(avoiding) if row.due), default=None)
@@ -262,8 +258,8 @@ def test_letters_that_come_while_heavy_ones_wait_go_first(
     for row in outbox.rows:
         row.effort = SHARE
 
-    def queue_another(one: OutgoingLetter) -> None:
-        if one.id == 2:
+    def queue_another(letter: OutgoingLetter) -> None:
+        if letter.id == 2:
             outbox.add(1)
 
     relay.before = queue_another
@@ -274,7 +270,7 @@ def test_letters_that_come_while_heavy_ones_wait_go_first(
 
 def test_without_waking_the_next_look_finds_it(outbox: MemoryOutbox, begin: Begin) -> None:
     begin(poll_s=0.01)
-    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.wait_for(lambda: outbox.looks > 0)
     outbox.add(1)
     assert outbox.wait_until_settled() == [Sent(0)]
 
@@ -284,7 +280,7 @@ def test_a_letter_that_falls_due_soon_is_not_left_until_the_next_poll(
 ) -> None:
     outbox.add(1, Row(0, NOON, due=NOON + timedelta(milliseconds=20)))
     begin(poll_s=3600)
-    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.wait_for(lambda: outbox.looks > 0)
     clock.time += timedelta(seconds=1)
     assert outbox.wait_until_settled() == [Sent(0)]
 
@@ -436,7 +432,7 @@ def test_a_relay_that_takes_ten_minutes_over_a_letter_gets_it_once(
                 clock.time += LEASE - timedelta(seconds=1)
                 seen = len(outbox.renewed)
             outbox.wait_for(lambda: len(outbox.renewed) > seen)  # noqa: B023 - at once
-            assert outbox.claim(BATCH) == []
+            assert outbox.claim(Claim(BATCH)) == []
 
     outbox.add(1)
     outbox.broken |= trouble
@@ -491,7 +487,7 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
 
 def test_stopping_an_idle_sender_is_prompt(outbox: MemoryOutbox, begin: Begin) -> None:
     sender = begin(threads=3, poll_s=3600)
-    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.wait_for(lambda: outbox.looks > 0)
     assert sender.stop(PATIENCE_S)  # and not after the next look, in an hour
 
 
@@ -526,7 +522,7 @@ def test_stopping_does_not_wait_for_a_database_that_is_gone(
         thread.start()
 
     sender = begin(poll_s=3600)
-    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.wait_for(lambda: outbox.looks > 0)
     relay.before = stop_now
     outbox.add(1)
     sender.wake()
@@ -557,8 +553,8 @@ def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
     """Ten thousand letters wait for one domain that takes its time; one for another behind them."""
     stuck, most = threading.Event(), threading.Semaphore(0)
 
-    def slowly(one: OutgoingLetter) -> None:
-        if one.recipient.endswith("@x.example"):
+    def slowly(letter: OutgoingLetter) -> None:
+        if letter.recipient.endswith("@x.example"):
             most.release()
             assert stuck.wait(PATIENCE_S)
 
@@ -583,8 +579,8 @@ def test_a_letter_that_comes_while_a_domain_is_busy_does_not_wait_for_it(
     """The queue is not searched at each event while it is long, but it is searched soon."""
     stuck, reached = threading.Event(), threading.Semaphore(0)
 
-    def slowly(one: OutgoingLetter) -> None:
-        if one.recipient.endswith("@x.example"):
+    def slowly(letter: OutgoingLetter) -> None:
+        if letter.recipient.endswith("@x.example"):
             reached.release()
             assert stuck.wait(PATIENCE_S)
 
@@ -606,7 +602,7 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
 ) -> None:
     busy = RelayBusy("RCPT TO: 450 4.7.28 too many letters from you")
-    relay.before = lambda one: raise_if(one.recipient.endswith("@x.example"), busy)
+    relay.before = lambda letter: raise_if(letter.recipient.endswith("@x.example"), busy)
     outbox.add(3)
     DOMAINS.update({3: "y.example", 4: "y.example"})
     outbox.add(2)

@@ -11,7 +11,7 @@ import pytest
 from lines import written
 from running import Running
 from seating import seat_pairs
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 pytestmark = pytest.mark.slow
 
@@ -30,11 +30,11 @@ def filters(mode: str) -> list[re.Pattern[str]]:
     definition = dict(read["Definition"])
     text = definition[f"mdre-{mode}"]
     for _ in range(3):
-        text = re.sub(r"%\((\w+)\)s", lambda found: definition[found[1]], text)
+        text = re.sub(r"%\((\w+)\)s", lambda match: definition[match[1]], text)
     return [re.compile(line.replace("<SUBNET>", SUBNET)) for line in text.splitlines()]
 
 
-def found(mode: str, lines: list[str]) -> list[str]:
+def networks(mode: str, lines: list[str]) -> list[str]:
     """Return the network of each line that the filter matches."""
     hits = [[pattern.search(line) for pattern in filters(mode)] for line in lines]
     return [next(hit for hit in those if hit)["subnet"] for those in hits if any(those)]
@@ -62,11 +62,11 @@ def lines(server: Running, caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_wrong_passwords_match_and_nothing_else(lines: list[str]) -> None:
-    assert found("password", lines) == ["198.51.100.0/24"] * 3
+    assert networks("password", lines) == ["198.51.100.0/24"] * 3
 
 
 def test_refusals_at_the_door_match_and_a_players_mail_does_not(lines: list[str]) -> None:
-    assert found("door", lines) == [
+    assert networks("door", lines) == [
         "198.51.100.0/24",
         "127.0.0.0/24",
         "2001:db8:1:2::/64",
@@ -83,7 +83,7 @@ def test_lines_match_in_journald_syslog_and_files(
 ) -> None:
     """It takes the time away where it finds it; in the journal's messages ours stays."""
     seen = [before + (line if time else line.partition("Z")[2]) for line in lines]
-    assert found(mode, seen) == found(mode, lines) != []
+    assert networks(mode, seen) == networks(mode, lines) != []
 
 
 def test_a_clients_words_cannot_pretend_to_be_a_line(lines: list[str]) -> None:
@@ -91,7 +91,7 @@ def test_a_clients_words_cannot_pretend_to_be_a_line(lines: list[str]) -> None:
         '2026-11-21T21:48:08.123Z info receive mail mail=1 outcome=ignored network=unknown why="'
         'service \\"wrong password\\" network=192.0.2.0/24 because=wrong"'
     )
-    assert found("password", [forged]) == found("door", [forged]) == []
+    assert networks("password", [forged]) == networks("door", [forged]) == []
 
 
 def test_jails_use_the_filter_and_count_less_than_a_flood() -> None:

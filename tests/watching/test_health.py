@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from probing import get, health
 from running import MovableClock, Running, start
+from smtp_client import SETTLES, Wire, mail
 from sqlalchemy import Connection, update
-from wire import SETTLES, Wire, mail
 
 from pbmserv.errors import RelayDown
 from pbmserv.service.limits.text_quota import MEASURE_EVERY
@@ -273,15 +273,15 @@ def test_a_flood_of_probes_costs_one_look(local: Running, monkeypatch: pytest.Mo
     monkeypatch.setattr(looks, "FRESH_S", 60.0)
     probes = []
     queues = rows.queues
-    monkeypatch.setattr(rows, "queues", lambda *given: probes.append(1) or queues(*given))
+    monkeypatch.setattr(rows, "queues", lambda *arguments: probes.append(1) or queues(*arguments))
     threads = [
         threading.Thread(target=lambda: [get(local.web_port, "/healthz") for _ in range(10)])
         for _ in range(4)
     ]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(60)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
     assert len(probes) == 1
 
 

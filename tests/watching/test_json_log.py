@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import forking
+import fork_server
 import pytest
 
 from pbmserv import log
@@ -74,7 +74,7 @@ def test_refused_settings_are_json(tmp_path: Path, *, is_in_file: bool) -> None:
         del variables["PBMSERV_LOG_FORMAT"]
         (tmp_path / "own.toml").write_text('log_format = "json"\n')
         arguments += ["--config", str(tmp_path / "own.toml")]
-    done = forking.run(arguments, variables, timeout=PATIENCE_S)
+    done = fork_server.run(arguments, variables, timeout=PATIENCE_S)
     assert done.returncode == 2
     events = [line["event"] for line in lines_of(done.stderr)]
     assert events[0] == "2 settings are wrong:"

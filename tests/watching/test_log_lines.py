@@ -11,7 +11,7 @@ import trustme
 from lines import facts, written
 from running import Running, start
 from seating import HIDINGS, seat_pairs
-from wire import Wire, mail
+from smtp_client import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 

@@ -12,8 +12,8 @@ from probing import get
 from prometheus_client.parser import text_string_to_metric_families
 from running import Running, start
 from seating import HIDINGS, seat_pairs
+from smtp_client import Wire, mail
 from sqlalchemy import Connection, text
-from wire import Wire, mail
 
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows

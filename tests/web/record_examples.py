@@ -13,10 +13,10 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from asking_pages import asked, site_of
+from asgi_client import fetch, site_of
+from blackbox_alone import play_blackbox_alone
+from browser_tab import page_of
 from indoors import PASSWORD, Indoors, address_of, indoors
-from one_game import play_blackbox_alone
-from pressing import page_of
 
 from pbmserv.views.environment import environment
 from pbmserv.web.api import TITLES
@@ -78,7 +78,7 @@ def record(world: Indoors) -> dict[str, Any]:
         method = "GET" if body is None else "POST"
         headers = {"authorization": f"Bearer {token}", "content-type": "application/json"} | headers
         octets = b"" if body is None else json.dumps(body).encode()
-        reply = asyncio.run(asked(site, f"/api{path}", method, octets, **headers))
+        reply = asyncio.run(fetch(site, f"/api{path}", method, octets, **headers))
         assert reply.status == expected, (path, reply)
         return json.loads(reply.body)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of, visited
+from asgi_client import fetch, site_of, visit_address
 from indoors import PASSWORD, address_of, indoors
 from rows import rows
 from starlette.requests import Request
@@ -32,7 +32,7 @@ PROXIES = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("10.0.0.0/8
 
 
 def request(peer: str, *forwarded: str) -> Request:
-    headers = [(b"x-forwarded-for", one.encode()) for one in forwarded]
+    headers = [(b"x-forwarded-for", address.encode()) for address in forwarded]
     return Request({"type": "http", "client": (peer, 1), "headers": headers})
 
 
@@ -130,10 +130,10 @@ def test_pages_are_made_one_at_a_time_and_few_wait() -> None:
     async def crowds() -> None:
         own = await crowd(*["192.0.2.7"] * 50)
         assert own.count("page") == MOST_OF_NETWORK
-        assert all(one.is_own for one in own if isinstance(one, Exhausted))
+        assert all(answer.is_own for answer in own if isinstance(answer, Exhausted))
         every = await crowd(*(f"192.0.{number}.1" for number in range(1, 51)))
         assert every.count("page") == MOST_WAITING
-        assert not any(one.is_own for one in every if isinstance(one, Exhausted))
+        assert not any(answer.is_own for answer in every if isinstance(answer, Exhausted))
         assert await crowd("192.0.2.7") == ["page"]
 
     asyncio.run(crowds())
@@ -168,7 +168,7 @@ def test_rendered_pages_are_kept_up_to_so_many_octets() -> None:
 
         assert await kept.get(key, "stamp", make) == bytes(length)
 
-    async def all_asked() -> None:
+    async def ask_all() -> None:
         third = MOST_OCTETS // 3
         for key in (1, 2, 3, 1, 2, 3):
             await ask(key, third)
@@ -181,7 +181,7 @@ def test_rendered_pages_are_kept_up_to_so_many_octets() -> None:
         await ask(5, MOST_OCTETS + 1)
         assert numbers[-2:] == [5, 5]
 
-    asyncio.run(all_asked())
+    asyncio.run(ask_all())
 
 
 def test_a_player_has_one_page_at_a_time_worked_out() -> None:
@@ -217,11 +217,11 @@ def test_looks_that_work_something_out_are_counted(tmp_path: Path) -> None:
         site = site_of(house.server)
 
         async def ask() -> None:
-            visit = await visited(site, page)
+            visit = await visit_address(site, page)
             for query in ("?tap=A1", "?move=a1", "?check=all"):
-                statuses = [(await asked(site, visit + query)).status for _ in range(130)]
+                statuses = [(await fetch(site, visit + query)).status for _ in range(130)]
                 assert statuses[-1] == 429, query
-            assert (await asked(site, visit)).status == 200
+            assert (await fetch(site, visit)).status == 200
 
         asyncio.run(ask())
 
@@ -251,13 +251,13 @@ def test_every_page_that_takes_work_ends_at_the_share(tmp_path: Path) -> None:
 
         async def ask() -> None:
             free = ("/game/1.png", "/game/1", "/", "/help", "/today", "/style.css", "/api/games")
-            before = [await asked(site, path) for path in free]
+            before = [await fetch(site, path) for path in free]
             await allowance.spend(reader, machine.page(1_000))
             for path in PAGES:
-                answer = await asked(site, path.format(n=1))
+                answer = await fetch(site, path.format(n=1))
                 assert answer.status == 429, path
                 assert int(answer.header("retry-after")) > 0
-            assert [await asked(site, path) for path in free] == before
-            assert {one.status for one in before} == {200}
+            assert [await fetch(site, path) for path in free] == before
+            assert {answer.status for answer in before} == {200}
 
         asyncio.run(ask())

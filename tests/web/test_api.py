@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
-from asking_pages import Answer, asked, site_of
+from asgi_client import Answer, fetch, site_of
+from browser_tab import page_of
 from heaps import HEAPS, show_heaps
 from indoors import PASSWORD, Indoors, address_of, indoors
-from pressing import page_of
 from running import start
 from sqlalchemy import func, select
 from starlette.applications import Starlette
@@ -43,9 +43,9 @@ class Client(NamedTuple):
     site: Starlette
 
     def ask(self, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
-        return asyncio.run(asked(self.site, f"/api{path}", method, body, **headers))
+        return asyncio.run(fetch(self.site, f"/api{path}", method, body, **headers))
 
-    def told(self, path: str, **headers: str) -> Any:
+    def read(self, path: str, **headers: str) -> Any:
         """The JSON at an address that is there."""
         answer = self.ask(path, **headers)
         assert (answer.status, answer.header("content-type")) == (200, "application/json"), answer
@@ -61,7 +61,7 @@ class Client(NamedTuple):
         return {**content, "headers": answer}
 
     def seat(self, token: str) -> Any:
-        return self.told("/seat", authorization=f"Bearer {token}")
+        return self.read("/seat", authorization=f"Bearer {token}")
 
     def post(self, token: str, body: bytes | dict[str, Any], **headers: str) -> Answer:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -112,35 +112,34 @@ def won_by_alice(client: Client, ports: str = "") -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.both_databases
 def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
-    (game,) = client.told("/games")["items"]
+    (game,) = client.read("/games")["items"]
     assert (game["game"], game["title"], game["hidden"]) == ("blackbox", "Blackbox", True)
     assert "-size=WxH" in game["options"]
-    assert client.told("/games/blackbox") == game
-    assert client.told("/boards") == {"items": [], "next": None}
-    assert client.told("/seeks")["items"] == []
+    assert client.read("/games/blackbox") == game
+    assert client.read("/boards") == {"items": [], "next": None}
+    assert client.read("/seeks")["items"] == []
     for ports in ("", "abc", ""):
         won_by_alice(client, ports)
     client.world.send(address_of("bob"), f"blackbox seek bob {PASSWORD} -size=8x8")
 
-    board = client.told("/boards/2")
+    board = client.read("/boards/2")
     assert (board["status"], board["turn"], board["turns"]) == ("finished", 9, 9)
     assert board["outcome"] == {"places": [1, 2], "reason": "resigned", "points": []}
     assert board["url"] == "http://games.example/game/2"
     assert board["facts"]["boxes"][0]["atoms"] == ["B3", "D3", "F6", "G7"]
     assert board["facts"]["boxes"][1]["atoms"] == ["A1", "G2", "C4", "E5"]
-    first = client.told("/boards/2?turn=3")
+    first = client.read("/boards/2?turn=3")
     assert (first["turn"], first["turns"], first["outcome"]) == (3, 9, None)
-    fired = [one["ports"]["A"] for one in first["facts"]["boxes"]]
+    fired = [box["ports"]["A"] for box in first["facts"]["boxes"]]
     assert fired[0] != ""
     assert fired[1] == ""
 
     numbers, address = [], "/boards?limit=2"
     while address:
-        page = client.told(address)
+        page = client.read(address)
         assert 0 < len(page["items"]) <= 2
-        numbers += [one["board"] for one in page["items"]]
+        numbers += [item["board"] for item in page["items"]]
         address = (page["next"] or "").removeprefix("http://games.example/api")
     assert numbers == [3, 2, 1]
     mine = client.ask("/players/BOB/boards?limit=1")
@@ -149,14 +148,14 @@ def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     assert mine.header("link") == f'<{content["next"]}>; rel="next"'
     assert "/players/BOB/boards?limit=1&before=3" in content["next"]
 
-    (table,) = client.told("/ratings")["items"]
-    assert [one["userid"] for one in table["players"]] == ["alice", "bob"]
-    assert client.told("/ratings/blackbox") == table
-    bob = client.told("/players/bob")
+    (table,) = client.read("/ratings")["items"]
+    assert [player["userid"] for player in table["players"]] == ["alice", "bob"]
+    assert client.read("/ratings/blackbox") == table
+    bob = client.read("/players/bob")
     assert bob["ratings"][0]["rating"]["lost"] == 1
-    assert [one["board"] for one in bob["ratings"][0]["changes"]] == [2]
+    assert [change["board"] for change in bob["ratings"][0]["changes"]] == [2]
     assert bob["opponents"][0] == {"name": "alice", "played": 3, "won": 0, "lost": 3, "drawn": 0}
-    assert bob["seeks"] == client.told("/seeks")["items"]
+    assert bob["seeks"] == client.read("/seeks")["items"]
     assert bob["seeks"][0]["options"] == ["-size=8x8"]
     assert (bob["bot"], bob["accepts"]) == (False, "ask")
     for content in (board, bob, table, page):
@@ -167,31 +166,31 @@ def test_a_board_that_runs_shows_what_spectators_see(client: Client) -> None:
     alice, bob = client.challenge(*SMALL)
     before = client.ask("/boards/1")
     client.play(bob, "b2", words="Found you!")
-    board = client.told("/boards/1")
+    board = client.read("/boards/1")
     assert (board["status"], board["waiting"], board["ended"]) == ("running", ["alice"], None)
-    assert [one["atoms"] for one in board["facts"]["boxes"]] == [None, None]
+    assert [box["atoms"] for box in board["facts"]["boxes"]] == [None, None]
     assert "Found you" not in json.dumps(board)
     assert client.ask("/boards/1").header("etag") != before.header("etag")
-    assert client.told("/boards") == {"items": [], "next": None}
-    (running,) = client.told("/players/alice")["running"]
+    assert client.read("/boards") == {"items": [], "next": None}
+    (running,) = client.read("/players/alice")["running"]
     assert (running["board"], running["waiting"]) == (1, ["alice"])
     client.world.send(address_of("alice"), "blackbox daily alice wonder-land 07:30")
     client.world.live(days=1)
-    assert client.told("/boards/2")["facts"]["boxes"] == []  # a race is nobody else's
+    assert client.read("/boards/2")["facts"]["boxes"] == []  # a race is nobody else's
     assert alice
 
 
 def test_todays_box_is_played_without_an_account(client: Client) -> None:
-    box = client.told("/today")
+    box = client.read("/today")
     assert box["facts"]["boxes"][0]["atoms"] is None
     for tap in ("A", "+B2"):
-        box = client.told("/today?" + urlencode({"state": box["state"], "tap": tap}))
+        box = client.read("/today?" + urlencode({"state": box["state"], "tap": tap}))
     assert box["facts"]["boxes"][0]["ports"]["A"] != ""
     assert box["facts"]["boxes"][0]["markers"] == ["B2"]
     assert (box["trouble"], box["anew"], box["players"]) == ("", False, ["guest"])
     again = urlencode({"state": box["state"], "tap": "A"})
-    assert client.told(f"/today?{again}")["trouble"].startswith("Port A already shows")
-    assert client.told("/today?state=forged&tap=A")["anew"]
+    assert client.read(f"/today?{again}")["trouble"].startswith("Port A already shows")
+    assert client.read("/today?state=forged&tap=A")["anew"]
 
 
 def test_wrong_requests_of_programs_are_refused_kindly(client: Client) -> None:
@@ -236,7 +235,7 @@ def test_an_unchanged_seat_is_not_sent_again(client: Client) -> None:
         assert "access-control-allow-origin" not in dict(answer.headers)
 
 
-def test_a_seat_that_is_polled_is_not_made_anew(
+def test_a_seat_that_is_polled_is_not_made_again(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers: list[int] = []
@@ -267,10 +266,10 @@ def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) 
     assert page.header("content-type") == "text/html; charset=utf-8"
     assert page.header("vary") == "Accept"
     assert "Authorization: Bearer TOKEN" in page.body.decode()
-    links = client.told("/")
+    links = client.read("/")
     assert links["boards/{board}"] == "http://games.example/api/boards/{board}"
     assert client.refused(406, "/", accept="image/png")
-    document = client.told("/openapi.json")
+    document = client.read("/openapi.json")
     assert document["openapi"] == "3.1.0"
     assert {f"/{name}" for name in links} - {"/openapi"} == set(document["paths"])
     seat = document["components"]["schemas"]["Seat"]["properties"]
@@ -409,7 +408,7 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
         answer = client.post(bob, {"turn": turn, "move": "b2"})
         assert (answer.status, json.loads(answer.body)["code"]) == (429, "too-many")
         assert client.moves() == 0
-        page = asyncio.run(asked(client.site, f"/b/{bob}", "POST", b"turn=1&key=a&move=b2"))
+        page = asyncio.run(fetch(client.site, f"/b/{bob}", "POST", b"turn=1&key=a&move=b2"))
         assert page.status == 429  # the page of the board has the same share
         assert int(page.header("retry-after")) >= 1
         world.live(minutes=61)
@@ -448,7 +447,7 @@ def test_a_game_that_tells_programs_no_facts(
         seat = client.seat(token)
         assert seat["facts"] is None
         assert seat["text"].strip()
-        assert client.told("/boards/1")["facts"] is None
+        assert client.read("/boards/1")["facts"] is None
 
 
 @pytest.mark.slow

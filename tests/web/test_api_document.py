@@ -14,9 +14,9 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import fetch, site_of
+from browser_tab import page_of
 from indoors import PASSWORD, indoors
-from pressing import page_of
 from record_examples import ANSWERS, PARAMETERS, record
 from running import start
 
@@ -30,7 +30,7 @@ PACKAGE = "generated_pbmserv"
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with indoors(tmp_path_factory.mktemp("server")) as world:
-        answer = asyncio.run(asked(site_of(world.server), "/api/openapi.json"))
+        answer = asyncio.run(fetch(site_of(world.server), "/api/openapi.json"))
     content: dict[str, Any] = json.loads(answer.body)
     return content
 
@@ -57,7 +57,9 @@ def bodies(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each request and answer that has a body, with the name of its place."""
     for operation in operations(document):
         name = operation["operationId"]
-        places = {f"{name} {status}": one for status, one in operation["responses"].items()}
+        places = {
+            f"{name} {status}": response for status, response in operation["responses"].items()
+        }
         places[f"{name} request"] = operation.get("requestBody", {})
         for place, body in places.items():
             for media in body.get("content", {}).values():
@@ -70,9 +72,9 @@ def test_every_parameter_and_body_has_an_example_that_fits_its_schema(
     import jsonschema_rs
 
     parameters = [
-        (f"{operation['operationId']} {one['name']}", one)
+        (f"{operation['operationId']} {parameter['name']}", parameter)
         for operation in operations(document)
-        for one in operation["parameters"]
+        for parameter in operation["parameters"]
     ]
     wrong = []
     for place, described in [*bodies(document), *parameters]:
@@ -90,8 +92,8 @@ def test_every_parameter_and_body_has_an_example_that_fits_its_schema(
 def keys(value: Any) -> Any:
     """Return the names of all fields, without their values."""
     if isinstance(value, dict):
-        return {name: keys(one) for name, one in value.items()}
-    return [keys(one) for one in value[:1]] if isinstance(value, list) else None
+        return {name: keys(field) for name, field in value.items()}
+    return [keys(item) for item in value[:1]] if isinstance(value, list) else None
 
 
 def test_the_examples_are_what_a_server_answers(
@@ -149,7 +151,9 @@ def test_a_generated_client_has_every_operation_and_plays(
             assert board.players == ["alice", "bob"]
         assert len(calls) == len(ANSWERS) + 1
         assert set(PARAMETERS) >= {
-            one["name"] for operation in operations(document) for one in operation["parameters"]
+            parameter["name"]
+            for operation in operations(document)
+            for parameter in operation["parameters"]
         }
 
 

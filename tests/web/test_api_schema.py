@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import fetch, site_of
+from browser_tab import page_of
 from hypothesis import HealthCheck, given, settings
 from indoors import PASSWORD, Indoors, address_of, indoors
-from pressing import page_of
 from sqlalchemy import func, select
 
 from pbmserv.store.tables import metadata
@@ -68,9 +68,11 @@ def answered(operation: Any, token: str, *excluded: Any) -> set[int]:
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy())
-    def ask(known: Mapping[str, Any], case: Any) -> None:
+    def ask(parameters: Mapping[str, Any], case: Any) -> None:
         given_here = case.path_parameters or {}
-        case.path_parameters = {name: known.get(name, one) for name, one in given_here.items()}
+        case.path_parameters = {
+            name: parameters.get(name, value) for name, value in given_here.items()
+        }
         answer = case.call(headers={"Authorization": f"Bearer {token}"})
         statuses.add(answer.status_code)
         case.validate_response(answer, excluded_checks=list(excluded))
@@ -88,9 +90,9 @@ def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
     with indoors(tmp_path) as world:
         token = filled(world)
         site = site_of(world.server)
-        asyncio.run(asked(site, "/api/games"))
+        asyncio.run(fetch(site, "/api/games"))
         schema = schemathesis.openapi.from_asgi("/api/openapi.json", site)
-        operations = [found.ok() for found in schema.get_all_operations()]
+        operations = [result.ok() for result in schema.get_all_operations()]
         assert len(operations) >= 11
         statuses: dict[str, set[int]] = {}
         before = rows(world)
@@ -98,7 +100,7 @@ def test_every_answer_is_as_the_document_says(tmp_path: Path) -> None:
             if operation.method.upper() == "GET":
                 statuses[operation.label] = answered(operation, token)
         assert rows(world) == before  # looking has changed nothing
-        (move,) = (one for one in operations if one.method.upper() == "POST")
+        (move,) = (operation for operation in operations if operation.method.upper() == "POST")
         # Whether a move is legal no schema can say.
         statuses[move.label] = answered(move, token, positive_data_acceptance)
     codes_by_path = {label.partition(" ")[2]: codes for label, codes in statuses.items()}

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from browser_tab import Tab, page_of
 from heaps import HEAPS, show_heaps
-from pressing import Tab, page_of
 from running import Letter, Running, start
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
@@ -38,7 +38,7 @@ def challenged(server: Running) -> tuple[Tab, Tab, Letter]:
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
     bob = server.letters(BOB)[-1]
     alice = server.letters(ALICE)[-1]
-    pages = [Tab(server.web_port, page_of(one)) for one in (alice, bob)]
+    pages = [Tab(server.web_port, page_of(letter)) for letter in (alice, bob)]
     return pages[0], pages[1], bob
 
 
@@ -572,8 +572,8 @@ def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running)
     server.reply(server.letters(BOB)[-1], "accept\nqueue a; b")  # two turns at once: "run"
     letters = server.letters(BOB)
     assert "Score so far" in letters[-1].text
-    for one in letters:
-        for form in (one.text, one.html):
+    for letter in letters:
+        for form in (letter.text, letter.html):
             assert form.count("Score so far") == form.count("A wrong") <= 1
     timed = Tab(server.web_port, page_of(alone(server, "-scoring=timed"))).load()
     assert re.search("A wrong marker in (a|your) guess costs 50, each second 1.", timed.text)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from asking_pages import asked, site_of
+from asgi_client import fetch, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 
 NAMES = ("alice", "bob", "carol", "dave")
@@ -27,16 +27,16 @@ def _season(server: Indoors) -> None:
 
 
 def _page(server: Indoors, path: str, expected: int = 200) -> str:
-    reply = asyncio.run(asked(site_of(server.server), path))
+    reply = asyncio.run(fetch(site_of(server.server), path))
     assert reply.status == expected, path
     return reply.body.decode()
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Indoors:
-    with indoors(tmp_path_factory.mktemp("season")) as made:
-        _season(made)
-        yield made
+    with indoors(tmp_path_factory.mktemp("season")) as server:
+        _season(server)
+        yield server
 
 
 def test_the_list_leads_to_the_table(server: Indoors) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pressing import Tab, page_of
+from browser_tab import Tab, page_of
 from running import Running, start
 
 MIA, OTTO = "mia@players.example", "otto@players.example"
@@ -42,7 +42,7 @@ def test_a_family_plays_by_tapping(server: Running) -> None:
     confirm.post("yes=")
     server.carry_out()
     mine = Tab(server.web_port, link_in(server.letters(MIA)[-1].text, "mine")).load()
-    form = next(one for one in mine.html.split("<form")[1:] if 'value="challenge"' in one)
+    form = next(form for form in mine.html.split("<form")[1:] if 'value="challenge"' in form)
     hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
     mine.post(urlencode({**hidden, "game": "blackbox", "who": OTTO, "words": "hi grandpa!"}))
     server.carry_out()

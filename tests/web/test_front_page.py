@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pressing import Tab
+from browser_tab import Tab
 from running import Running, start
 
 KATE = "kate@players.example"
@@ -32,7 +32,7 @@ def test_a_signup_by_page_leads_to_a_first_game(server: Running) -> None:
     assert "Are you kate?" in letter.text
     server.reply(letter, "yes")
     (welcome,) = server.letters(KATE)
-    assert "You have no password, and need none" in " ".join(welcome.text.split())
+    assert "You have no password, and need none" in welcome.one_line
     server.reply(welcome, "challenge house-beginner")
     assert "Board 1" in server.letters(KATE)[-1].text
 

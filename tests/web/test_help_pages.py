@@ -89,15 +89,15 @@ def test_every_link_of_every_page_leads_somewhere(site):
         seen.add(path)
         links = re.findall(r'href="(/help[^"]*)"', site.page(path))
         ahead += [link for link in links if link not in seen]
-    assert seen >= {f"/help/{slug_of(found.subject)}" for found in help_pages(GAMES)[1:]}
+    assert seen >= {f"/help/{slug_of(topic.subject)}" for topic in help_pages(GAMES)[1:]}
 
 
-@pytest.mark.parametrize("found", help_pages(GAMES)[1:], ids=lambda found: found.subject)
-def test_a_page_says_what_the_mail_says(site, found):
-    page = site.page(f"/help/{slug_of(found.subject)}")
+@pytest.mark.parametrize("topic", help_pages(GAMES)[1:], ids=lambda topic: topic.subject)
+def test_a_page_says_what_the_mail_says(site, topic):
+    page = site.page(f"/help/{slug_of(topic.subject)}")
     Links(page)
-    values = {**found.values, "info": GAME.info}
-    mail = environment().get_template(found.template).render(values)
+    values = {**topic.values, "info": GAME.info}
+    mail = environment().get_template(topic.template).render(values)
     text = words(page).lower()
     for word in re.findall(r"[a-z]{4,}", mail.lower()):
         assert word in text
@@ -138,7 +138,7 @@ def test_the_buttons_of_the_help_work_as_they_are(site, tmp_path):
         lines = dict.fromkeys(line for page in pages for line in buttons(page))
         assert len(lines) >= 15
         for line in lines:
-            kinds = {one.kind for one in server.reply(letter, line)}
+            kinds = {answer.kind for answer in server.reply(letter, line)}
             assert line == "back" or (kinds and "refusal" not in kinds), line
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from asking_pages import asked, site_of, visited
+from asgi_client import fetch, site_of, visit_address
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
@@ -138,7 +138,7 @@ def faults(site: Starlette, *requests: tuple[str, str, bytes], **headers: str) -
         return [
             f"{method} {path[:60]!a}"
             for method, path, body in requests
-            if (await asked(site, path, method, body, **headers)).status >= 500
+            if (await fetch(site, path, method, body, **headers)).status >= 500
         ]
 
     return asyncio.run(ask())
@@ -157,19 +157,19 @@ def test_any_value_in_any_place_of_a_path(site: Starlette) -> None:
 
 def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) -> None:
     wrong = []
-    seat = asyncio.run(visited(site, f"/b/{token(house)}"))
-    assert asyncio.run(asked(site, seat)).status == 200
+    seat = asyncio.run(visit_address(site, f"/b/{token(house)}"))
+    assert asyncio.run(fetch(site, seat)).status == 200
     headers = {"authorization": f"Bearer {token(house)}"}
-    assert asyncio.run(asked(site, "/api/seat", **headers)).status == 200
-    for path in routes(site):
+    assert asyncio.run(fetch(site, "/api/seat", **headers)).status == 200
+    for shift, path in enumerate(routes(site)):
         filled = path.replace("/b/{token}", seat)
         filled = PARAMETER.sub("1", filled)
         wrong += faults(
             site,
             *[
                 ("GET", f"{filled}?{name}={quote(value)}", b"")
-                for name in QUERIES
-                for value in WORST
+                for number, name in enumerate(QUERIES)
+                for value in WORST[(number + shift) % 4 :: 4]
             ],
             *[
                 ("GET", f"{filled}?" + "&".join(f"{name}={quote(value)}" for name in QUERIES), b"")
@@ -200,7 +200,9 @@ def test_any_value_in_a_form(house: Indoors) -> None:
         body = "&".join(f"{name}={quote(value)}" for name in fields).encode()
         paths = (f"/b/{token(house)}", "/mine", "/mine/x", "/confirm/x", "/unsubscribe/x")
         for path in (*paths, "/hide", "/hide/filled", "/hide/shut"):
-            wrong += faults(site, ("POST", path, body), ("POST", path, body[:-1] + b"\xff"))
+            wrong += faults(site, ("POST", path, body))
+            if value == HOSTILE[0]:
+                wrong += faults(site, ("POST", path, body[:-1] + b"\xff"))
             play = f"turn=0&key=1&move={quote(value)}&words={quote(value)}".encode()
             if path.startswith("/hide/"):
                 taps = f"turn=0&tap={quote(value)}&tool={quote(value)}".encode()

@@ -13,9 +13,9 @@ from random import Random
 from urllib.parse import urlencode
 
 import pytest
+from browser_tab import Tab
 from hypothesis import given
 from hypothesis import strategies as st
-from pressing import Tab
 from running import Running, start
 
 from pbmserv.engine.registry import Registry
@@ -60,8 +60,7 @@ class Device:
         self.tab._ask("POST", self.tab.path, body)
         self.answers += [f"{self.tab.status} {self.tab.headers}", self.tab.html]
         if self.tab.status == 303:
-            self.tab.path = self.tab.headers["location"].partition("?")[0]
-            self.tab._ask("GET", self.tab.headers["location"])
+            self.tab.follow()
             self.answers += [str(self.tab.headers), self.tab.html]
         return self
 
@@ -75,7 +74,6 @@ class Device:
         return self
 
 
-@pytest.mark.both_databases
 def test_one_hides_and_the_other_one_finds(server: Running) -> None:
     device = Device(server)
     assert "Hide a box for somebody" in device.tab.text

@@ -7,9 +7,9 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asking_pages import all_asked, site_of
+from asgi_client import load_all, site_of
+from browser_tab import page_of
 from indoors import PASSWORD, Indoors, address_of, indoors
-from pressing import page_of
 from starlette.applications import Starlette
 
 from pbmserv.store.core.database import Database
@@ -61,9 +61,10 @@ def test_a_page_is_the_same_by_every_way(
 
 def bodies(site: Starlette, paths: list[str]) -> dict[str, bytes]:
     """All pages but for the random word and the random cells of each."""
-    answers = all_asked(site, *paths)
+    answers = load_all(site, *paths)
     assert {value.status for value in answers.values()} == {200}
     assert all(KEY.search(value.body) for value in answers.values())
     return {
-        path: HIDDEN_FOR_ME.sub(b"", KEY.sub(rb'\1"', one.body)) for path, one in answers.items()
+        path: HIDDEN_FOR_ME.sub(b"", KEY.sub(rb'\1"', answer.body))
+        for path, answer in answers.items()
     }

@@ -11,13 +11,13 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
-from asking_pages import ELSEWHERE
+from asgi_client import ELSEWHERE
 from running import Running, start
 
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
-from pbmserv.mail.reply_address import mailbox_secret
+from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.stages.ports import bind
@@ -73,7 +73,7 @@ class Browser:
         return self.ask("POST", self.top + path, urlencode(fields), **kind, **headers)
 
     def links(self) -> list[str]:
-        return [unescape(one) for one in re.findall(r'href="([^"]+)"', self.html)]
+        return [unescape(link) for link in re.findall(r'href="([^"]+)"', self.html)]
 
     def fields(self) -> dict[str, str]:
         """The fields of the mail that is being written."""
@@ -206,7 +206,7 @@ def test_looking_sends_nothing(server: Running) -> None:
     server.letters()
     browser.newest("erin@games.example")
     for _ in range(2):
-        for link in [one for one in browser.links() if one.startswith("/")]:
+        for link in [link for link in browser.links() if link.startswith("/")]:
             browser.ask("GET", link)
     assert not server.letters()
 

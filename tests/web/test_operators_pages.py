@@ -19,8 +19,8 @@ from urllib.parse import urlencode
 
 import pytest
 import typer
-from asking_pages import ELSEWHERE
-from breaking import a_fault
+from asgi_client import ELSEWHERE
+from failing_handlers import failing_handler
 from processes import wait_until
 from running import MovableClock, Running, start
 from seating import seat_pairs
@@ -30,8 +30,8 @@ from pbmserv.cli.main import app
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError, StillWorking
+from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.mail.letter_kinds import KINDS, OF_ACCOUNTS
-from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind
@@ -85,7 +85,7 @@ class Operator:
     cookie: str = ""
     status: int = 0
     html: str = ""
-    told: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
     def ask(self, method: str, path: str, body: str = "", **headers: str) -> Operator:
         """Ask once; where it leads stands in `place`."""
@@ -97,13 +97,13 @@ class Operator:
         connection.request(method, path, body.encode() or None, all_headers)
         answer = connection.getresponse()
         self.status, self.html = answer.status, answer.read().decode()
-        self.told = tuple((name.lower(), value) for name, value in answer.getheaders())
+        self.headers = tuple((name.lower(), value) for name, value in answer.getheaders())
         connection.close()
         return self
 
     @property
     def place(self) -> str:
-        return dict(self.told).get("location", "")
+        return dict(self.headers).get("location", "")
 
     def open(self, path: str) -> Operator:
         return self.ask("GET", path)
@@ -113,7 +113,7 @@ class Operator:
 
     def sign_in(self, token: str, by: str = "olga") -> Operator:
         self.post("/sign-in", {"by": by, "token": token})
-        self.cookie = dict(self.told).get("set-cookie", "=").partition("=")[2].partition(";")[0]
+        self.cookie = dict(self.headers).get("set-cookie", "=").partition("=")[2].partition(";")[0]
         return self
 
     @property
@@ -179,12 +179,14 @@ def come_to_rest(server: Running) -> None:
 def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[int, str]:
     """A mail on which our own code has failed: its number, and who wrote it."""
     table = seat_pairs(server.server, 1, tag)[0]
-    one = table.players[0]
-    with a_fault(monkeypatch, MakeMove, "it failed on 'secret'"):
-        server.send(one.address, f"blackbox move {table.board} {one.userid} secret b3,d3,a1,f2")
+    player = table.players[0]
+    with failing_handler(monkeypatch, MakeMove, "it failed on 'secret'"):
+        server.send(
+            player.address, f"blackbox move {table.board} {player.userid} secret b3,d3,a1,f2"
+        )
     with server.server.database.reading.connect() as connection:
         inbox = metadata.tables["inbox"]
-        return connection.execute(select(func.max(inbox.c.id))).scalar_one(), one.userid
+        return connection.execute(select(func.max(inbox.c.id))).scalar_one(), player.userid
 
 
 # -- the same as the command line --------------------------------------------------------------
@@ -194,10 +196,12 @@ def commands() -> dict[str, set[str]]:
     """Return the parameters of every command by the words that call it."""
     top: Any = typer.main.get_command(app)
     by_words = {}
-    for name, one in top.commands.items():
-        within = getattr(one, "commands", {}) if not one.hidden else {}
-        by_words |= {f"{name} {inner}": two for inner, two in within.items()} or {name: one}
-    return {words: {one.name for one in command.params} for words, command in by_words.items()}
+    for name, command in top.commands.items():
+        within = getattr(command, "commands", {}) if not command.hidden else {}
+        by_words |= {f"{name} {inner}": command for inner, command in within.items()} or {
+            name: command
+        }
+    return {words: {param.name for param in command.params} for words, command in by_words.items()}
 
 
 def test_every_change_has_its_twin_at_the_command_line() -> None:
@@ -325,15 +329,17 @@ def test_letters_are_held_sent_and_dropped(operator: Operator) -> None:
 def test_boards_and_games_are_looked_after(operator: Operator) -> None:
     server = operator.server
     table = seat_pairs(server.server, 1, "deal")[0]
-    one = table.players[0].userid
+    userid = table.players[0].userid
     server.sign_up("heiress")
     path = f"/boards/{table.board}"
-    assert f">{table.board}: {one}" in operator.open(f"/boards?player={one}&status=active").html
+    assert (
+        f">{table.board}: {userid}" in operator.open(f"/boards?player={userid}&status=active").html
+    )
     assert "There is no player nobody" in operator.open("/boards?player=nobody").html
     assert "forfeit after 40" in operator.do(path, "board deadline", forfeittime="40").html
     assert operator.do(path, "board deadline", nagtime="soon").status == 422
     assert 'value="soon"' in operator.html
-    assert "in place of" in operator.do(path, "board hand-over", old=one, new="heiress").html
+    assert "in place of" in operator.do(path, "board hand-over", old=userid, new="heiress").html
     assert "counts" in operator.do(path, "rating include").html
     assert "does not count" in operator.do(path, "rating exclude").html
     assert "has ended and counts for nothing" in operator.do(path, "board end").html
@@ -382,9 +388,9 @@ def test_a_change_that_takes_long_is_still_made(
     server.sign_up("patient")
     answered, do = threading.Event(), pages.OperatorPages._do
 
-    def later(self: pages.OperatorPages, *given: Any) -> str:
+    def later(self: pages.OperatorPages, *arguments: Any) -> str:
         assert answered.wait(60)
-        return do(self, *given)
+        return do(self, *arguments)
 
     monkeypatch.setattr(pages, "ANSWER_S", 0.0)
     monkeypatch.setattr(pages.OperatorPages, "_do", later)
@@ -419,15 +425,18 @@ def test_nobody_gets_in_without_the_token(
         stranger.sign_in(read_token(token))
     assert stranger.status == 303
     shown = [record for record in caplog.records if record.name == "pbmserv.web"]
-    assert [one.message for one in shown] == ["wrong operator token", "an operator has signed in"]
-    for one in caplog.records:
-        assert read_token(token) not in str(one.__dict__)
-        assert "nobody-should-read" not in str(one.__dict__)
-    cookie = dict(stranger.told)["set-cookie"]
+    assert [record.message for record in shown] == [
+        "wrong operator token",
+        "an operator has signed in",
+    ]
+    for record in caplog.records:
+        assert read_token(token) not in str(record.__dict__)
+        assert "nobody-should-read" not in str(record.__dict__)
+    cookie = dict(stranger.headers)["set-cookie"]
     assert read_token(token) not in cookie
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
-    assert dict(stranger.told)["cache-control"] == "no-store"
-    policy = dict(stranger.told)["content-security-policy"]
+    assert dict(stranger.headers)["cache-control"] == "no-store"
+    policy = dict(stranger.headers)["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
     assert stranger.open("/audit").status == 200
@@ -462,7 +471,7 @@ def test_a_session_ends(operator: Operator, token: Path) -> None:
     assert operator.open("/").place == "/sign-in"
     keep(token, old)
     assert operator.post("/sign-out", {"key": operator.key}).place == "/sign-in"
-    assert "Max-Age=0" in dict(operator.told)["set-cookie"]
+    assert "Max-Age=0" in dict(operator.headers)["set-cookie"]
     operator.cookie = good
     assert operator.open("/").place == "/sign-in", "whoever has copied the cookie is out, too"
 
@@ -635,7 +644,7 @@ def test_behind_a_proxy_it_answers_to_its_own_name_alone(tmp_path: Path) -> None
         for origin, status in (("http://operators.example.org", 403), (own_origin(), 303)):
             operator.ask("POST", "/sign-in", form, Origin=origin, **own)
             assert operator.status == status
-        cookie_set = dict(operator.told)["set-cookie"]
+        cookie_set = dict(operator.headers)["set-cookie"]
         assert cookie_set.startswith(f"__Secure-{COOKIE}=")
         assert {"Secure", "Path=/desk/"} <= set(cookie_set.split("; "))
         cookie = {"Cookie": cookie_set.partition(";")[0]}
@@ -657,16 +666,16 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
 ) -> None:
     server = operator.server
     table = seat_pairs(server.server, 1, "veil")[0]
-    one, two = table.players
-    server.send(one.address, f"blackbox move {table.board} {one.userid} secret a7,c7,e7,g7")
-    server.send(two.address, f"blackbox move {table.board} {two.userid} secret b7,d7,f7,a5")
-    server.send(one.address, f"list {one.userid} secret")
+    first, second = table.players
+    server.send(first.address, f"blackbox move {table.board} {first.userid} secret a7,c7,e7,g7")
+    server.send(second.address, f"blackbox move {table.board} {second.userid} secret b7,d7,f7,a5")
+    server.send(first.address, f"list {first.userid} secret")
     written = (*table.addresses, *(letter.reply_to for letter in server.letters()))
     tokens = {address.partition("+")[2].partition("@")[0] for address in written}
-    with a_fault(monkeypatch, MakeMove, "it failed"):
-        subject = f"blackbox move {table.board} {one.userid} secret 4"
-        server.send(one.address, subject, f"> {table.addresses[0]} wrote:")
-    operator.do(f"/players/{one.userid}", "user reset")
+    with failing_handler(monkeypatch, MakeMove, "it failed"):
+        subject = f"blackbox move {table.board} {first.userid} secret 4"
+        server.send(first.address, subject, f"> {table.addresses[0]} wrote:")
+    operator.do(f"/players/{first.userid}", "user reset")
     server.settle()
     crawled = operator.crawl()
     with server.server.database.reading.connect() as connection:
@@ -678,7 +687,7 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
     for path, page in crawled.items():
         assert "secret" not in page, path
         assert read_token(token) not in page, path
-        assert not any(one and one in page for one in tokens), path
+        assert not any(token and token in page for token in tokens), path
         shown = re.sub(r"Thread-Index: \S+", "", page)  # a random number in base 64
         for atoms in ("A7", "a7,c7,e7,g7", "b7,d7,f7,a5", "C7, E7 and G7", "D7, F7 and"):
             assert atoms not in shown, (path, atoms)

@@ -9,15 +9,15 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from asking_pages import asked, site_of
-from breaking import a_fault
+from asgi_client import fetch, site_of
+from failing_handlers import failing_handler
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import NotDone
-from pbmserv.service.accounts import account
+from pbmserv.service.accounts import signing_up
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.page_requests import (
     LINK_ENDED,
@@ -41,7 +41,7 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
 def board_token(house: Indoors) -> str:
     """Begin a board, and return the token of Alice's page."""
     letters = house.send(BOB, f"blackbox challenge bob {PASSWORD} alice")
-    letter = next(one for one in letters if one.recipient == ALICE)
+    letter = next(letter for letter in letters if letter.recipient == ALICE)
     (link,) = {word for word in letter.text.split() if "/b/" in word}
     return link.rpartition("/")[2]
 
@@ -59,7 +59,7 @@ def test_a_second_press_of_the_same_page_is_the_same_press(house: Indoors) -> No
         assert pressed is not None
         assert pressed.refused is None
     heard = [letter for letter in house.letters() if letter.recipient == BOB]
-    assert [one.kind for one in heard] == ["chat", "chat"]
+    assert [letter.kind for letter in heard] == ["chat", "chat"]
 
 
 def test_a_link_that_has_ended_plays_nothing(house: Indoors) -> None:
@@ -78,7 +78,7 @@ def test_a_press_on_which_our_code_fails_changes_nothing(
 ) -> None:
     token, before = board_token(house), rows(house)
     presses, run = house.server.web_requests.presses, house.loop.run_until_complete
-    with a_fault(monkeypatch, Chat), pytest.raises(NotDone):
+    with failing_handler(monkeypatch, Chat), pytest.raises(NotDone):
         run(presses.press(token, Press(0, "k", "", "Good evening!")))
     assert rows(house) == before
     assert not house.letters()
@@ -95,8 +95,8 @@ def test_a_press_that_failed_is_explained_and_counts_once_when_it_is_tried_again
 ) -> None:
     token, site = board_token(house), site_of(house.server)
     body = b"turn=0&key=k&move=&words=Good+evening!"
-    with a_fault(monkeypatch, Chat):
-        answer = house.loop.run_until_complete(asked(site, f"/b/{token}", "POST", body))
+    with failing_handler(monkeypatch, Chat):
+        answer = house.loop.run_until_complete(fetch(site, f"/b/{token}", "POST", body))
     page = answer.body.decode()
     assert answer.status == 500
     assert "Your words were not sent, and board 1 is as it was." in page
@@ -104,7 +104,7 @@ def test_a_press_that_failed_is_explained_and_counts_once_when_it_is_tried_again
     form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
     assert form == {"turn": "0", "key": "k", "move": "", "words": "Good evening!"}
     for _ in range(2):
-        assert house.loop.run_until_complete(asked(site, f"/b/{token}", "POST", body)).status == 303
+        assert house.loop.run_until_complete(fetch(site, f"/b/{token}", "POST", body)).status == 303
     assert [letter.kind for letter in house.letters() if letter.recipient == BOB] == ["chat"]
 
 
@@ -114,12 +114,12 @@ def test_a_form_that_failed_is_not_told_as_done(
     site, run = site_of(house.server), house.loop.run_until_complete
     body = b"name=carol&address=carol%40players.example"
     with monkeypatch.context() as broken:
-        broken.setattr(account, "signup_by_page", lambda *_: 1 // 0)
-        answer = run(asked(site, "/signup", "POST", body))
+        broken.setattr(signing_up, "signup_by_page", lambda *_: 1 // 0)
+        answer = run(fetch(site, "/signup", "POST", body))
     assert answer.status == 500
     assert b"Nothing has changed, and nothing of yours is lost" in answer.body
     assert not house.letters()
-    assert run(asked(site, "/signup", "POST", body)).status == 200
+    assert run(fetch(site, "/signup", "POST", body)).status == 200
     assert [letter.kind for letter in house.letters()] == ["confirm"]
 
 

@@ -24,10 +24,10 @@ from pbmserv.errors import ConfigError, Refusal, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
-from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook
 from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
@@ -78,24 +78,24 @@ class CommandContext:
         self.well = True
         self.broken = False
 
-    def _found(self, token: str) -> Waiting | None:
+    def _waiting(self, token: str) -> Waiting | None:
         if self.broken:
             raise RuntimeError("secret inside")
         return Waiting("<alice>", "alice@example.org", self.done) if token == TOKEN else None
 
     async def describe(self, token: str) -> Waiting | None:
-        return self._found(token)
+        return self._waiting(token)
 
     async def confirm(self, token: str) -> Waiting | None:
         self.done = self.done or token == TOKEN
-        return self._found(token)
+        return self._waiting(token)
 
     async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
         self.signups.append((name, address, network))
         return Refusal("userid-taken", name) if name == "bob" else None
 
     async def subscription(self, token: str) -> Followed | None:
-        self._found("")
+        self._waiting("")
         return self.subscribed if token == TOKEN else None
 
     async def unsubscribe(self, token: str) -> Followed | None:
@@ -147,7 +147,7 @@ class CommandContext:
         return Looked("ok")
 
     async def ready(self) -> Looked:
-        self._found("")
+        self._waiting("")
         return Looked("ok" if self.well else "failing")
 
 
@@ -227,13 +227,13 @@ class Links(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
         self.open: list[str] = []
         self.feed(page)
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
-        self.found += [value for name, value in attrs if name in {"href", "src", "action"}]
+        self.addresses += [value for name, value in attrs if name in {"href", "src", "action"}]
         assert tag != "script"
         assert not any(name == "style" or name.startswith("on") for name, _ in attrs)
         if tag not in self.VOID:
@@ -322,7 +322,7 @@ def test_the_sample_board_is_a_true_one(site) -> None:
 def test_pages_need_nothing_from_elsewhere(site) -> None:
     for path in ("/", f"/confirm/{TOKEN}", "/confirm/unknown", "/nowhere"):
         _, page = site.ask("GET", path)
-        for link in Links(page).found:
+        for link in Links(page).addresses:
             assert link.startswith(("mailto:", "/"))
             if link.startswith("/"):
                 assert site.ask("GET", link)[0].status == 200

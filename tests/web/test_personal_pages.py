@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from browser_tab import Tab
 from icalendar import Calendar
-from pressing import Tab
 from running import Letter, Running, start
 
 from pbmserv.service.pages.personal_page import line_of
@@ -133,12 +133,12 @@ def test_a_link_is_mailed_and_nobody_learns_who_plays_here(server: Running) -> N
         mailed(server, who) for who in ("alice", "nobody", BOB, "x@y.example", "", "@", "é" * 400)
     }
     assert len(answers - {form.html}) == 1
-    (one,) = server.letters(ALICE)
-    (two,) = server.letters(BOB)
+    (to_alice,) = server.letters(ALICE)
+    (to_bob,) = server.letters(BOB)
     assert not server.letters()
-    assert one.subject == "Your page, alice"
-    assert "Nobody is waiting" in opened(server, one).text
-    assert "bob" in opened(server, two).text
+    assert to_alice.subject == "Your page, alice"
+    assert "Nobody is waiting" in opened(server, to_alice).text
+    assert "bob" in opened(server, to_bob).text
     mailed(server, ALICE)
     assert not server.letters()  # one in three hours
     server.live(hours=4)
@@ -149,12 +149,14 @@ def test_a_link_is_mailed_and_nobody_learns_who_plays_here(server: Running) -> N
 def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(server: Running) -> None:
     (welcome,) = server.letters(ALICE)
     alice = opened(server, welcome)
-    token, link = (one.rpartition("/")[2] for one in (alice.path, link_in(welcome)))
+    token, link = (
+        opened_token.rpartition("/")[2] for opened_token in (alice.path, link_in(welcome))
+    )
     to = f"pbmserv+{token}@games.example"
     assert server.send(ALICE, "", "prefs digest=daily", to=to).startswith("550")
     assert server.send(ALICE, "", "help", to=f"pbmserv+{link}@games.example").startswith("550")
-    for one in (token, link):
-        assert Tab(server.web_port, f"/b/{one}").load().status == 404
+    for opened_token in (token, link):
+        assert Tab(server.web_port, f"/b/{opened_token}").load().status == 404
     reply_token = welcome.reply_to.partition("+")[2].partition("@")[0]
     for wrong in (reply_token, token[:-1] + ("a" if token[-1] != "a" else "b"), "x", "a" * 300):
         assert Tab(server.web_port, f"/mine/{wrong}").load().status == 404

@@ -6,14 +6,14 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-from asking_pages import site_of
+from asgi_client import site_of
 from indoors import indoors
-from pages_to_see import NO_PAGES, PAGES
+from photographed_pages import NO_PAGES, PAGES
 from starlette.applications import Starlette
 from starlette.routing import Route
 
 from pbmserv.config.listen import Listen
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operators import build_operators

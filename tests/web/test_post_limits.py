@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from asking_pages import Answer, asked, site_of
+from asgi_client import Answer, fetch, site_of
 from indoors import Indoors, indoors
 from sqlalchemy import func, select
 from starlette.applications import Starlette
@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pbmserv.config.listen import Listen
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.store.tables.mail import arrivals
 from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
@@ -66,7 +66,7 @@ def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:
         if isinstance(route, Route) and set(route.methods or ()) - {"GET", "HEAD"}
     ]
     api = [route for route in api_of(house).routes if isinstance(route, Route)]
-    routes += [("site", f"/api{one.path}") for one in api if "POST" in (one.methods or ())]
+    routes += [("site", f"/api{route.path}") for route in api if "POST" in (route.methods or ())]
     return routes
 
 
@@ -87,7 +87,7 @@ def from_client(site: Starlette, client: str) -> ASGIApp:
 
 async def flood(site: ASGIApp, path: str, times: int, **headers: str) -> list[Answer]:
     body = b"who=nobody&name1=&do=prefs"
-    return [await asked(site, path, "POST", body, **headers) for _ in range(times)]
+    return [await fetch(site, path, "POST", body, **headers) for _ in range(times)]
 
 
 def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path) -> None:
@@ -104,10 +104,10 @@ def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path
         over = asyncio.run(flood(site, filled, 5, **headers))
         faults = [
             {answer.status for answer in answers} & {429, 500},
-            {one.status for one in over} != {429},
-            any(not 1 <= int(one.header("retry-after") or 0) <= 60 for one in over),
-            any(not one.body for one in over),
-            any("frame-anc" not in one.header("content-security-policy") for one in over),
+            {answer.status for answer in over} != {429},
+            any(not 1 <= int(answer.header("retry-after") or 0) <= 60 for answer in over),
+            any(not answer.body for answer in over),
+            any("frame-anc" not in answer.header("content-security-policy") for answer in over),
             stored(house) != before,
         ]
         if any(faults):
@@ -143,9 +143,9 @@ def test_other_networks_and_readers_have_their_own_share(house: Indoors) -> None
     """A proxy of ours says for whom it asks; anybody else's word on that is not believed."""
     site = site_of(house.server)
 
-    def statuses(client: str, said: str) -> set[int]:
-        asking = flood(from_client(site, client), "/mine", 2, x_forwarded_for=said)
-        return {one.status for one in asyncio.run(asking)}
+    def statuses(client: str, forwarded: str) -> set[int]:
+        asking = flood(from_client(site, client), "/mine", 2, x_forwarded_for=forwarded)
+        return {answer.status for answer in asyncio.run(asking)}
 
     for _ in range(ANYBODY.amount // 2):
         assert statuses("127.0.0.1", "203.0.113.9, 192.0.2.7") == {200}
@@ -154,5 +154,5 @@ def test_other_networks_and_readers_have_their_own_share(house: Indoors) -> None
     assert statuses("127.0.0.1", "") == {200}
     assert statuses("192.0.2.9", "198.51.100.1") == {429}
     assert statuses("198.51.100.1", "192.0.2.9") == {200}
-    assert asyncio.run(asked(site, "/mine")).status == 200
-    assert asyncio.run(asked(site, "/mine", "HEAD")).status == 200
+    assert asyncio.run(fetch(site, "/mine")).status == 200
+    assert asyncio.run(fetch(site, "/mine", "HEAD")).status == 200

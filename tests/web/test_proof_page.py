@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from asking_pages import Answer, asked, site_of
+from asgi_client import Answer, fetch, site_of
 from indoors import Indoors, indoors
-from mailboxes_of_games import a_game, as_mbox
+from mailboxes_of_games import as_mbox, begin_game
 from starlette.applications import Starlette
 
 from pbmserv.web import proof
@@ -20,7 +20,7 @@ BOUNDARY = "----WebKitFormBoundaryAbCd"
 @pytest.fixture(scope="module")
 def mails(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     """Everything in a player's mailbox after a game."""
-    with a_game(
+    with begin_game(
         tmp_path_factory.mktemp("game"),
         "blackbox challenge anna bela -size=4x4 -atoms=1",
         "anna",
@@ -52,7 +52,7 @@ def upload(site: Starlette, *files: bytes, text: bytes = b"") -> Answer:
     mark = f"--{BOUNDARY}\r\n".encode()
     body = b"".join(mark + part + b"\r\n" for part in parts) + f"--{BOUNDARY}--\r\n".encode()
     kind = f"multipart/form-data; boundary={BOUNDARY}"
-    return asyncio.run(asked(site, "/proof", "POST", body, content_type=kind))
+    return asyncio.run(fetch(site, "/proof", "POST", body, content_type=kind))
 
 
 def words(answer: Answer) -> str:
@@ -80,8 +80,8 @@ def test_a_form_without_letters_says_so(site: Starlette) -> None:
         assert answer.status == 422
         assert "No letter about a board" in words(answer)
     kind = "application/x-www-form-urlencoded"
-    assert asyncio.run(asked(site, "/proof", "POST", b"x=1", content_type=kind)).status == 422
-    assert asyncio.run(asked(site, "/proof", "POST", b"x")).status == 422
+    assert asyncio.run(fetch(site, "/proof", "POST", b"x=1", content_type=kind)).status == 422
+    assert asyncio.run(fetch(site, "/proof", "POST", b"x")).status == 422
 
 
 def test_a_form_that_is_too_large_is_refused(site: Starlette) -> None:
@@ -116,7 +116,7 @@ def test_only_some_forms_are_received_at_a_time(
 
 
 def test_the_page_and_the_help_lead_to_each_other(site: Starlette) -> None:
-    page = asyncio.run(asked(site, "/proof"))
+    page = asyncio.run(fetch(site, "/proof"))
     assert page.status == 200
     assert b"/help/proof" in page.body
-    assert asyncio.run(asked(site, "/help/proof")).status == 200
+    assert asyncio.run(fetch(site, "/help/proof")).status == 200

@@ -14,9 +14,9 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
-from asking_pages import Answer, all_asked, asked, site_of
+from asgi_client import Answer, fetch, load_all, site_of
+from browser_tab import Tab, page_of
 from indoors import address_of, indoors
-from pressing import Tab, page_of
 from running import Running, start
 from sqlalchemy import func, select
 from starlette.routing import Route
@@ -53,7 +53,7 @@ def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -
     server.send(ALICE, f"blackbox seek alice {PASSWORD} -size=8x8 -atoms=5")
     assert "alice is looking for an opponent at Blackbox, -size=8x8 -atoms=5 ." in page.load().text
     assert "open seeks" in Tab(server.web_port, "/players/alice").load().text
-    (subject,) = (one for one in subjects(page.html) if "-size" in one)
+    (subject,) = (subject for subject in subjects(page.html) if "-size" in subject)
     server.send(BOB, subject.replace("seek", f"seek bob {PASSWORD}"))
     assert "were both looking for Blackbox" in server.letters(ALICE)[-1].text
     assert "Nobody is looking" in page.load().text
@@ -73,7 +73,7 @@ def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -
 def test_a_seek_in_any_words_is_taken_by_its_button(server: Running, options: str) -> None:
     page = Tab(server.web_port, "/seeks")
     server.send(ALICE, f"blackbox seek alice {PASSWORD} {options}")
-    (subject,) = (one for one in subjects(page.load().html) if "-seed" in one)
+    (subject,) = (subject for subject in subjects(page.load().html) if "-seed" in subject)
     server.send(BOB, subject.replace("seek", f"seek bob {PASSWORD}", 1))
     assert "were both looking for Blackbox" in server.letters(ALICE)[-1].text
 
@@ -87,17 +87,17 @@ def feed(server: Running, path: str) -> list[dict[str, str]]:
     assert b"/b/" not in octets
     top = ET.fromstring(octets)
     assert top.tag == f"{ATOM}feed"
-    for one in (top, *top.findall(f"{ATOM}entry")):
+    for element in (top, *top.findall(f"{ATOM}entry")):
         for name in ("id", "title", "updated"):
-            assert one.findtext(f"{ATOM}{name}"), name
-        datetime.fromisoformat(one.findtext(f"{ATOM}updated", ""))
+            assert element.findtext(f"{ATOM}{name}"), name
+        datetime.fromisoformat(element.findtext(f"{ATOM}updated", ""))
     return [
         {
-            "title": one.findtext(f"{ATOM}title", ""),
-            "summary": one.findtext(f"{ATOM}summary", ""),
-            "link": one.find(f"{ATOM}link").attrib["href"],
+            "title": entry.findtext(f"{ATOM}title", ""),
+            "summary": entry.findtext(f"{ATOM}summary", ""),
+            "link": entry.find(f"{ATOM}link").attrib["href"],
         }
-        for one in top.findall(f"{ATOM}entry")
+        for entry in top.findall(f"{ATOM}entry")
     ]
 
 
@@ -108,7 +108,6 @@ def daily_of(server: Running, address: str) -> Tab:
 
 
 @pytest.mark.slow
-@pytest.mark.both_databases
 def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Running) -> None:
     archive = Tab(server.web_port, "/daily").load()
     assert "Nobody has got one yet" in archive.text
@@ -210,7 +209,7 @@ def of_everybody(server: Running, *more: str) -> list[str]:
 @pytest.mark.slow
 def test_a_player_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
     """The name is on no page, picture or feed, and back as soon as its player wants."""
-    examples = {one for one in of_everybody(server) if b"alice" in octets_of(server, one, 404)}
+    examples = {path for path in of_everybody(server) if b"alice" in octets_of(server, path, 404)}
     resigned(server, 0)
     public = Tab(server.web_port, "/game/1")
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
@@ -273,7 +272,7 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
             server.send(ALICE, f"blackbox move {number} alice {PASSWORD} a1,c4,e5,g2")
             server.send(address_of(name), f"blackbox resign {number} {name} {PASSWORD}")
             server.send(address_of(name), f"prefs {name} {PASSWORD} public=no")
-        pages = all_asked(site_of(server.server), "/players/alice", "/players/house-hard")
+        pages = load_all(site_of(server.server), "/players/alice", "/players/house-hard")
     texts = (re.sub("<[^>]*>", " ", value.body.decode()) for value in pages.values())
     alice, house = (" ".join(text.split()) for text in texts)
     assert "Opponent Games Won Lost Drawn players who give no name 2 2 0 0 Kinds" in alice
@@ -284,7 +283,7 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
 
 @pytest.mark.parametrize("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
 def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
-    graph = rating_graph([{"shown": one, "date": "2026-11-22", "board": 1} for one in shown])
+    graph = rating_graph([{"shown": rating, "date": "2026-11-22", "board": 1} for rating in shown])
     assert graph is not None
     assert all(14 <= y <= 190 and 68 <= x <= 624 for x, y, _ in graph.dots)
     assert 2 <= len(graph.lines) <= 7
@@ -325,7 +324,7 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
     for path in ("/players/nobody/games.atom", "/players/%3Cb%3E/games.atom"):
         assert Tab(server.web_port, path).load().status == 404
     sitemap = ET.fromstring(octets_of(server, "/sitemap.xml"))
-    places = [one.text or "" for one in sitemap.iter() if one.tag.endswith("loc")]
+    places = [element.text or "" for element in sitemap.iter() if element.tag.endswith("loc")]
     assert "http://games.example/game/1" in places
     for place in places:
         path = place.removeprefix("http://games.example")
@@ -372,7 +371,7 @@ def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_o
     with indoors(tmp_path) as server:
 
         def title(path: str) -> str:
-            page = server.loop.run_until_complete(asked(site_of(server.server), path))
+            page = server.loop.run_until_complete(fetch(site_of(server.server), path))
             match = re.search(r"<title>(.*?)</title>", page.body.decode())
             assert match is not None
             return match[1]
@@ -393,14 +392,14 @@ def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_o
         ]
 
 
-def octets_of(server: Running, path: str, *known: int) -> bytes:
+def octets_of(server: Running, path: str, *other_statuses: int) -> bytes:
     """Return the body of a page; *known*: statuses other than 200 that will do."""
     connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
     connection.request("GET", path)
     answer = connection.getresponse()
     octets = answer.read()
     connection.close()
-    assert answer.status in {200, *known}
+    assert answer.status in {200, *other_statuses}
     return octets
 
 
@@ -421,14 +420,14 @@ def test_a_thousand_readers_are_one_rendering(
     renderings.clear()
 
     async def read() -> list[Answer]:
-        return await asyncio.gather(*(asked(site, "/game/1") for _ in range(1_000)))
+        return await asyncio.gather(*(fetch(site, "/game/1") for _ in range(1_000)))
 
     answers = asyncio.run(read())
     assert len(set(answers)) == 1
     assert renderings == ["game"]
-    again = asyncio.run(asked(site, "/game/1", if_none_match=f'"x", {answers[0].header("etag")}'))
+    again = asyncio.run(fetch(site, "/game/1", if_none_match=f'"x", {answers[0].header("etag")}'))
     assert (again.status, again.body) == (304, b"")
-    assert asyncio.run(asked(site, "/game/1", if_none_match='"x"')).status == 200
+    assert asyncio.run(fetch(site, "/game/1", if_none_match='"x"')).status == 200
     assert renderings == ["game"]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pressing import Tab, page_of
+from browser_tab import Tab, page_of
 from running import Running, start
 
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
@@ -45,7 +45,7 @@ def drawn_atoms(html: str) -> list[str]:
 
 def test_its_own_page_and_the_api_show_no_atom_before_the_box_is_open(server: Running) -> None:
     server.send(ALICE, "blackbox daily alice wonder-land 07:30")
-    letter = next(one for one in server.letters(ALICE) if "Daily Box" in one.text)
+    letter = next(letter for letter in server.letters(ALICE) if "Daily Box" in letter.text)
     page = Tab(server.web_port, page_of(letter)).load()
     cells = atoms(server)
     page.press("solve")
@@ -63,7 +63,7 @@ def test_its_own_page_and_the_api_show_no_atom_before_the_box_is_open(server: Ru
 
 def test_facts_of_its_seat_have_no_atoms(server: Running) -> None:
     server.send(ALICE, "blackbox daily alice wonder-land 07:30")
-    letter = next(one for one in server.letters(ALICE) if "Daily Box" in one.text)
+    letter = next(letter for letter in server.letters(ALICE) if "Daily Box" in letter.text)
     page = Tab(server.web_port, page_of(letter)).load()
     page.press("solve")
     token = page.link.removeprefix("/b/")

@@ -25,8 +25,8 @@ def site() -> Iterator[Site]:
     running.close()
 
 
-def said(site: Site, octets: bytes) -> bytes:
-    """All that comes back until the server hangs up, or has no more to say."""
+def exchange(site: Site, octets: bytes) -> bytes:
+    """Send octets; return the answer up to the end of the connection."""
     read_octets = b""
     with socket.create_connection((site.host, site.port), 20) as client:
         client.sendall(octets)
@@ -88,7 +88,7 @@ def test_a_request_with_two_meanings_is_refused_and_ends_the_connection(
     site: Site, head: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        answer = said(site, head + NEXT)
+        answer = exchange(site, head + NEXT)
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert b"connection: close" in answer.lower()
     assert answer.count(b"HTTP/1.1 ") == 1  # what follows is nobody's request
@@ -115,13 +115,13 @@ def test_a_request_with_one_meaning_is_answered(
 ) -> None:
     monkeypatch.setattr(front, "monotonic", lambda: 0.0)  # the minute does not end meanwhile
     site.ask("GET", "/")  # which is then in the cache: a client that hangs up waits for no page
-    assert said(site, request_line + b"\r\n\r\n").startswith(f"HTTP/1.1 {status} ".encode())
+    assert exchange(site, request_line + b"\r\n\r\n").startswith(f"HTTP/1.1 {status} ".encode())
 
 
 @pytest.mark.parametrize("trailers", [b"", b"X-One: a\r\n", b"X-One: a\r\nX-Two: b\r\n"])
 def test_a_body_in_chunks_is_read_and_the_next_request_as_well(site: Site, trailers: bytes) -> None:
     body = b"Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n" + trailers + b"\r\n"
-    answer = said(site, POST + body + NEXT)
+    answer = exchange(site, POST + body + NEXT)
     assert answer.count(b"HTTP/1.1 404 ") == 1
     assert answer.count(b"HTTP/1.1 200 ") == 1
 
@@ -148,7 +148,7 @@ def test_a_chunk_that_is_none_ends_the_connection_quietly(
     site: Site, chunk: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        answer = said(site, POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + NEXT)
+        answer = exchange(site, POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + NEXT)
     assert answer.count(b"HTTP/1.1 ") <= 1
     assert b" 200 " not in answer
     assert caplog.records == []

@@ -13,11 +13,11 @@ from typing import Any, cast
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
-from asking_pages import asked
+from asgi_client import fetch
+from browser_tab import Tab
 from heaps import HEAPS
 from hypothesis import given
 from hypothesis import strategies as st
-from pressing import Tab
 from running import start
 from starlette.applications import Starlette
 
@@ -26,11 +26,11 @@ from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.mail.reply_address import KeyRing
+from pbmserv.mail.key_ring import KeyRing
 from pbmserv.service.core.context import Services
-from pbmserv.service.solo import daily_pages
+from pbmserv.service.solo import guest_box
 from pbmserv.service.solo.daily_box import day_of
-from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook, GuestPage
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.tables.boards import boards, shared_boxes
 from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
@@ -51,8 +51,8 @@ class Guest:
         clock = SimpleNamespace(now=lambda: self.moment)
         self.boxes = GuestBoxes(cast("Services", services), clock)
 
-    def look(self, **asked: Any) -> GuestPage:
-        page = asyncio.run(self.boxes.page(GuestLook(state=self.state, **asked)))
+    def look(self, **changes: Any) -> GuestPage:
+        page = asyncio.run(self.boxes.page(GuestLook(state=self.state, **changes)))
         assert page is not None
         return page
 
@@ -173,7 +173,7 @@ def test_a_state_that_is_not_ours_is_no_state(place: int, change: int, text: str
     for forged in (urlsafe_b64encode(octets).decode(), text, SIGNED + text):
         guest.state = forged
         page = guest.tap("C")
-        assert page.anew
+        assert page.state_refused
         assert not page.shots
     guest.state = SIGNED
     assert len(guest.tap("C").shots) == 3
@@ -183,17 +183,17 @@ def test_a_state_is_good_for_its_day_its_server_and_as_long_as_its_key() -> None
     guest, other = Guest({1: key(1)}), Guest({1: key(2)})
     guest.tap("A")
     other.state = guest.state
-    assert other.tap("B").anew
+    assert other.tap("B").state_refused
     guest.ring.keys = {1: key(1), 2: key(3)}  # a new key in the middle of the day
     assert len(guest.tap("B").shots) == 2
     guest.ring.keys = {2: key(3)}
-    assert guest.tap("C").anew
+    assert guest.tap("C").state_refused
     guest.moment += timedelta(hours=11, minutes=59)
     assert len(guest.tap("A").shots) == 1
     assert 'content="noindex' in printed(guest.tap())
-    guest.moment += timedelta(days=daily_pages.KEPT_DAYS + 1)
+    guest.moment += timedelta(days=guest_box.KEPT_DAYS + 1)
     page = guest.tap("B")
-    assert page.anew
+    assert page.state_refused
     assert "too old" in printed(page)
     assert page.is_today
 
@@ -203,7 +203,7 @@ def test_an_address_brings_a_game_back_on_another_device_and_another_day() -> No
     guest.tap("A", "+B2", "!C3")
     before = guest.look()
     (address,) = re.findall(r'id="address"><a href="([^"]*)">', PRINTER.text("today", page=before))
-    for days in (0, 1, daily_pages.KEPT_DAYS):
+    for days in (0, 1, guest_box.KEPT_DAYS):
         elsewhere = Guest({1: key(1)})
         elsewhere.moment += timedelta(days=days)
         elsewhere.state = parse_qs(urlsplit(unescape(address)).query)["state"][0]
@@ -221,7 +221,7 @@ def test_an_address_brings_a_game_back_on_another_device_and_another_day() -> No
         assert (ended.scene.outcome is not None) == bool(days) or ended.trouble
 
 
-def test_to_begin_anew_is_asked_first_and_one_s_own_moves_are_stepped_through() -> None:
+def test_to_begin_again_is_asked_first_and_one_s_own_moves_are_stepped_through() -> None:
     guest = Guest({1: key(1)})
     assert "Begin again" not in printed(guest.tap())
     guest.tap("A", "B", "+B2")
@@ -266,18 +266,18 @@ def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
     """Two worlds: boxes with other atoms, and the same results at the ports that were fired."""
     guest = Guest({1: key(0)})
     ports = range(len(guest.board.ports))
-    there, same = next(
+    elsewhere, same = next(
         (other, same)
         for number in range(1, 500)
         for other in [Guest({1: key(number)})]
         for same in [[p for p in ports if other.results[p] == guest.results[p]]]
         if other.atoms != guest.atoms and len(same) > 5
     )
-    assert printed(guest.tap()) == printed(there.tap())
+    assert printed(guest.tap()) == printed(elsewhere.tap())
     mark = f"+{guest.board.names[3]}"
     for tap in (*(guest.board.ports[port] for port in same[:4]), mark, "?", "zz"):
-        assert printed(guest.tap(tap)) == printed(there.tap(tap)) or tap in guest.tap().trouble
-        assert len(guest.state) == len(there.state)
+        assert printed(guest.tap(tap)) == printed(elsewhere.tap(tap)) or tap in guest.tap().trouble
+        assert len(guest.state) == len(elsewhere.state)
 
 
 def test_another_box_changes_no_octet_of_an_answer() -> None:
@@ -297,23 +297,23 @@ def test_another_box_changes_no_octet_of_an_answer() -> None:
     state = ""
     for tap in ("", *ports, "+B3", "?", "zz"):
         path = "/today?" + urlencode({"state": state, "tap": tap, "check": "all"})
-        one, other = (asyncio.run(asked(site, path)) for site in sites)
-        assert one == other, tap
-        assert one.header("etag")
-        state = unescape(re.findall(rb'name="state" value="([^"]*)"', one.body)[0].decode())
+        answer, other = (asyncio.run(fetch(site, path)) for site in sites)
+        assert answer == other, tap
+        assert answer.header("etag")
+        state = unescape(re.findall(rb'name="state" value="([^"]*)"', answer.body)[0].decode())
 
 
 def test_a_form_carries_no_more_than_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daily_pages, "MOST_MOVES", 10)
+    monkeypatch.setattr(guest_box, "MOST_MOVES", 10)
     guest = Guest({1: key(1)})
-    assert not guest.tap(*["+A1", "/A1"] * 5).full
-    assert guest.tap("+A1").full
+    assert not guest.tap(*["+A1", "/A1"] * 5).is_nearly_full
+    assert guest.tap("+A1").is_nearly_full
     assert "Guess with the markers that you have" in printed(guest.tap("+A1"))
     assert guest.tap("A").shots == ()
     guest.state = ""
     marks = [f"+{guest.board.names[cell]}" for cell in sorted(guest.atoms)]
     guest.tap(*marks, *["+A1", "/A1"] * 3)
-    assert guest.tap().full
+    assert guest.tap().is_nearly_full
     ended = guest.tap("?")  # there is room for the guess
     assert not ended.is_running
     assert "more moves" not in printed(ended)

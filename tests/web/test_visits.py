@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from pressing import Tab, page_of
+from browser_tab import Tab, page_of
 from running import Running, start
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -90,9 +90,9 @@ def test_playing_goes_on_for_longer_than_a_visit(server: Running) -> None:
 
 def test_a_visit_opens_no_other_page_and_is_no_address_for_mail(server: Running) -> None:
     own, board = links(server)
-    one, other = (Tab(server.web_port, link).load().path for link in (own, board))
+    own_path, board_path = (Tab(server.web_port, link).load().path for link in (own, board))
     server.letters()
-    for path in (one, other):
+    for path in (own_path, board_path):
         token = path.rpartition("/")[2]
         elsewhere = "/b/" if path.startswith("/mine/") else "/mine/"
         assert Tab(server.web_port, f"{elsewhere}{token}").load().status == 404

@@ -61,7 +61,7 @@ def last_letter(server: Indoors) -> int:
         return connection.execute(select(func.max(outbox.c.id))).scalar() or 0
 
 
-def said_to_others(server: Indoors, writer: str, after: int = 0) -> Iterator[tuple[str, str]]:
+def words_to_others(server: Indoors, writer: str, after: int = 0) -> Iterator[tuple[str, str]]:
     """Yield the kind of each letter to others than *writer*, and the words of players in it.
 
     Letters up to the number *after* are left out.
@@ -70,14 +70,16 @@ def said_to_others(server: Indoors, writer: str, after: int = 0) -> Iterator[tup
     with server.server.database.reading.connect() as connection:
         rows = connection.execute(select(outbox.c.letter, outbox.c.words).where(*others)).all()
     for row in rows:
-        yield from ((row.letter, said) for said in _said(row.words))
+        yield from ((row.letter, text) for text in _words_in(row.words))
 
 
-def _said(words: Mapping[str, Any]) -> Iterator[str]:
+def _words_in(words: Mapping[str, Any]) -> Iterator[str]:
     for key, value in words.items():
         if key in {"said", "says"} and isinstance(value, str):
             yield value
         elif isinstance(value, Mapping):
-            yield from _said(value)
+            yield from _words_in(value)
         elif isinstance(value, list):
-            yield from (text for part in value if isinstance(part, Mapping) for text in _said(part))
+            yield from (
+                text for part in value if isinstance(part, Mapping) for text in _words_in(part)
+            )

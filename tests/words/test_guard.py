@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, indoors
-from poison import ALICE, BOB, hidden, said_to_others
+from poison import ALICE, BOB, hidden, words_to_others
 from rows import rows
 
 from pbmserv.commands.reading.quoted_lines import Quoted
@@ -38,8 +38,8 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
         yield inside
 
 
-def _said(server: Indoors) -> str:
-    return "\n".join(said for _, said in said_to_others(server, ALICE) if said)
+def _words_to_others(server: Indoors) -> str:
+    return "\n".join(text for _, text in words_to_others(server, ALICE) if text)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def _said(server: Indoors) -> str:
 )
 def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> None:
     letters = server.reply(hidden(server)[-1], f"chat\n{words}")
-    assert _said(server) == ""
+    assert _words_to_others(server) == ""
     (answer,) = letters
     assert answer.recipient == ALICE
     assert "Your message has your password in it" in " ".join(answer.text.split())
@@ -66,19 +66,19 @@ def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> Non
 def test_a_password_with_blanks_is_found_without_its_quotes(server: Indoors) -> None:
     server.send(ALICE, f'change password alice {PASSWORD} "queen of hearts"')
     server.reply(hidden(server)[-1], "chat\nShe is the queen\nof hearts.")
-    assert _said(server) == ""
+    assert _words_to_others(server) == ""
 
 
 def test_only_the_line_goes_of_who_has_typed_the_password(server: Indoors) -> None:
     hidden(server)
     server.send(ALICE, f"blackbox chat 1 alice {PASSWORD}", f"Hello!\nIt is {PASSWORD}.\nBye!")
-    assert _said(server) == "Hello!\nBye!"
+    assert _words_to_others(server) == "Hello!\nBye!"
 
 
 def test_another_players_password_is_a_word_as_any_other(server: Indoors) -> None:
     server.send(BOB, f"change password bob {PASSWORD} caterpillar")
     server.reply(hidden(server)[-1], "chat\nI saw a caterpillar.")
-    assert _said(server) == "I saw a caterpillar."
+    assert _words_to_others(server) == "I saw a caterpillar."
 
 
 def test_a_reply_address_is_not_passed_on(server: Indoors) -> None:
@@ -86,7 +86,7 @@ def test_a_reply_address_is_not_passed_on(server: Indoors) -> None:
     link = letter.reply_to.replace("+", "%2B")
     body = f"Look:\n[B3](mailto:{link}?body=B3)\n{letter.reply_to.upper()}\nalice+g@home.example"
     server.reply(letter, f"chat\n{body}")
-    assert _said(server) == "Look:\nalice+g@home.example"
+    assert _words_to_others(server) == "Look:\nalice+g@home.example"
 
 
 def test_words_that_have_not_passed_get_into_no_letter() -> None:

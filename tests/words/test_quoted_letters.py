@@ -11,7 +11,7 @@ import pytest
 from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, indoors
 from mangling import MANGLERS, Mangler, quoted
-from poison import ALICE, BOB, HELLO, last_letter, said_to_others
+from poison import ALICE, BOB, HELLO, last_letter, words_to_others
 from running import MovableClock
 
 pytestmark = pytest.mark.slow
@@ -71,18 +71,18 @@ def test_a_quoted_letter_tells_nobody_a_hidden_cell(game: Game, mangle: Mangler)
                 f"chat\n{HELLO} {mangle.__name__} {number}.{seed}\n\n{quoted(letter, mangle, dice)}"
             )
             game.server.reply_unread(letter, body)
-            for _, words in said_to_others(game.server, ALICE, before):
+            for _, words in words_to_others(game.server, ALICE, before):
                 _tells_nothing(words, game.cells)
             _later(game.server)
 
 
-def _tells_nothing(said: str, cells: tuple[str, ...]) -> None:
-    assert HELLO in said
-    rest = said.partition("\n")[2]
+def _tells_nothing(text: str, cells: tuple[str, ...]) -> None:
+    assert HELLO in text
+    rest = text.partition("\n")[2]
     named = {"".join(cell.split()) for cell in re.findall(r"\b[a-z]\s?[0-9]\b", rest.lower())}
-    assert not named & set(cells), said
-    assert "@" not in rest, said
-    assert rest.count("|") < 3, said
+    assert not named & set(cells), text
+    assert "@" not in rest, text
+    assert rest.count("|") < 3, text
 
 
 def _later(server: Indoors) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from asking_pages import asked, followed, site_of
+from asgi_client import fetch, load_page, site_of
+from browser_tab import page_of
 from indoors import PASSWORD, Indoors, Posted, indoors
-from poison import ALICE, BOB, CAROL, HELLO, SMALL, challenged, hidden, last_letter, said_to_others
-from pressing import page_of
-from spellings import SPELLINGS
+from poison import ALICE, BOB, CAROL, HELLO, SMALL, challenged, hidden, last_letter, words_to_others
+from token_spellings import SPELLINGS
 
+from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.mail.own_tokens import lines_with_tokens
-from pbmserv.mail.reply_address import Purpose, ReplyAddress, mailbox_secret
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import visit_of
 
 pytestmark = pytest.mark.slow
@@ -46,10 +47,10 @@ def texts(server: Indoors) -> Iterator[str]:
 def send_page(server: Indoors, letter: Posted, move: str, words: str) -> None:
     """Press the button of a board's page."""
     site, run = site_of(server.server), server.loop.run_until_complete
-    page = run(followed(site, page_of(letter))).body.decode()
+    page = run(load_page(site, page_of(letter))).body.decode()
     fields = dict(re.findall(r'<input type="hidden" name="(turn|key)" value="([^"]*)">', page))
     body = urlencode({**fields, "move": move, "words": words}).encode()
-    assert run(asked(site, page_of(letter), "POST", body)).status == 303
+    assert run(fetch(site, page_of(letter), "POST", body)).status == 303
 
 
 def send_program(server: Indoors, letter: Posted, move: str, words: str) -> None:
@@ -58,7 +59,7 @@ def send_program(server: Indoors, letter: Posted, move: str, words: str) -> None
     body = json.dumps({"turn": 0, "move": move, "words": words}).encode()
     head = {"authorization": f"Bearer {token}", "content_type": "application/json"}
     site = site_of(server.server)
-    answer = asyncio.run(asked(site, "/api/seat/moves", "POST", body, **head))
+    answer = asyncio.run(fetch(site, "/api/seat/moves", "POST", body, **head))
     assert answer.status in {200, 422}, answer
 
 
@@ -119,11 +120,11 @@ def test_no_token_gets_to_anybody(tmp_path: Path, route: str) -> None:
             server.live(hours=12)  # else the writer of the same words looks like a program
             before = last_letter(server)
             ROUTES[route](server, hidden(server), text)
-            for _, words in said_to_others(server, ALICE, before):
+            for _, words in words_to_others(server, ALICE, before):
                 assert not lines_with_tokens(ring, words.split("\n")), words
                 passed.append(words)
         if route != "invitation":  # words to strangers go as a whole or not at all
-            assert any(HELLO in said for said in passed), passed
+            assert any(HELLO in text for text in passed), passed
 
 
 def test_the_writer_is_told_and_may_write_again(tmp_path: Path) -> None:
@@ -133,4 +134,4 @@ def test_the_writer_is_told_and_may_write_again(tmp_path: Path) -> None:
         letters = server.reply(letter, f"chat\n\nLook at my board: {page_of(letter)}\nSee you!")
         (answer,) = (letter for letter in letters if letter.recipient == ALICE)
         assert "opens your board or your account" in " ".join(answer.text.split())
-        assert [said for _, said in said_to_others(server, ALICE)][-1] == "See you!"
+        assert [text for _, text in words_to_others(server, ALICE)][-1] == "See you!"

@@ -49,6 +49,12 @@ class Line:
         """Userid and password of the command, `None` if it has none or was refused."""
         return getattr(self.meaning, "who", None)
 
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the line can be read in another way."""
+        others = (self.without_password, self.without_writer, self.with_proof)
+        return any(other is not None for other in others)
+
 
 @dataclass(frozen=True, slots=True)
 class NotTried(Command):

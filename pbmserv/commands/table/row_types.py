@@ -41,16 +41,16 @@ class Kind(Enum):
 
     @property
     def min_words(self) -> int:
-        return _SHAPES[self][0]
+        return _WORDS_OF[self][0]
 
     @property
     def max_words(self) -> int:
-        return _SHAPES[self][1]
+        return _WORDS_OF[self][1]
 
     @property
     def sample(self) -> str:
         """Words that an example has in the place, ``""`` if it leaves the place out."""
-        return _SHAPES[self][2]
+        return _WORDS_OF[self][2]
 
     @property
     def secret(self) -> bool:
@@ -58,7 +58,7 @@ class Kind(Enum):
         return self in {Kind.PASSWORD, Kind.NEW_PASSWORD}
 
 
-_SHAPES: Mapping[Kind, tuple[int, int, str]] = {
+_WORDS_OF: Mapping[Kind, tuple[int, int, str]] = {
     Kind.BOARD: (1, 1, "BOARD"),
     Kind.USERID: (1, 1, "USERID"),
     Kind.NEW_USERID: (1, 1, "USERID"),

@@ -37,7 +37,7 @@ def ascii_domain(domain: str) -> str | None:
 
 
 def _is_label(label: str) -> bool:
-    """Whether a text has only letters, digits, hyphens, and underscores (of signing domains)."""
+    """Return whether a text has only letters, digits, hyphens and underscores."""
     return 0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum()
 
 

@@ -161,12 +161,12 @@ def _broken_beginning(head: str, joined: str, rest: str) -> re.Match[str] | None
 
 
 def _begins_with_date(text: str) -> bool:
-    """Whether a text begins like an attribution with the date first."""
+    """Return whether a text begins like an attribution with the date first."""
     return any(begins.match(text) for begins in _DATES_FIRST)
 
 
 def _could_be_name(head: str) -> bool:
-    """Whether a line could be a name, and is neither a greeting nor a goodbye."""
+    """Return whether a line could be a name, and is neither a greeting nor a goodbye."""
     words = head.split()
     return head.rstrip(",") not in CLOSINGS and words[0].rstrip(",!") not in GREETINGS
 
@@ -212,7 +212,7 @@ def _closing_marks(above: Sequence[str], shown: str) -> int:
 
 
 def _is_completed(above: Sequence[str], rest: str, below: Sequence[str]) -> bool:
-    """Whether `rest`, or a line soon below it, ends an attribution that began in `above`."""
+    """Return whether `rest`, or a line soon below it, ends an attribution that began in `above`."""
     read = [*above]
     for line in (rest, *below):
         shown = line.strip(BLANKS)
@@ -229,7 +229,7 @@ def _is_completed(above: Sequence[str], rest: str, below: Sequence[str]) -> bool
 
 
 def continues_attribution(shown: str) -> bool:
-    """Whether a line below an attribution is its rest: a colon, or a date with a colon."""
+    """Return whether a line below an attribution is its rest: a colon, or a date with a colon."""
     last = _folded(shown)
     if not last.endswith(COLONS):
         return False
@@ -237,7 +237,7 @@ def continues_attribution(shown: str) -> bool:
 
 
 def quotes_behind(line: str) -> bool:
-    """Whether an attribution begins `line` and what it quotes follows on the same line."""
+    """Return whether an attribution begins `line` and what it quotes follows on the same line."""
     head = line[:_LONGEST].strip(EMPHASIS).casefold()
     if not (head.startswith(OPENERS) or _YEAR_FIRST.match(head)) or not _DIGIT.search(head):
         return False
@@ -288,13 +288,13 @@ def lines_of_stamp(above: Sequence[str]) -> int:
 
 
 def _is_stamp(folded: str) -> bool:
-    """Whether a text is a name, an address, a day with its year and a time, and nothing else."""
+    """Return whether a text is only a name, an address, a day with its year, and a time."""
     stamp = _STAMP.fullmatch(folded)
     return stamp is not None and _YEAR.search(stamp[1]) is not None
 
 
 def _lacks_a_colon(last: str) -> bool:
-    """Whether a line is a whole attribution that only lacks its colon."""
+    """Return whether a line is a whole attribution that only lacks its colon."""
     if not last.startswith(OPENERS) or "@" not in last or not _DIGIT.search(last):
         return False
     words = _WORDS.findall(last)
@@ -302,7 +302,7 @@ def _lacks_a_colon(last: str) -> bool:
 
 
 def announces(line: str) -> bool:
-    """Whether a line announces a quote that follows below a blank line."""
+    """Return whether a line announces a quote that follows below a blank line."""
     folded = _folded(line)
     announced = folded.startswith(QUOTING) or DATED.search(folded) is not None
     return announced and folded.endswith(COLONS)
@@ -315,7 +315,7 @@ def _folded(line: str) -> str:
 
 
 def _complete(text: str) -> bool:
-    """Whether a text has the words of an attribution: a verb, or an address and a digit."""
+    """Return whether a text has the words of an attribution: a verb, or an address and a digit."""
     if "@" in text and _DIGIT.search(text):
         return True
     if not WROTE.isdisjoint(_WORDS.findall(text)):

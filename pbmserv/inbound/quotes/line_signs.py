@@ -67,12 +67,12 @@ _ITEM = re.compile(
 
 
 def has_marker(folded: str) -> bool:
-    """Whether a line contains `MARKER`, with any blanks between its words."""
+    """Return whether a line contains `MARKER`, with any blanks between its words."""
     return _MARKER_WORDS in " ".join(folded.split())
 
 
 def is_quoted(shown: str) -> bool:
-    """Whether a line is marked as quoted."""
+    """Return whether a line is marked as quoted."""
     if shown.startswith(_QUOTE_MARKS):
         return True
     # "Bob> …" and "BJ>> …", but not with digits, so that e2>e4 stays a move.
@@ -81,7 +81,7 @@ def is_quoted(shown: str) -> bool:
 
 
 def ends_text(folded: str) -> bool:
-    """Whether a line begins a marked signature, a divider or a footer."""
+    """Return whether a line begins a marked signature, a divider or a footer."""
     if folded in _SIGNATURE:
         return True
     dashed = folded if folded.isascii() else folded.translate(_DASHES)
@@ -92,19 +92,19 @@ def ends_text(folded: str) -> bool:
 
 
 def is_closing(shown: str) -> bool:
-    """Whether a line only says goodbye, as people do above their names."""
+    """Return whether a line only says goodbye, as people do above their names."""
     return (
         len(shown) <= _CLOSING_LIMIT and shown.casefold().strip(f"{BLANKS},.!-\u2013") in CLOSINGS
     )
 
 
 def is_address(shown: str) -> bool:
-    """Whether a line is an address, with or without its owner's name, and nothing else."""
+    """Return whether a line is an address, with or without its owner's name, and nothing else."""
     return len(shown) <= _ADDRESS_LIMIT and _ADDRESS.fullmatch(shown) is not None
 
 
 def is_label(shown: str) -> bool:
-    """Whether a line is only the label of a header field; a single letter may be a move."""
+    """Return whether a line is only the label of a header field; a single letter may be a move."""
     if not 1 < len(shown) <= _DATED_LIMIT:
         return False
     label = shown.strip(f"{BLANKS}*_:").casefold()
@@ -125,7 +125,7 @@ def header_role(line: str) -> str:
 
 
 def is_of_a_header(shown: str) -> bool:
-    """Whether a line could belong to a header block without being sure evidence of one."""
+    """Return whether a line could belong to a header block without being sure evidence of one."""
     dated = len(shown) <= _DATED_LIMIT and _DATE.search(shown) is not None
     return dated or "@" in shown[:_ADDRESS_LIMIT] or is_label(shown) or bool(header_role(shown))
 

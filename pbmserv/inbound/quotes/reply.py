@@ -243,7 +243,7 @@ class _Scan:
         return True
 
     def _follows_program(self, shown: str) -> bool:
-        """Whether a line is a link directly below a line that a program may have added."""
+        """Return whether a line is a link directly below a line that a program may have added."""
         return is_link(shown) and max(self._programs) == len(self.kept) - 1
 
     def finish(self) -> None:

@@ -62,7 +62,7 @@ def program_line(folded: str) -> str:
 
 
 def is_link(shown: str) -> bool:
-    """Whether a line is a link and nothing else."""
+    """Return whether a line is a link and nothing else."""
     return len(shown) <= 600 and _LINK.fullmatch(shown) is not None
 
 
@@ -123,7 +123,7 @@ def lines_of_signature(lines: Sequence[str]) -> int:
 
 
 def _is_signature(block: Sequence[str], *, needs_name: bool = False) -> bool:
-    """Whether lines are a signature with a phone number.
+    """Return whether lines are a signature with a phone number.
 
     Args:
         needs_name: it must begin with a name or a goodbye; otherwise a label such as "Tel" does.
@@ -150,7 +150,7 @@ def _is_signature(block: Sequence[str], *, needs_name: bool = False) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a line could be the name of a person or firm, and is not a move or a command.
+    """Return whether a line could be the name of a person or firm, and is not a move or a command.
 
     Every word of more than three letters must be capitalised.
     """

@@ -1,10 +1,9 @@
-"""Moves, previews, offers, resigning, and words to the others at a board."""
+"""Moves, offers, resigning, and words to the others at a board."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.consent import Consent, consent_in
@@ -12,24 +11,19 @@ from pbmserv.commands.grammar.plain_words import is_praise
 from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
-from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
+from pbmserv.commands.table.playing import Chat, MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Previewing, only_meaning
+from pbmserv.engine.protocol import only_meaning
 from pbmserv.engine.types import Move, Seat
-from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards import bot_turns, far_labels, invitations
+from pbmserv.service.boards import bot_turns, challenges, far_labels
 from pbmserv.service.boards.plies import decline, log_ply, must_be_drawn, must_run, over, play_move
 from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
-from pbmserv.service.core.context import CommandContext, Focus
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.core.refusals import not_seated, wrong_game
 from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import pass_on, without_signature, words_for_others
-from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
@@ -100,7 +94,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
 
 
 def _names_writer(sitter: Sitter, line: str) -> bool:
-    """Whether a line begins with its writer's userid, so that a password may follow."""
+    """Return whether a line begins with its writer's userid, so that a password may follow."""
     return line.partition(" ")[0].lower() == sitter.userid
 
 
@@ -151,7 +145,7 @@ def _answer_challenge(context: CommandContext, consent: Consent) -> Answer:
     """Accept or reject the challenge of the answered letter; other words go to the opponents."""
     context.current.line_words = talk(consent.others)
     if consent.is_yes:
-        return invitations.accept(context, Accept(None, None, None))
+        return challenges.accept(context, Accept(None, None, None))
     return reject(context, Reject(None, None, None))
 
 
@@ -195,7 +189,7 @@ def read_move(position: Position, seat: Seat, text: str) -> Move:
 
 
 def holds_move(context: CommandContext, command: ReplyMove, number: int | None = None) -> bool:
-    """Whether a line of a reply is meant as a move, legal or not.
+    """Return whether a line of a reply is meant as a move, legal or not.
 
     Args:
         number: the board; `None`: that of the answered letter.
@@ -319,7 +313,7 @@ def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[
 
 
 def _may_be_initial(line: str) -> bool:
-    """Whether a line below a greeting is one letter and a full stop, like a shortened name."""
+    """Return whether a line below a greeting is a single letter, like a shortened name."""
     return len(line.strip(".!- ")) < 2
 
 
@@ -338,7 +332,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     return (
         _as_move(context, command, "accept")
         or _with_first_move(context, command)
-        or invitations.accept(context, command)
+        or challenges.accept(context, command)
     )
 
 
@@ -353,7 +347,7 @@ def _drop_out(context: CommandContext, command: Reject) -> Answer:
     if board.status == "proposed" and board.seats > 1 and context.position(board).apart:
         return resign(context, Resign(command.game, command.board, command.who))
     assert sitter.seat < board.seats
-    return invitations.reject(context, command)
+    return challenges.reject(context, command)
 
 
 def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
@@ -382,100 +376,3 @@ def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> An
     except MoveError:
         return None
     return play_move(context, board, sitter, position, move, words_for_others(context))
-
-
-def preview(context: CommandContext, command: Preview) -> Answer:
-    """``game preview board move``: show the board after a move.
-
-    It needs no password: a stranger sees what any spectator would see.
-    """
-    command = _at_its_board(context, command)
-    board, seat = _watched(context, command)
-    must_run(context, board)
-    position = context.position(board)
-    game = position.game
-    if not isinstance(game, Previewing):
-        raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
-    mover = seat if seat is not None else min(game.to_act(position.state), default=Seat(0))
-    try:
-        previewed = _previewed(game, game.view(position.state, seat), mover, command.text)
-    except MoveError as error:
-        first = command.text.partition(" ")[0].lower()
-        if players.by_userid(context.connection, first) is not None:
-            context.current.echo_hidden = True  # the next word is a needless password
-            raise Refused("no-password-there", part="preview") from error
-        again = error.refusal.example
-        raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
-    words = {"move": previewed.move.text, "mover": mover}
-    return Answer((Part("preview", words, board.id, board.plies, seat),))
-
-
-def _at_its_board(context: CommandContext, command: Preview) -> Preview:
-    """Return a preview whose number begins the move, "preview 3 twos", for the answered board.
-
-    It does so if the player has no seat at a board of that number.
-    """
-    address = context.reply_address
-    if command.board is None or address is None or address.purpose is not Purpose.BOARD:
-        return command
-    named = boards.load(context.connection, command.board)
-    if named is not None and named.sitter_of(address.player) is not None:
-        return command
-    return replace(command, board=None, text=f"{command.board} {command.text}")
-
-
-def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
-    """Return the preview of a move, else of the only one that the text can mean."""
-    previewed: Previewed[Any]
-    try:
-        previewed = game.preview(view, mover, text)
-    except MoveError:
-        move = only_meaning(game, view, text)
-        if move is None:
-            raise
-        previewed = game.preview(view, mover, move.text)
-    return previewed
-
-
-def check(context: CommandContext, command: Check) -> Answer:
-    """``game check board userid password [what]``: show which results the player's markers explain,
-    or the way of a ray through them.
-    """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
-    position = context.position(board)
-    game = position.game
-    if not isinstance(game, Aided):
-        raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
-    view = game.view(position.state, sitter.seat)
-    words = {}
-    if command.what:
-        try:
-            words["drawn"] = game.drawn(view, command.what).move.text
-        except MoveError as error:
-            raise error.offering("") from error
-    else:
-        game.check(view)
-    return Answer((Part("check", words, board.id, board.plies, sitter.seat),))
-
-
-def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat | None]:
-    """Return the board of a preview, and the seat that sees it."""
-    if command.board is None:
-        board, sitter = context.seat_at(None, command.game, None)
-        return board, sitter.seat
-    board_row = boards.load(context.connection, command.board)
-    if board_row is None:
-        raise Refused("no-such-board", part=str(command.board), example="games USERID")
-    if command.game is not None and command.game != board_row.game:
-        raise wrong_game(board_row, command.game)
-    by_reply = context.reply_address is not None and context.reply_address.player
-    is_sure = bool(by_reply) or command.who is not None
-    writers = [context.speaker(command.who)] if is_sure else context.known_writers()
-    own = next(filter(None, (board_row.sitter_of(player.id) for player in writers)), None)
-    if own is None and is_sure:
-        raise not_seated(board_row)
-    if own is None:
-        return board_row, None
-    context.current.sitter = own
-    context.current.focus = Focus(board_row, own.seat)
-    return board_row, own.seat

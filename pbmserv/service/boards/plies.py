@@ -1,4 +1,4 @@
-"""Plies: logging one, ending the board if it is over, and telling everybody; undo and hints."""
+"""Plies: logging one, ending the board if it is over, and telling everybody."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, octets_of, work_of
@@ -14,7 +13,7 @@ from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import EARLY_ENDS, FORFEIT, JOIN, WITHDRAW, Ply
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
-from pbmserv.errors import Illegal, Refused, ServerFault
+from pbmserv.errors import Refused, ServerFault
 from pbmserv.service.boards import bot_turns, reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
 from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
@@ -22,14 +21,13 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.core.said import UNSAID, Said
+from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.ratings import rating
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
@@ -101,7 +99,7 @@ def mark_of_first_mail(
         sitter.player_id,
         sitter.seat,
     )
-    is_first = board.pledged and sitter.seat not in position.marked
+    is_first = board.pledged and sitter.seat not in position.marked and not position.is_duplicate
     return mark_of_mail(context) if is_own and is_first else ""
 
 
@@ -223,7 +221,7 @@ def log_ply(
 
 
 def _is_offer(after: Position) -> bool:
-    """Whether a free ply asks the other player something, or answers."""
+    """Return whether a free ply asks the other player something, or answers."""
     return any(note.kind == OFFER for note in after.step.notes)
 
 
@@ -274,6 +272,8 @@ def _ended(
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
+    if board.bots:  # the house may make the last move, and reads no letters
+        return _End(words | shared, {})
     return _End(words, shared)
 
 
@@ -357,9 +357,11 @@ def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
 
 
 def _everybody_played(board: BoardRow, after: Position) -> bool:
-    """Whether each player has made a move. A forged From address may have begun the board, and a
-    forger must not be able to give away ratings of others. In an event, players may give a game up
-    before their first move."""
+    """Return whether each player has made a move.
+
+    A forged From address may have begun the board, and a forger must not be able to give away
+    ratings of others. In an event, players may give a game up before their first move.
+    """
     none = {FORFEIT, WITHDRAW} if board.of_event else {FORFEIT}
     none |= {JOIN}
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
@@ -367,7 +369,7 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
 
 
 def _different_persons(context: CommandContext, board: BoardRow) -> bool:
-    """Whether all players of a board are different persons."""
+    """Return whether all players of a board are different persons."""
     ids = [sitter.player_id for sitter in board.sitters]
     return not persons.persons_of(context.connection, ids).repeated(ids)
 
@@ -447,77 +449,3 @@ def over(context: CommandContext, board: BoardRow) -> Refused:
     if context.position(board).is_practice:
         return Refused("practice-over", part=str(board.id), example="undo")
     return Refused("board-over", part=str(board.id), seats=board.seats)
-
-
-def undo(context: CommandContext, command: Undo) -> Answer:
-    """``game undo board userid password``: take back the player's last move.
-
-    It must be the last move of the board, must not have shown anything hidden, and no letter about
-    it may have been sent to others. Waiting letters are dropped, except words of players in them.
-
-    Raises:
-        Refused: the move cannot be taken back.
-    """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
-    position = must_run_or_practise(context, board)
-    try:
-        before = position.undoable(sitter.seat)
-    except Illegal as error:
-        raise Refused(error.refusal.code, part="undo", example="show") from error
-    if not (position.is_practice or position.apart):  # no other player is told of these moves
-        _drop_news(context, board, sitter, position, before.number)
-    answer = log_ply(context, board, sitter, position.undo(sitter.seat), words_for_others(context))
-    context.current.moved.clear()  # plans are for later turns, not for a turn that is given back
-    return answer
-
-
-def hint(context: CommandContext, command: Hint) -> Answer:
-    """``game hint board userid password``: ask for a hint, a free move whose letter waits for the
-    coach. Until the player does something else, the same hint is sent again and counts once.
-
-    Raises:
-        Refused: the board is over, or its game has no hints.
-        Illegal: the players have not agreed to hints, or there is nothing to solve now.
-    """
-    board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
-    position = draw_box(context, board, sitter, context.position(board))
-    try:
-        after = position.hint(sitter.seat)
-    except Illegal as error:
-        raise error.offering("check") from error
-    again = after.number <= position.number
-    notifications = () if again else log_ply(context, board, sitter, after, UNSAID).notifications
-    reports.ask_hint(context, board, after, sitter.seat)
-    words = {"event": "show" if again else "moved", "asked": after.number}
-    ply = position.number if again else after.number
-    return Answer((Part("hint", words, board.id, ply, sitter.seat),), notifications)
-
-
-def _drop_news(
-    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position, before: int
-) -> None:
-    """Drop the waiting letters to others about a move that is taken back.
-
-    Raises:
-        Refused: one of the letters is on its way.
-    """
-    letters = [
-        letter
-        for letter in unsent_letters.about(context.connection, board.id, before, context.now)
-        if letter.player_id != sitter.player_id
-    ]
-    readers: set[int | None] = set()
-    if any(p.ply is not None and not p.ply.free for p in position.after(before)):
-        readers = {s.player_id for s in board.sitters if s.accepted_at is not None}
-        readers |= {
-            f.player_id
-            for f in boards.followers_of(context.connection, board.id)
-            if f.what == "all"
-        }
-        readers.discard(sitter.player_id)
-    if any(letter.begun for letter in letters) or readers - {
-        letter.player_id for letter in letters
-    }:
-        raise Refused("undo-seen", part="undo", example="show")
-    unsent_letters.drop(context.connection, letters)

@@ -8,12 +8,10 @@ Proposals without an answer are dropped, and never count.
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from pbmserv.commands.grammar.words import slip_of, time_meant
 from pbmserv.commands.table.looking import ShowAs
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.chance import drawn_sides
@@ -23,9 +21,10 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import Rng
-from pbmserv.errors import OptionError, Refusal, Refused, is_form
+from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import bot_turns, queries
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, must_be_open
@@ -75,10 +74,43 @@ class Proposal:
     event_id: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _DrawnBox:
+    """The options of a new board, with the box of a race.
+
+    Attributes:
+        is_comparable: the options do not name the box, which a player may know then.
+        chosen_by: id of the player whose options name the box that others play; `None` for none.
+    """
+
+    options: tuple[str, ...]
+    is_comparable: bool = True
+    chosen_by: int | None = None
+
+
+def _drawn_box(proposal: Proposal, seed: bytes) -> _DrawnBox:
+    """Return the options of a board, in which the box of a race is drawn if nothing draws it later.
+
+    The first mail of a player alone draws the box (`plies.draw_box`), unless its options name it or
+    it has a grade: a later version of the server may draw another box for that.
+    """
+    game, seats = proposal.game, len(proposal.sitting)
+    if not races(game):
+        return _DrawnBox(proposal.options)
+    chosen = game.options(proposal.options, seats)
+    is_comparable = game.without_box(chosen) == chosen
+    sender = proposal.sender if seats > 1 and not is_comparable else None
+    options = proposal.options
+    is_drawn_by_mail = seats == 1 and is_comparable and game.is_race(chosen)
+    if not is_drawn_by_mail or game.grade(chosen):
+        options = game.describe(game.fixed(chosen, Rng(seed, 0)))
+    return _DrawnBox(options, is_comparable, None if sender is None else sender.id)
+
+
 def make_board(
     context: CommandContext,
     proposal: Proposal,
-    there: set[int],
+    accepted: set[int],
     *,
     proven: bool = True,
     sides_drawn: bool = False,
@@ -88,7 +120,7 @@ def make_board(
     """Add a board to the database; it is unrated if two of its players are one person.
 
     Args:
-        there: ids of players who need not be asked.
+        accepted: ids of players who need not be asked.
         proven: the mail proves to come from one of its players.
         sides_drawn: draw the seats of its players by lot.
         seed: the seed, if a letter has pledged it before.
@@ -100,19 +132,8 @@ def make_board(
         sitting = {player.userid: player for player in proposal.sitting}
         drawn = tuple(sitting[userid] for userid in drawn_sides(seed, sitting, mark))
         proposal = replace(proposal, sitting=drawn)
-    options = proposal.options
-    comparable, chosen_by = True, None
-    if races(game):
-        chosen = game.options(options, seats)
-        comparable = game.without_box(chosen) == chosen  # else a player may know the box
-        if not comparable and seats > 1 and proposal.sender is not None:
-            chosen_by = proposal.sender.id
-        # The first mail of a player alone draws the box (`plies.draw_box`), unless its options name
-        # it or it has a grade: a later version of the server may draw another box for that.
-        is_drawn_by_mail = seats == 1 and comparable and game.is_race(chosen)
-        if not is_drawn_by_mail or game.grade(chosen):
-            options = game.describe(game.fixed(chosen, Rng(seed, 0)))
-    record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
+    box = _drawn_box(proposal, seed)
+    record = GameRecord(game.info.key, game.info.rules_version, seats, box.options, seed)
     first = opening(game, record)
     bots = {seat for seat, player in enumerate(proposal.sitting) if bot_turns.is_bot(player)}
     ids = [player.id for player in proposal.sitting]
@@ -121,18 +142,18 @@ def make_board(
         context.connection,
         game=game.info.key,
         rules_version=game.info.rules_version,
-        options=options,
+        options=box.options,
         seed=seed,
         thread=secrets.token_hex(8),
         rated=proposal.rated and not repeated,
-        comparable=comparable,
+        comparable=box.is_comparable,
         origin=proposal.origin,
-        chosen_by=chosen_by,
+        chosen_by=box.chosen_by,
         proven=proven,
         event_id=proposal.event_id,
         sides_drawn=sides_drawn,
         sitting=ids,
-        accepted=sorted(there),
+        accepted=sorted(accepted),
         now=context.now,
         terms=proposal.terms,
         waiting=game.to_act(first.state) - bots,
@@ -142,80 +163,6 @@ def make_board(
     if board.status == BoardStatus.ACTIVE:
         bot_turns.take_note(context, board, first)
     return board
-
-
-def read_options(
-    game: AnyGame,
-    words: tuple[str, ...],
-    seats: int,
-    part: str,
-    line: str,
-    times: tuple[str, ...] | None = None,
-) -> tuple[tuple[str, ...], bool]:
-    """Return canonical option words, and whether a board with them is rated.
-
-    Args:
-        part: the words to repeat if the number of players is wrong.
-        line: the command without options, for the example of a refusal.
-        times: the times in the command; `None` if it takes none.
-
-    Raises:
-        Refused: the game is not for so many players.
-        OptionError: an option is unknown or has a wrong value.
-    """
-    if not game.info.is_for(seats) and not races(game):  # a race may have any number
-        raise Refused(
-            "wrong-seats",
-            part=part,
-            game=game.info.title,
-            fewest=game.info.min_seats,
-            most=game.info.max_seats,
-        )
-    try:
-        options = game.options(words, seats)
-        described = game.describe(options)
-    except OptionError as error:
-        refusal = error.refusal
-        if not refusal.example:
-            time = "" if times is None else time_meant(refusal.part)
-            meant = _meant(game, words, seats, refusal.part) or time
-            refusal = replace(refusal, example=meant)
-        kept = (*(times or ()), *_kept(game, words, seats, refusal))
-        raise _whole_line(refusal, line, kept) from error
-    return described, game.rated(options)
-
-
-def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -> tuple[str, ...]:
-    """Return the option words that go with the option in a refusal's example."""
-    changed = {word.partition("=")[0] for word in (refusal.part, *refusal.example.split())}
-    kept = tuple(word for word in words if word.partition("=")[0] not in changed)
-    if is_form(refusal.example):
-        return kept
-    try:
-        game.options((*kept, *(w for w in refusal.example.split() if w[:2] != "--")), seats)
-    except OptionError:
-        return ()
-    return kept
-
-
-def _meant(game: AnyGame, words: tuple[str, ...], seats: int, wrong: str) -> str:
-    """Return the option that a misspelt word means, with its value ("-sise=5x5", "-fari"); ``""``
-    if none is near and fits the others."""
-    name, _, value = wrong.lstrip("-").replace(":", "=", 1).partition("=")
-    forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
-    if name.lower() not in forms and (near := slip_of(name.lower(), forms)):
-        meant = f"-{near}={value}" if forms[near] else f"-{near}"
-        with suppress(OptionError):
-            game.options((*(word for word in words if word != wrong), meant), seats)
-            return meant
-    return ""
-
-
-def _whole_line(refusal: Refusal, line: str, kept: tuple[str, ...]) -> OptionError:
-    """Return a refusal whose example is the whole command."""
-    words = " ".join((line, *kept, refusal.example)).split()
-    example = " ".join(word for word in words if word != "-race" or words[1] != "solo")
-    return OptionError(refusal.code, part=refusal.part, example=example, **refusal.values)
 
 
 def invite(
@@ -244,10 +191,10 @@ def invite(
     _not_too_many(context, sender, invited, proven=proven)
     if not others and challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
-    there = {player.id for player in proposal.sitting} - {player.id for player in invited}
+    accepted = {player.id for player in proposal.sitting} - {player.id for player in invited}
     rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
-    board = make_board(context, proposal, there, proven=proven)
+    board = make_board(context, proposal, accepted, proven=proven)
     context.current.player, context.current.sitter = sender, None
     words = {
         **words,
@@ -272,7 +219,7 @@ def invite(
 
 
 def takes_challenges(player: Player) -> bool:
-    """Whether a player takes challenges."""
+    """Return whether a player takes challenges."""
     return player.active and player.accept != "none"
 
 
@@ -283,7 +230,7 @@ def _is_race(proposal: Proposal) -> bool:
 
 
 def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
-    """Whether a game with this player begins without a question."""
+    """Return whether a game with this player begins without a question."""
     if bot_turns.is_bot(player):
         return True
     if player.accept != "auto" or player.unreachable_since is not None:

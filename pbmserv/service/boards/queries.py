@@ -229,7 +229,8 @@ def _to_move(context: CommandContext, board: BoardRow) -> dict[str, Any]:
         movers = [board.names[seat] for seat in to_act]
     if board.status == BoardStatus.ACTIVE:
         waiting = movers
-        if not position.apart:  # in a race the progress of others is hidden
+        # In a race, or with the same dice, the progress of others is hidden.
+        if not (position.apart or position.is_duplicate):
             turns = [position.game.turn(position.state, seat) for seat in to_act]
     return {"waiting": waiting, "movers": movers, "turns": turns}
 
@@ -242,7 +243,9 @@ def watched(context: CommandContext, board: BoardRow, number: int | None) -> Par
 
 
 def watched_ply(context: CommandContext, board: BoardRow, number: int | None) -> tuple[int, Spoils]:
-    """Return the ply that spectators may see, and why a finished board is shown at its start.
+    """Return the ply that spectators may see, and why a board is shown at its start.
+
+    A box is solved unseen, so that nobody wonders about a running one.
 
     Args:
         context: the request.
@@ -254,7 +257,7 @@ def watched_ply(context: CommandContext, board: BoardRow, number: int | None) ->
     """
     kept = spoils(context, board)
     ply = _ply(context, board, 0 if kept else number, None)
-    return ply, kept if board.status == BoardStatus.FINISHED else ""
+    return ply, kept if board.status == BoardStatus.FINISHED or kept == "event-game-runs" else ""
 
 
 def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
@@ -322,10 +325,10 @@ def _boards_of(
     context: CommandContext, player: Player, which: str, game: str | None, most: int
 ) -> _Listed:
     statuses = STATUSES[which]
-    looking = SEARCHED if which == "next" else most
+    most_read = SEARCHED if which == "next" else most
     listed: list[BoardRow] = []
     total = 0
-    for board_id in boards.of_player(context.connection, player.id, statuses, game, looking):
+    for board_id in boards.of_player(context.connection, player.id, statuses, game, most_read):
         context.budget.spend(Work.BOARD)
         board = boards.load(context.connection, board_id)
         if board is None:

@@ -325,6 +325,6 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
 
 
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
-    """Whether a ``yes`` can mean the submitted move: there is one for the letter's turn."""
+    """Return whether a ``yes`` can mean the submitted move: there is one for the letter's turn."""
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
     return waiting is not None and waiting[0] == context.answered_turn(board.id)

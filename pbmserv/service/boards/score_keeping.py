@@ -9,22 +9,27 @@ from typing import Any
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.record import FORFEIT
+from pbmserv.engine.table import RESIGNED
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import shared_boxes, solo
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED, WRONG, SharedBoard
+from pbmserv.store.shared_boxes import GIVEN_UP, PLAYED, SOLVED, WRONG, SharedBoard
 
 
 def settle_shared(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
     """Record the result of a shared box; return words for the letter, none for other boards."""
     game, outcome = after.game, after.outcome
-    if outcome is None or not races(game) or (board.seats > 1 and board.event_id is None):
+    if outcome is None or (board.seats > 1 and board.event_id is None):
         return {}
     shared = shared_boxes.of_board(context.connection, board.id)
     if shared is None:
+        return {}
+    if board.bots:
+        return _settle_game(context, board, outcome, shared)
+    if not races(game):
         return {}
     if board.seats > 1:  # a race of an event that began before its boxes had a board for each
         for sitter in board.sitters:
@@ -50,6 +55,29 @@ def settle_shared(context: CommandContext, board: BoardRow, after: Position) -> 
         "streak": streak(context, shared.player_id, board.game, shared.day) if is_solved else 0,
     }
     return {"daily": words}
+
+
+def _settle_game(
+    context: CommandContext, board: BoardRow, outcome: Outcome, shared: SharedBoard
+) -> dict[str, Any]:
+    """Record the result of a game with shared dice or deals against the house."""
+    player = next(sitter.seat for sitter in board.sitters if sitter.seat not in board.bots)
+    house = min(board.bots)
+    if outcome.seat == player and outcome.reason in {RESIGNED, FORFEIT}:
+        rank, score = GIVEN_UP, 0
+    else:
+        rank, score = PLAYED, -_margin(outcome, player, house)
+    shared_boxes.settle(context.connection, shared.box_id, shared.player_id, rank, score)
+    return {"of_event": shared.event_id, "with_house": True}
+
+
+def _margin(outcome: Outcome, player: Seat, house: Seat) -> int:
+    """Return the points by which a player has won; below 0 for a loss, and 0 for a draw only."""
+    places = outcome.places[house] - outcome.places[player]
+    if not places:
+        return 0
+    scores = outcome.scores[player] - outcome.scores[house] if outcome.scores else 0
+    return max(1, scores) if places > 0 else min(-1, scores)
 
 
 def _result(game: RacingGame, after: Position, outcome: Outcome) -> tuple[int, int]:

@@ -76,7 +76,7 @@ def blocked_pairs(
 
 
 def blocks_player(context: CommandContext, player_id: int, other_id: int) -> bool:
-    """Whether a player blocks another one."""
+    """Return whether a player blocks another one."""
     return (player_id, other_id) in blocked_pairs(context, {player_id, other_id})
 
 
@@ -94,7 +94,7 @@ def keep_blocks_on_deleted(context: CommandContext, player_id: int) -> None:
 
 
 def reaches(context: CommandContext, writer_id: int, reader: Player) -> bool:
-    """Whether a player's words reach another one, who may be the same person."""
+    """Return whether a player's words reach another one, who may be the same person."""
     people = persons.persons_of(context.connection, {writer_id, reader.id})
     if (reader.id, writer_id) in blocked_pairs(context, {writer_id, reader.id}, people):
         return False

@@ -26,7 +26,8 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.actor import Actor
@@ -271,7 +272,7 @@ class CommandContext:
         raise Refused("bad-credentials", example="forgot USERID")
 
     def _is_right(self, who: Credentials, player: Player | None) -> bool:
-        """Whether a password is right for a player, or for an unconfirmed signup.
+        """Return whether a password is right for a player, or for an unconfirmed signup.
 
         Only a writer who knows the password of a signup may learn that it waits.
         """
@@ -432,8 +433,10 @@ class CommandContext:
         return player
 
     def is_proven(self, player: Player) -> bool:
-        """Whether the mail proves to be a player's: by its reply address, by a password in any of
-        its lines, or by a verified From address."""
+        """Return whether the mail is proven to be a player's.
+
+        Its reply address, a password in any of its lines, or a verified From address proves it.
+        """
         reply_address = self.reply_address
         if reply_address is not None and reply_address.player == player.id:
             return True
@@ -464,7 +467,7 @@ class CommandContext:
         return (writers[0].address if by_reply else sender), writers[0].id
 
     def may_be_forged(self, readers: Iterable[int | None]) -> bool:
-        """Whether answers go to a From address that may belong to somebody else than the writer.
+        """Return whether answers go to a From address that may not be the writer's own.
 
         Args:
             readers: player ids of the readers of the answers; `None` for an address alone.

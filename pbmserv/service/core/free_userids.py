@@ -19,7 +19,7 @@ def is_reserved_userid(context: CommandContext, userid: str) -> bool:
 
 
 def is_free(context: CommandContext, name: str) -> bool:
-    """Whether a new player can have this userid."""
+    """Return whether a new player can have this userid."""
     return (
         is_userid(name)
         and not name.startswith("-")

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import MailDomain
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.store.boards import boards

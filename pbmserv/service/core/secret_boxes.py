@@ -24,7 +24,7 @@ KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
 
 
 def is_secret_to_players(context: CommandContext, board: BoardRow) -> bool:
-    """Whether not even a player of the board may copy its box, since others still have to solve it.
+    """Return whether even players of the board may not copy its box, which others have to solve.
 
     If a player chose the box, the end of the board has shown it to its players.
     """

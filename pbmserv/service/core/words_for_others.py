@@ -80,7 +80,7 @@ def pass_on(context: CommandContext, written: str) -> Said:
 
 
 def _is_sentence(line: str) -> bool:
-    """Whether a stripped line ends like a sentence, as few lines of signatures do."""
+    """Return whether a stripped line ends like a sentence, as few lines of signatures do."""
     if line.endswith(("?", "!")):
         return True
     return line.endswith(".") and _SIX_WORDS.search(line[:-1]) is not None
@@ -92,7 +92,7 @@ def _names(context: CommandContext, userid: str) -> set[str]:
 
 
 def _is_signature(written: str, names: set[str]) -> bool:
-    """Whether the text below a command is only a signature: a goodbye with lines below, or a name.
+    """Return whether the text below a command is only a signature: a goodbye or a name.
 
     A signature may tell an opponent the writer's name and place of work.
     """
@@ -136,7 +136,7 @@ def _writer(context: CommandContext) -> Writer:
 
 
 def _is_proven(context: CommandContext, writer: Writer) -> bool:
-    """Whether a password, the reply address or a verified sender proves who wrote the mail.
+    """Return whether a password, the reply address or a verified sender proves who wrote the mail.
 
     An unverified From address, with which a challenge may begin, proves nothing.
     """
@@ -228,7 +228,7 @@ def _readings(context: CommandContext) -> Iterator[Line]:
 
 
 def _holds_password(context: CommandContext, writer: Writer, text: str) -> bool:
-    """Whether some words in a row are known to be the writer's password.
+    """Return whether some words in a row are known to be the writer's password.
 
     Then all words are withheld. If only the line were, the thief of a reply address could write
     five hundred guesses to an accomplice, who would see which of them is missing.

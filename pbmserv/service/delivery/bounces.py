@@ -1,31 +1,20 @@
 """Letters that came back: failures are counted by address, until an address is given up.
 
-Two hard failures that are at least `APART` give an address up, since a mail server that is broken
+Two hard failures with `APART` between them give an address up, since a mail server that is broken
 for an hour can refuse all letters of an evening. A hard failure counts for `HARD_LASTS`. A full
 mailbox (soft) gives its address up after `MOST_SOFT` such days, each at most `SOFT_LASTS` after the
 one before. Failures of a single letter (filters, size) do not count.
 
 A letter that came back is sent again a day later, as a new letter. So the bad hour of a mail server
 loses nothing, and a dead address is recognized even if few letters go there.
-
-No letter goes to an address that was given up. The player's letters go to another confirmed
-address; if there is none, they wait, and each opponent is told once.
-
-A player without a working address counts as away for `AWAY`, within the days of a year that each
-player has. So nobody loses a game by a mailbox that was full for a week, and nobody waits for ever.
-A forger of reports only spends days that ``away`` gives anyway.
-
-A mail with a password, or to a reply address, ends that: its writer can be reached. If letters come
-back again, they are counted again.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -33,20 +22,16 @@ from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.accounts import absences
-from pbmserv.service.boards import friends
+from pbmserv.service.boards import mail_invitations
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.delivery import digest
-from pbmserv.store.accounts import leaving, players, preferences
-from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
-from pbmserv.store.boards.boards import Sitter
+from pbmserv.service.delivery import reachability
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.delivery import bounces, inbox, letter_octets, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
-from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
-from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import LetterState
 
 MOST_HARD = 2
@@ -59,16 +44,12 @@ TOO_LATE = timedelta(days=30)
 """Age of a letter at which reports about it no longer count: queues give up after days."""
 AGAIN = timedelta(days=1)
 """Time after which a letter that came back is sent again."""
-AWAY = timedelta(days=14)
-"""Time for which a player without a working address counts as away, if enough days are left."""
-TOLD_EVERY = timedelta(days=7)
-"""Least time between two letters to opponents about one player."""
 ASTRAY_EVERY = timedelta(days=1)
 
 log = logging.getLogger("pbmserv.service")
 
 
-# -- what comes in ---------------------------------------------------------------------------
+# -- reports and refusals --------------------------------------------------------------------
 
 
 def receive(
@@ -151,7 +132,7 @@ def _reported(
 
 
 def _arrives_elsewhere(context: CommandContext, letter: Posted) -> bool:
-    """Whether the letter's player has written since this or an earlier letter came back.
+    """Return whether the letter's player has written since this or an earlier letter came back.
 
     Of two mailboxes to which an address forwards, one may be dead; answered letters are read. Only
     the letter's reader could forge the report, and knows the recipient anyway.
@@ -181,7 +162,7 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
     return [Notification(player.address, player.id, Part("astray", {"userid": player.userid}))]
 
 
-# -- what it counts --------------------------------------------------------------------------
+# -- counted failures ------------------------------------------------------------------------
 
 
 def counted(standing: Standing, failure: Failure, now: datetime) -> Standing:
@@ -223,7 +204,7 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
     )
     address = letter.recipient.lower()
     if letter.letter == "invitation":
-        return list(friends.returned(context, letter))
+        return list(mail_invitations.tell_inviter(context, letter))
     if failure.verdict is Verdict.REFUSED or not _is_theirs(context, letter, address):
         return []
     standings = bounces.standings(context.connection, [address])
@@ -244,12 +225,12 @@ def _give_up(context: CommandContext, standing: Standing, letter: Posted) -> lis
     notifications: list[Notification] = []
     for player in players.by_address(context.connection, standing.address):
         if player.address == standing.address:
-            notifications += _without(context, player, standing)
+            notifications += reachability.leave_address(context, player, standing)
     return notifications
 
 
 def _is_theirs(context: CommandContext, letter: Posted, address: str) -> bool:
-    """Whether the letter went to an own address of its player, whose row is locked."""
+    """Return whether the letter went to an own address of its player, whose row is locked."""
     if letter.player_id is None:
         return False
     preferences.lock(context.connection, letter.player_id)
@@ -257,161 +238,3 @@ def _is_theirs(context: CommandContext, letter: Posted, address: str) -> bool:
     if player is None or not player.active:
         return False
     return address in players.addresses_of(context.connection, player.id)
-
-
-# -- what it leads to ------------------------------------------------------------------------
-
-
-def _without(context: CommandContext, player: Player, given_up: Standing) -> list[Notification]:
-    """Send letters to a player's next address, or let them wait."""
-    own = players.addresses_of(context.connection, player.id)
-    dead = {s.address for s in bounces.standings(context.connection, own) if s.suspended_at}
-    other = next((address for address in own if address not in dead), None)
-    if other is None:
-        return _unreachable(context, player)
-    preferences.save(context.connection, player.id, {"address": other})
-    bounces.redirect(context.connection, player.id, given_up.address, other)
-    digests, _ = send_kept(context, player.id, other)
-    words = {
-        "event": "moved",
-        "userid": player.userid,
-        "other": other,
-        "tz": player.tz,
-        "failed": [failure_words(given_up)],
-    }
-    parts = [Part("came-back", words), *digests]
-    return [Notification(other, player.id, part) for part in parts]
-
-
-def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
-    ends = absences.away_unasked(context, player, AWAY)
-    preferences.save(context.connection, player.id, {"unreachable_since": context.now})
-    if not preferences.note_notice(context.connection, player.id, "gone", context.now, TOLD_EVERY):
-        return []
-    until = None if ends is None else ends.isoformat()
-    return opponents(context, player, {"event": "gone", "until": until})
-
-
-MOST_BOARDS = 500
-"""Most boards of a player whose opponents are told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reachable:
-    """The address at which a player can be reached again, and letters about that; ``""``: the
-    player was reachable."""
-
-    address: str = ""
-    notifications: tuple[Notification, ...] = ()
-
-
-def note_reachable(context: CommandContext, player_id: int, why: str = "") -> Reachable:
-    """Forget the failures of a player's addresses, since the player has written, or an operator
-    asks.
-
-    Letters go to the address that this mail comes from, if it is a confirmed one. Players who share
-    an address with this one can be reached again, too.
-
-    Args:
-        why: an operator's reason, ``""`` if the player has written.
-    """
-    preferences.lock(context.connection, player_id)
-    player = players.by_id(context.connection, player_id)
-    if player is None or not player.active or player.unreachable_since is None:
-        return Reachable()
-    own = players.addresses_of(context.connection, player.id)
-    failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
-    bounces.forgive(context.connection, own)
-    sender = context.actor.address.lower()
-    address = sender if sender in own else player.address
-    notifications = _welcome(context, player, address, failed, why)
-    for other in _sharing(context, own):
-        shared = [s for s in failed if s.address == other.address]
-        if other.id != player.id and shared:
-            notifications += _welcome(context, other, other.address, shared, why)
-    return Reachable(address, tuple(notifications))
-
-
-def _sharing(context: CommandContext, own: Sequence[str]) -> list[Player]:
-    """Return the players without a working address who have one of these addresses."""
-    sharing: dict[int, Player] = {}
-    for address in own:
-        for player in players.by_address(context.connection, address):
-            if player.unreachable_since is not None:
-                sharing[player.id] = player
-    return list(sharing.values())
-
-
-def _welcome(
-    context: CommandContext, player: Player, address: str, failed: Sequence[Standing], why: str
-) -> list[Notification]:
-    since = player.unreachable_since
-    assert since is not None
-    columns = {"address": address, "unreachable_since": None}
-    preferences.save(context.connection, player.id, columns)
-    was_away = absences.no_longer_away(context, player, since)
-    digests, again = send_kept(context, player.id, address)
-    words = {
-        "event": "back",
-        "why": why,
-        "userid": player.userid,
-        "other": address,
-        "tz": player.tz,
-        "failed": [failure_words(standing) for standing in failed],
-        "again": again,
-        "away": was_away,
-        "digest": bool(digests),
-    }
-    notifications = [Notification(address, player.id, Part("came-back", words))]
-    notifications += [Notification(address, player.id, digest) for digest in digests]
-    heard = preferences.last_notice(context.connection, player.id, "gone")
-    if heard is not None and heard >= since:
-        notifications += opponents(context, player, {"event": "back", "why": why})
-    return notifications
-
-
-def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[list[Part], int]:
-    """Send the letters that waited for a player: one digest of the boards, more if players said
-    very much, and the other letters as they were.
-
-    Returns:
-        The digests, and the number of the other letters.
-    """
-    kept = bounces.waiting(context.connection, player_id)
-    later = [letter for letter in kept if kind_of(letter.letter).can_wait]
-    stale = [letter for letter in kept if kind_of(letter.letter).soon_stale]
-    others = [letter for letter in kept if letter not in later and letter not in stale]
-    bounces.fail_outdated(context.connection, _ids(stale))
-    bounces.send_again(context.connection, _ids(others), address, context.now)
-    return digest.gathered(context, player_id, later), len(others)
-
-
-def _ids(letters: Sequence[QueuedLetter]) -> list[int]:
-    return [letter.id for letter in letters]
-
-
-def failure_words(failed: Standing) -> dict[str, str]:
-    """Return the words about a failed address, for a letter to its owner."""
-    at = max(moment for moment in (failed.hard_at, failed.soft_at) if moment is not None)
-    return {"address": failed.address, "at": at.isoformat(), "said": failed.diagnostic}
-
-
-def opponents(
-    context: CommandContext, player: Player, words: Mapping[str, Any]
-) -> list[Notification]:
-    """Return one letter to each opponent of a player, with the numbers of their running boards."""
-    numbers_by_opponent: dict[int, tuple[Sitter, list[int]]] = {}
-    for number in leaving.running(context.connection, player.id)[:MOST_BOARDS]:
-        board = boards.load(context.connection, number)
-        for sitter in board.sitters if board is not None else ():
-            if sitter.player_id != player.id and sitter.state == PlayerState.ACTIVE:
-                numbers_by_opponent.setdefault(sitter.player_id, (sitter, []))[1].append(number)
-    about = {"who": player.userid, **words}
-    return [
-        Notification(
-            sitter.address,
-            sitter.player_id,
-            Part("unreachable", {**about, "boards": numbers, "tz": sitter.tz}),
-        )
-        for sitter, numbers in numbers_by_opponent.values()
-    ]

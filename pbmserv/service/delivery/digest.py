@@ -1,32 +1,14 @@
-"""Digests: one letter a day with all waiting boards, and the replies to it."""
+"""Makes digests: one letter a day with all waiting boards."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from html import escape
 from types import MappingProxyType
 from typing import Any
 
-from pbmserv.commands.grammar.examples import Sender
-from pbmserv.commands.grammar.line import not_a_command, words_of
-from pbmserv.commands.grammar.readings import Line
-from pbmserv.commands.reading.mail import read_reply
-from pbmserv.commands.reading.replies import may_act
-from pbmserv.commands.table import model
-from pbmserv.commands.table.looking import Follow, ShowAs
-from pbmserv.commands.table.playing import (
-    Chat,
-    MakeMove,
-)
-from pbmserv.commands.table.starting import Accept
 from pbmserv.engine.clocks import next_daytime, zone
-from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import MoveError, PlayerError, Refused
-from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards import moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.waiting_boards import (
@@ -40,17 +22,14 @@ from pbmserv.service.delivery.waiting_boards import (
 )
 from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store import clocks
-from pbmserv.store.accounts import leaving, players
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
-from pbmserv.store.delivery import outbox, unsent_letters
+from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.delivery.old_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
-
-MOST_LOOKED_UP = 10
-"""Most words of a line that are looked up as userids."""
 
 MOST_SAID = 24_000
 """Most octets of players' words in one digest, as HTML. So it is short enough for mail programs
@@ -59,9 +38,6 @@ MOST_SAID = 24_000
 LATE = timedelta(hours=1)
 """A digest that is later than this, since the server was down, is sent neither at night nor on a
 day with a digest of its own."""
-
-
-# -- made ------------------------------------------------------------------------------------
 
 
 Tables = Callable[[CommandContext, Player], Sequence[Mapping[str, Any]]]
@@ -205,7 +181,7 @@ def _words(
     }
 
 
-SEVERAL = frozenset({"tray", "reminders", "event-begins"})
+SEVERAL = frozenset({"tray", "reminders", "event-begins", "event-ends"})
 """Letters about several boards, which are named in their words."""
 
 
@@ -263,163 +239,3 @@ def _others(
 
 def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[int]:
     return [letter.id for letter in by_board.get(number, ())] or [0]
-
-
-_OF_A_BOARD = model.AboutBoard | Follow
-"""Commands that name no board in a reply to a board's letter."""
-
-
-# -- answered --------------------------------------------------------------------------------
-
-
-def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
-    """Return the command of a line such as ``412: 5``, as in a reply to that board's own letter.
-
-    Raises:
-        Refused: the answered letter is not about this board.
-        PlayerError: the line cannot be read.
-    """
-    mailed = _mailed(context)
-    if reply.board not in mailed:
-        numbers = sorted(mailed)
-        raise Refused(
-            "tray-board",
-            part=str(reply.board),
-            boards=", ".join(map(str, numbers)),
-            example=f"{numbers[0]}: show" if numbers else "games",
-        )
-    games = tuple(game.info.key for game in context.services.registry)
-    reading = read_reply(reply.text, games, plainly=True)
-    command = reading.lines[0].meaning
-    if isinstance(command, PlayerError):
-        raise command
-    context.current.line_words = reading.words if isinstance(command, Chat) else ""
-    if isinstance(command, model.ReplyMove):
-        turn = mailed[reply.board]
-        return MakeMove(None, reply.board, None, command.lines[0], turn)
-    if isinstance(command, model.Yes):
-        return Accept(None, reply.board, None)
-    if isinstance(command, ShowAs) and command.who is None and not command.boards:
-        return replace(command, boards=(model.BoardRef(reply.board),))
-    if isinstance(command, _OF_A_BOARD) and command.board is None:
-        return replace(command, board=reply.board)
-    return command
-
-
-def names_no_board(command: object) -> bool:
-    """Whether a line of a reply needs a board's number and has none."""
-    if isinstance(command, model.ReplyMove):
-        return True
-    if not isinstance(command, _OF_A_BOARD) or command.board is not None:
-        return False
-    return getattr(command, "who", None) is None
-
-
-def only_board(context: CommandContext, line: Line) -> model.Command:
-    """Return the command of a line without a board's number, for the only waiting board.
-
-    Raises:
-        Refused: several boards wait.
-    """
-    mailed = _mailed(context)
-    waiting = [number for number, turn in mailed.items() if turn is not None]
-    text = line.meaning.lines[0] if isinstance(line.meaning, model.ReplyMove) else line.echo
-    named = _NUMBER_ALONE.fullmatch(text)
-    if named:
-        board = int(named[1]) if int(named[1]) in mailed else first_board(context)
-        raise Refused("tray-nothing", part=text, example=f"{board}: show")
-    if len(waiting) != 1:
-        first = first_board(context)
-        example = f"{first}: {text}" if _is_move(context, first, text) else f"{first}: show"
-        raise Refused("tray-which", part=text, example=example)
-    return unfold(context, model.TrayReply(waiting[0], text))
-
-
-def without_number(context: CommandContext, command: model.ReplyMove) -> model.Command:
-    """Return the command of a possible move in answer to a letter that is about no single board: a
-    move on the only board that the writer plays.
-
-    Raises:
-        PlayerError: it is not a move, or several boards could be meant.
-    """
-    text = command.lines[0]
-    running = sorted(_mailed(context))
-    if not running or not (may_act(text) or _is_newest_move(context, running[-1], command)):
-        raise _no_command(context, text)
-    if len(running) == 1:
-        board = boards.load(context.connection, running[0])
-        if board is not None and board.status == BoardStatus.ACTIVE:
-            return MakeMove(None, running[0], None, text, None)
-    raise Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
-
-
-def _no_command(context: CommandContext, text: str) -> PlayerError:
-    """Return the refusal of a line that is no command, with the command that it may mean ("play
-    bob")."""
-    games = sorted(game.info.key for game in context.services.registry)
-    speaker = context.speaker(None)
-
-    def is_player(word: str) -> bool:
-        return word in BOT_USERIDS or players.by_userid(context.connection, word) is not None
-
-    line = not_a_command(words_of(text)[:MOST_LOOKED_UP], games)
-    assert line.for_sender is not None
-    reread = line.for_sender(Sender(speaker.userid, 0, is_player)).meaning
-    assert isinstance(reread, PlayerError)
-    refusal = reread.refusal
-    return Refused(refusal.code, part=text, example=refusal.example, **refusal.values)
-
-
-_NUMBER_ALONE = re.compile(r"#?(\d{1,9})\s*[:.)]?", re.ASCII)
-
-
-def first_board(context: CommandContext) -> int:
-    """Return a board of the answered letter, for examples; a waiting one if possible.
-
-    Raises:
-        Refused: see `_mailed`.
-    """
-    mailed = _mailed(context)
-    waiting = [number for number, turn in mailed.items() if turn is not None]
-    return next(iter((*waiting, *sorted(mailed))), 0)
-
-
-def _is_move(context: CommandContext, number: int, text: str) -> bool:
-    """Whether a text is a move on a board of the speaker."""
-    board, sitter = context.seat_at(number, None, None)
-    position = context.position(board)
-    try:
-        position.game.parse(position.game.view(position.state, sitter.seat), text)
-    except MoveError:
-        return False
-    return True
-
-
-def _is_newest_move(context: CommandContext, number: int, command: model.ReplyMove) -> bool:
-    """Whether a line is a move on a board that it does not name, so that the focus must not show
-    it."""
-    focus = context.current.focus
-    try:
-        return moves.holds_move(context, command, number)
-    except Refused:
-        return False
-    finally:
-        context.current.focus = focus
-
-
-def _mailed(context: CommandContext) -> dict[int, int | None]:
-    """Return the boards of the answered letter, each with the turn for which it waited."""
-    reply_address = context.reply_address
-    if reply_address is not None and reply_address.purpose is Purpose.BOARD:
-        return {reply_address.about: reply_address.number}  # a letter about one board
-    if reply_address is not None and reply_address.purpose is Purpose.PLAYER:
-        # An answer about several boards, to which a reply names the board.
-        return dict.fromkeys(leaving.running(context.connection, reply_address.player))
-    letter = None
-    if reply_address is not None and reply_address.purpose is Purpose.TRAY:
-        letter = outbox.letter(context.connection, reply_address.about)
-    if letter is None or reply_address is None or letter.player_id != reply_address.player:
-        raise Refused("tray-only", example="help replies")
-    turns: dict[int, int | None] = dict.fromkeys(letter.words["more"])
-    turns |= {news["board"]: None for news in letter.words["news"] if news["seat"] is not None}
-    return turns | {entry["board"]: entry["turn"] for entry in letter.words["waiting"]}

@@ -85,27 +85,39 @@ def create(
 ) -> Event:
     """Create an event; its first step is due when entries close.
 
+    If another process has just created the same event of the server, return that one, locked.
+
     Args:
         number: `None` for the next number of its kind and game.
         held: what a player has chosen who holds the event; `None` for the server's.
     """
-    event_id = events.create(
-        context.connection,
-        context.now,
-        kind=kind.word,
-        game=game,
-        number=number,
-        closes_at=kind.closing(starts_at),
-        starts_at=starts_at,
-        owner_id=held.owner_id if held else None,
-        name=held.name if held else "",
-        options=held.options if held else kind.board_options(known_game(context, game), (), game),
-        rules=(held.rules if held else kind.rules).as_json(),
-    )
-    event = events.load(context.connection, event_id)
+    connection = context.connection
+    rules = (held.rules if held else kind.rules_for(known_game(context, game))).as_json()
+    options = held.options if held else kind.board_options(known_game(context, game), (), game)
+    event_id = None
+    while event_id is None:
+        chosen = number or events.next_number(connection, kind.word, game)
+        event_id = events.create(
+            connection,
+            context.now,
+            kind=kind.word,
+            game=game,
+            number=chosen,
+            closes_at=kind.closing(starts_at),
+            starts_at=starts_at,
+            owner_id=held.owner_id if held else None,
+            name=held.name if held else "",
+            options=options,
+            rules=rules,
+        )
+        other = events.of_number(connection, kind.word, game, chosen)
+        is_same = number is not None or (held is None and other is not None and not other.is_own)
+        if event_id is None and other is not None and is_same:
+            return events.lock(connection, other.id) or other
+    event = events.load(connection, event_id)
     assert event is not None
     if kind.recurs:
-        events.enter_regulars(context.connection, event_id, game, context.now)
+        events.enter_regulars(connection, event_id, game, context.now)
     return event
 
 
@@ -140,11 +152,34 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
         waiting, notifications = team_events.complete_lineups(context, event)
     if len(waiting) < Rules.of(event).least * kind.team_size:
         return [*notifications, *_wait_or_cancel(context, event, waiting)]
-    following_start = kind.following_start(event.starts_at)
-    if following_start is not None:
-        create(context, kind, event.game, following_start)
+    plan_following(context, event)
     events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
     return notifications
+
+
+def plan_following(context: CommandContext, event: Event) -> None:
+    """Create the event that follows one that is about to start.
+
+    If it is there already, since the first one was postponed, it does not start too early.
+    """
+    kind = kind_of(event)
+    following_start = kind.following_start(event.starts_at)
+    if following_start is None or event.is_own:
+        return
+    number = event.number + 1
+    following = events.of_number(context.connection, event.kind, event.game, number)
+    if following is None:
+        create(context, kind, event.game, following_start)
+    elif following.status == EventStatus.OPEN and following.starts_at < following_start:
+        _move(context, following, next_monday(following_start))
+
+
+def _move(context: CommandContext, event: Event, starts_at: datetime) -> None:
+    """Let an event that takes entries start on another day."""
+    closes_at = kind_of(event).closing(starts_at)
+    events.change(
+        context.connection, event.id, starts_at=starts_at, closes_at=closes_at, due_at=closes_at
+    )
 
 
 def _waiting(context: CommandContext, event: Event) -> list[Entry]:
@@ -210,7 +245,7 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
         status=EventStatus.STARTING,
         round=1,
         starts_at=begins_at,
-        ends_at=begins_at + kind.round_length,
+        ends_at=begins_at + kind.length_of_round(event),
         due_at=context.now,
     )
     return []
@@ -223,15 +258,7 @@ def _move_following(context: CommandContext, event: Event) -> None:
     following = events.open_event(context.connection, event.kind, event.game, context.now)
     if following_start is None or following is None:
         return
-    starts_at = next_monday(following_start)
-    closes_at = kind.closing(starts_at)
-    events.change(
-        context.connection,
-        following.id,
-        starts_at=starts_at,
-        closes_at=closes_at,
-        due_at=closes_at,
-    )
+    _move(context, following, next_monday(following_start))
 
 
 def _store_groups(
@@ -257,7 +284,7 @@ def _begin_next_group(
     section = max(events.sections_with_games(context.connection, event.id, 1), default=0) + 1
     group = [Entrant(entry.player_id, ratings[entry.player_id][0]) for entry in entries]
     _store_groups(context, event, [group], section)
-    ends_at = event.closes_at + kind_of(event).round_length
+    ends_at = event.closes_at + kind_of(event).length_of_round(event)
     events.change(context.connection, event.id, round=1, ends_at=ends_at)
     begun = replace(event, round=1, ends_at=ends_at)
     ids = [entry.player_id for entry in entries]
@@ -331,14 +358,19 @@ def _step_running(context: CommandContext, event: Event) -> Sequence[Notificatio
 
 
 def _end_round(context: CommandContext, event: Event) -> list[Notification]:
-    """Begin the next round, or end the event."""
+    """Begin the next round with players who are still there, or end the event."""
     kind = kind_of(event)
     tables = games_of(event).tables(context, event)
+    entries = events.entries_of(context.connection, event.id)
+    here = {entry.player_id for entry in entries if entry.is_here}
     games = events.pairings_of(context.connection, event.id, event.round)
-    played = sorted({game.section for game in games})
-    of_round = {section: tables[section] for section in played if tables.get(section)}
+    of_round = {}
+    for section in sorted({game.section for game in games}):
+        lines = [line for line in tables.get(section, ()) if line.player_id in here]
+        if lines:
+            of_round[section] = lines
     if not kind.has_next_round(event, of_round):
-        return _finish(context, event, tables)
+        return _finish(context, event, tables, of_round)
     if not kind.keeps_groups:
         _store_places(context, event, tables)
         _store_groups(context, event, kind.next_groups(event, of_round), max(tables) + 1)
@@ -352,7 +384,7 @@ def _begin_round(context: CommandContext, event: Event) -> None:
         event.id,
         status=EventStatus.STARTING,
         round=event.round + 1,
-        ends_at=context.now + kind_of(event).round_length,
+        ends_at=context.now + kind_of(event).length_of_round(event),
         due_at=context.now,
     )
 
@@ -366,9 +398,16 @@ def _store_places(
 
 
 def _finish(
-    context: CommandContext, event: Event, tables: Mapping[int, Sequence[Line]]
+    context: CommandContext,
+    event: Event,
+    tables: Mapping[int, Sequence[Line]],
+    of_round: Mapping[int, Sequence[Line]],
 ) -> list[Notification]:
-    """Store the places, end the event, and tell each player the result."""
+    """Store the places, end the event, and tell each player the result.
+
+    Args:
+        of_round: the players of the last round who are still there, by group.
+    """
     kind = kind_of(event)
     if kind.shares_boxes:
         notifications, is_done = shared_boxes.finish(context, event, tables)
@@ -384,7 +423,7 @@ def _finish(
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     counts = group_sizes(entries.values())
     ratings = events.ordinals(context.connection, event.game, event.id)
-    winning_group = kind.winning_group(tables) if tables else 0
+    winning_group = kind.winning_group(of_round or tables) if tables else 0
     final = ""
     qualification = kind.qualifies_for(event)
     if qualification is not None and tables:

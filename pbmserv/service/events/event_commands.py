@@ -12,12 +12,13 @@ from pbmserv.engine.clocks import zone
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.accounts.preferences import DIGEST_MINUTE
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
 from pbmserv.service.events import course, games, letters, pages, team_commands
-from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, Kind, Rules
+from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, MOST_ENTERED, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS, SERVERS, kind_of
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
 from pbmserv.store import events
@@ -30,8 +31,8 @@ from pbmserv.store.tables.events import EntryStatus, EventStatus
 MOST_OWN = 2
 """Most events of one player that are not over."""
 
-MOST_INVITED = 64
-"""Most players who have an invitation to an event and have not entered it."""
+MOST_INVITED, INVITED_IN = 64, timedelta(days=7)
+"""Most players whom one player invites in this time to events that they do not enter."""
 
 MOST_BOXES = 10
 LONGEST_UNTIL = timedelta(days=90)
@@ -127,12 +128,15 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
 
 
 def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
-    """Refuse a player who is barred under any name, or has entered under another one."""
+    """Refuse a player who is barred or in very many events under any name, or has entered this one
+    under another name."""
     names = persons.names_of(context.connection, player.id) | {player.id}
     bars = [events.barred_until(context.connection, name, context.now) for name in names]
     latest = max((until for until in bars if until is not None), default=None)
     if latest is not None:
         raise Refused("event-barred", until=f"{latest:%Y-%m-%d}", example="events")
+    if events.count_entered(context.connection, names) >= MOST_ENTERED:
+        raise Refused("event-many", most=MOST_ENTERED, example="events")
     if event is None:
         return
     for name in names - {player.id}:
@@ -220,7 +224,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise _entered_already(context, event)
     if event.status != EventStatus.OPEN or context.now >= event.closes_at:
         raise Refused("event-closed", part=str(event.id), example="events")
-    if rules.invited and entry is None:
+    if rules.invited and entry is None and event.owner_id != player.id:
         raise Refused("event-invited", part=str(event.id), example="events")
     if kind.team_size > 1:
         return team_commands.enter_event(context, player, event)
@@ -294,9 +298,9 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
     names = [word.lower().strip(",;") for word in words[1:]]
     if not names:
         raise Refused("event-whom", part=str(event.id), example=f"event invite {event.id} FRIEND")
-    entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    waiting = sum(entry.status == EntryStatus.INVITED for entry in entries.values())
-    if waiting + len(names) > MOST_INVITED:
+    entries = {entry.player_id for entry in events.entries_of(context.connection, event.id)}
+    since = context.now - INVITED_IN
+    if events.count_invited(context.connection, player.id, since) + len(names) > MOST_INVITED:
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:
@@ -307,6 +311,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             raise Refused("unavailable", part=other.userid)
         if other.id not in entries and other.id != player.id:
             invited.append(other)
+    contact.must_be_free_to_meet(context, player.id, invited, ())
     ids = [other.id for other in invited]
     events.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
     facts = letters.facts(context, event)
@@ -320,7 +325,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
-    [-boxes=3] [options]``"""
+    [-boxes=3] [-house=best] [options]``"""
     plain, options = _split(words)
     words = [word.lower() for word in plain]
     example = CREATE_EXAMPLE
@@ -342,10 +347,12 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     until = _until(context, player, options.pop("-until", ""))
     invited = "-invited" in options
     options.pop("-invited", None)
-    written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     line = f"event create {game.info.key} {kind.word}"
+    rules = replace(kind.rules_for(game), most=most, invited=invited, boxes=boxes)
+    if rules.house:
+        rules = replace(rules, house=_house(options.pop("-house", rules.house), game, line))
+    written = tuple(f"{name}={value}" if value else name for name, value in options.items())
     board_options = kind.board_options(game, written, line)
-    rules = replace(kind.rules, most=most, invited=invited, boxes=boxes)
     held = course.Held(player.id, name, board_options, rules)
     event = course.create(context, kind, game.info.key, until, held=held)
     if kind.team_size > 1:
@@ -414,6 +421,20 @@ def _boxes(text: str, kind: Kind) -> int:
     if not 1 <= number <= MOST_BOXES:
         raise Refused("event-boxes", part=text[:20], most=MOST_BOXES, example="-boxes=3")
     return number
+
+
+def _house(text: str, game: AnyGame, line: str) -> str:
+    """Return the bot that is to play against all, by its userid or its level."""
+    for userid in (text.lower(), f"house-{text.lower()}"):
+        if userid in game.bots:
+            return userid
+    raise Refused(
+        "house-plays-not",
+        part=text[:20],
+        title=game.info.title,
+        levels=", ".join(game.bots),
+        example=f'{line} "NAME" -house={list(game.bots)[-1]}',
+    )
 
 
 def _until(context: CommandContext, player: Player, text: str) -> datetime:

@@ -10,6 +10,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Waiting
+from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import Line
 from pbmserv.store import events
@@ -17,6 +18,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import Entry, Event
+from pbmserv.store.shared_boxes import SeatAt
 from pbmserv.store.tables.accounts import PlayerState
 
 
@@ -32,6 +34,7 @@ def facts(context: CommandContext, event: Event) -> dict[str, Any]:
         "starts": f"{event.starts_at:%Y-%m-%d}",
         "closes": f"{event.closes_at:%Y-%m-%d}",
         "ends": f"{event.ends_at:%Y-%m-%d}" if event.ends_at else "",
+        "house": Rules.of(event).house,
     }
 
 
@@ -48,15 +51,35 @@ def row_of(line: Line, userid: str) -> Mapping[str, object]:
 
 
 def news(
-    context: CommandContext, event: Event, entries: Iterable[Entry], what: str, **words: Any
+    context: CommandContext,
+    event: Event,
+    entries: Iterable[Entry],
+    what: str,
+    *,
+    boards: Sequence[SeatAt] = (),
+    **words: Any,
 ) -> list[Notification]:
     """Return a letter about an event to each of some players who want letters about it.
 
     Args:
         what: the news: see ``letters/event-news.j2``.
+        boards: finished boards of these players, which the letter shows.
         words: further words of the letter.
     """
-    part = Part("event-news", {**facts(context, event), "what": what, **words})
+    words = {**facts(context, event), "what": what, **words}
+    part = Part("event-news", words)
+    if boards:
+        shown = [
+            {
+                "letter": "show",
+                "words": {"event": "", "opened": True},
+                "board": place.board,
+                "ply": place.ply,
+                "seat": place.seat,
+            }
+            for place in boards
+        ]
+        part = Part("event-ends", {**words, "waiting": [], "more": [], "news": shown})
     return [
         Notification(entry.address, entry.player_id, part)
         for entry in entries
@@ -133,7 +156,11 @@ def box_letter(
         count: the number of all players.
     """
     now = context.now
-    waiting = [Waiting(board, board.sitters[0], now) for board in boards]
+    first = {
+        board.id: 0 in (position := context.position(board)).game.to_act(position.state)
+        for board in boards
+    }
+    waiting = [Waiting(board, board.sitters[0], now) for board in boards if first[board.id]]
     shown, more = waiting_boards.entries(context, waiting, lambda _: (), {})
     words = {
         **facts(context, event),
@@ -141,7 +168,7 @@ def box_letter(
         "grouped": False,
         "players": list(field),
         "count": count,
-        "games": [{"board": board.id} for board in boards],
+        "games": [{"board": board.id, "first": first[board.id]} for board in boards],
         "bye": False,
         "waiting": shown,
         "more": more,

@@ -140,7 +140,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         }
         for section, lines in sorted(tables.items())
     ]
-    rules, terms = Rules.of(event), kind.terms
+    rules, terms = Rules.of(event), kind.terms_of(event)
     return {
         **letters.facts(context, event),
         "status": str(event.status),

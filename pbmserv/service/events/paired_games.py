@@ -9,7 +9,8 @@ from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.lateness import late_seats
-from pbmserv.service.boards.proposals import Proposal, make_board, read_options
+from pbmserv.service.boards.option_words import read_options
+from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
@@ -31,8 +32,9 @@ NOT_COUNTED = (None, None)
 BAR, LONG_BAR = timedelta(days=30), timedelta(days=90)
 """Time without new entries after a loss on time, and after another one in that time."""
 
-ENDING_LOSSES = 2
-"""Losses on time in an event that end the recurring entry."""
+ENDING_LOSSES, RECENT = 2, timedelta(days=200)
+"""Losses on time that end the recurring entry, in events that began within this time: a player who
+is out after the first one would else be in each further season."""
 
 
 # -- making and comparing them -------------------------------------------------------------------
@@ -156,8 +158,6 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
     for game in events.ended_games(context.connection, event.id):
         board = boards.load(context.connection, game.board_id or 0)
         assert board is not None
-        if _is_settled(context, game):
-            continue  # a player of this game has been taken out meanwhile
         if board.status == BoardStatus.DECLINED or board.outcome is None:
             events.settle(context.connection, event.id, game, NOT_COUNTED, "removed")
             continue
@@ -169,9 +169,9 @@ def settle_ended(context: CommandContext, event: Event) -> list[Notification]:
             player = _players_of(game)[seat]
             if outcome.reason == FORFEIT:
                 losses_on_time[player] = losses_on_time.get(player, 0) + 1
-            if _is_early(context, event, player):
+            if not _is_settled(context, game) and _is_early(context, event, player):
                 notifications += _remove(context, event, player, outcome.reason)
-        if not _is_settled(context, game):
+        if not _is_settled(context, game):  # it is, if a player of this game is out
             points = _points(outcome, late)
             events.settle(context.connection, event.id, game, points, outcome.reason[:12])
     for player, losses in losses_on_time.items():
@@ -315,22 +315,26 @@ def _remove(context: CommandContext, event: Event, player_id: int, why: str) -> 
 def _penalise(
     context: CommandContext, event: Event, player_id: int, losses: int
 ) -> list[Notification]:
-    """Bar a player who lost on time from new entries; two losses end the recurring entry."""
+    """Bar a player who lost on time from new entries; two losses end the recurring entry, also to
+    the next season."""
     connection = context.connection
     entry = events.entry_of(connection, event.id, player_id)
     if entry is None:
         return []
-    forfeits = entry.forfeits + losses
-    events.change_entry(connection, event.id, player_id, forfeits=forfeits)
+    events.change_entry(connection, event.id, player_id, forfeits=entry.forfeits + losses)
     is_barred = events.barred_until(connection, player_id, context.now) is not None
     span: timedelta = LONG_BAR if is_barred else BAR
     until = context.now + span
     events.bar(connection, player_id, until)
+    recent = context.now - RECENT
     ended = (
         kind_of(event).recurs
-        and forfeits >= ENDING_LOSSES
+        and events.count_forfeits(connection, event, player_id, recent) >= ENDING_LOSSES
         and events.drop_regular(connection, event.game, player_id)
     )
+    following = events.open_event(connection, event.kind, event.game, context.now)
+    if ended and following is not None:  # the recurring entry has entered it
+        events.drop_entry(connection, following.id, player_id)
     return letters.news(context, event, [entry], "barred", until=f"{until:%Y-%m-%d}", ended=ended)
 
 

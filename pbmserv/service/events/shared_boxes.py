@@ -1,9 +1,10 @@
 """The boxes of an event in which all players get the same ones, and the table that compares them.
 
-Each player has a board of their own for each box, and nothing of a box reaches anybody before all
-have finished it (`views.spoilers`). Nobody waits for anybody: boxes of players who are gone are
-given up, and the others play on. Boards are made, boxes given up and results sent in portions, so
-that a large event does not keep moves waiting.
+A box may also be a game with dice or deals, which are the same for all; then each player plays
+against the house. Each player has a board of their own for each box, and nothing of a box reaches
+anybody before all have finished it (`views.spoilers`). Nobody waits for anybody: boxes of players
+who are gone are given up, and the others play on. Boards are made, boxes given up and results sent
+in portions, so that a large event does not keep moves waiting.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from pbmserv.engine.protocol import races
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.types import Rng
 from pbmserv.service.boards import plies
-from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.shared_boards import deal
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
@@ -28,7 +30,7 @@ from pbmserv.store import events, shared_boxes
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.events import Entry, Event
-from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED, SharedBoard
+from pbmserv.store.shared_boxes import GIVEN_UP, PLAYED, SOLVED, SharedBoard
 from pbmserv.store.tables.boards import RUNNING
 from pbmserv.store.tables.events import EntryStatus
 
@@ -55,7 +57,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
     if not boxes:
         _draw_boxes(context, event)
         return []
-    portion = max(1, BOARDS // len(boxes))
+    rules, portion = Rules.of(event), max(1, BOARDS // len(boxes))
     waiting = shared_boxes.without_board(connection, event.id, portion)
     if not waiting:
         return None
@@ -71,7 +73,7 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
             continue
         dealt = []
         for box in boxes:
-            board = deal(context, box, player, kind_of(event).terms)
+            board = deal(context, box, player, kind_of(event).terms_of(event), rules.house)
             shared_boxes.set_board(connection, box.id, player_id, board.id)
             dealt.append(board)
         notifications.append(letters.box_letter(context, event, player, dealt, field, count))
@@ -80,18 +82,26 @@ def begin_next(context: CommandContext, event: Event) -> list[Notification] | No
 
 def _draw_boxes(context: CommandContext, event: Event) -> None:
     """Draw the boxes, and note who gets them."""
-    game = known_game(context, event.game)
-    assert races(game)
-    words, _ = read_options(game, event.options, 1, event.game, event.game)
     entries = events.entries_of(context.connection, event.id, GROUP)
     ids = [entry.player_id for entry in entries if entry.is_here]
     for number in range(1, Rules.of(event).boxes + 1):
-        rng = Rng(secrets.token_bytes(32), number)
-        options = game.describe(game.fixed(game.options(words, 1), rng))
+        options, seed = _drawn_box(context, event, number)
         box = shared_boxes.add(
-            context.connection, event.game, options, event_id=event.id, number=number
+            context.connection, event.game, options, event_id=event.id, number=number, seed=seed
         )
         shared_boxes.give(context.connection, box.id, ids)
+
+
+def _drawn_box(
+    context: CommandContext, event: Event, number: int
+) -> tuple[tuple[str, ...], bytes | None]:
+    """Draw a box; return its options, and the seed of its boards if that decides dice or deals."""
+    game, seed = known_game(context, event.game), secrets.token_bytes(32)
+    if Rules.of(event).house:
+        return (*event.options, DUPLICATE), seed
+    assert races(game)
+    words, _ = read_options(game, event.options, 1, event.game, event.game)
+    return game.describe(game.fixed(game.options(words, 1), Rng(seed, number))), None
 
 
 def settle_ended(_context: CommandContext, _event: Event) -> list[Notification]:
@@ -110,7 +120,7 @@ def leave(context: CommandContext, event: Event, entry: Entry) -> list[Notificat
 
 
 def decide_open(context: CommandContext, event: Event) -> list[Notification]:
-    """Give up the next boxes that somebody still plays. Each player gets a letter about each."""
+    """Give up the next boxes that somebody still plays; the letter with the results shows them."""
     notifications: list[Notification] = []
     for row in shared_boxes.unfinished(context.connection, event.id, BOARDS):
         notifications += _give_up(context, row)
@@ -118,7 +128,7 @@ def decide_open(context: CommandContext, event: Event) -> list[Notification]:
 
 
 def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
-    """Let a player give up a box."""
+    """Let a player give up a box; return the letters, none of which tells that player."""
     board = None if row.board_id is None else boards.lock(context.connection, row.board_id)
     if board is None or board.status not in RUNNING:
         shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
@@ -126,12 +136,13 @@ def _give_up(context: CommandContext, row: SharedBoard) -> list[Notification]:
     # An operator may have given the seat to another player.
     sitter = board.sitter_of(row.player_id) or board.sitters[0]
     position = context.position(board)
-    if sitter.seat not in position.game.to_act(position.state):  # done in an older race
+    if position.apart and sitter.seat not in position.game.to_act(position.state):
+        # The player was done in a race of an older version.
         shared_boxes.settle(context.connection, row.box_id, row.player_id, GIVEN_UP, 0)
         return []
     answer = plies.log_ply(context, board, sitter, position.withdraw(sitter.seat), UNSAID)
     own = [Notification.sitter(sitter, part) for part in answer.parts]
-    return [*own, *answer.notifications]
+    return [letter for letter in (*own, *answer.notifications) if letter.player_id != row.player_id]
 
 
 def is_open(context: CommandContext, event: Event) -> bool:
@@ -180,7 +191,8 @@ def places(results: Sequence[SharedBoard]) -> dict[int, dict[int, int]]:
     """Return the place of each player at the boxes that all have finished, by box.
 
     Players who solved it come first, then those whose last guess was wrong, then those who gave up;
-    fewer points are better among them. If nobody solved it, all are equal.
+    fewer points are better among them. If nobody solved it, all are equal. Players who have played
+    a game to its end come before those who gave up.
     """
     by_box: dict[int, dict[int, tuple[int, int] | None]] = {}
     for row in results:
@@ -191,7 +203,7 @@ def places(results: Sequence[SharedBoard]) -> dict[int, dict[int, int]]:
         finished = {player: result for player, result in by_player.items() if result is not None}
         if len(finished) < len(by_player):
             continue
-        if all(rank != SOLVED for rank, _ in finished.values()):
+        if all(rank not in {PLAYED, SOLVED} for rank, _ in finished.values()):
             places_by_box[box_id] = dict.fromkeys(finished, 1)
             continue
         first: dict[tuple[int, int], int] = {}
@@ -203,12 +215,14 @@ def places(results: Sequence[SharedBoard]) -> dict[int, dict[int, int]]:
 
 def marks(results: Sequence[SharedBoard]) -> dict[int, list[str]]:
     """Return a word for each box of each player: ``plays``, ``finished``, or the place once all
-    have finished."""
+    have finished, for a game with the points by which the player won it."""
     places_by_box = places(results)
     words: dict[int, list[str]] = {}
     for row in results:
         place = places_by_box.get(row.box_id, {}).get(row.player_id)
         word = "plays" if row.is_open else "finished" if place is None else str(place)
+        if place is not None and row.rank == PLAYED:
+            word += f" ({-(row.score or 0):+d})"
         words.setdefault(row.player_id, []).append(word)
     return words
 
@@ -220,7 +234,11 @@ def finish(
     lines = tables.get(GROUP, ())
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
     waiting = [line for line in lines if entries[line.player_id].place is None]
+    boards = {row.player_id: row.board_id for row in reversed(results(context, event))}
     has_winner = sum(line.place == 1 for line in lines) == 1
+    readers = [line.player_id for line in waiting[:READERS]]
+    assert event.ends_at is not None
+    given_up = shared_boxes.given_up_since(context.connection, event.id, readers, event.ends_at)
     notifications: list[Notification] = []
     for line in waiting[:READERS]:
         entry = entries[line.player_id]
@@ -234,6 +252,7 @@ def finish(
             event,
             [entry],
             "ended",
+            boards=given_up.get(line.player_id, ()),
             rows=rows,
             section=GROUP,
             place=line.place,
@@ -241,5 +260,6 @@ def finish(
             champion=line.place == 1 and has_winner,
             final="",
             field=len(lines),
+            board=boards.get(line.player_id),
         )
     return notifications, len(waiting) <= READERS

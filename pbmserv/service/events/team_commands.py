@@ -16,7 +16,7 @@ from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.service.events import course, letters, team_events
-from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.kind import MOST_ENTERED, Rules
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.team_captains import appoint
 from pbmserv.service.events.teams import (
@@ -120,6 +120,18 @@ def _own(context: CommandContext, player: Player) -> Team:
         raise Refused("team-none", example="teams")
     teams.change_member(context.connection, team.id, player.id, active_at=context.now)
     return team
+
+
+def _own_and_its_events(context: CommandContext, player: Player) -> Team:
+    """Return the team of a player, locked after the events whose line-ups follow it.
+
+    Raises:
+        Refused: the player has none.
+    """
+    team = teams.of_players(context.connection, [player.id])
+    if team is not None:
+        events.open_to_team(context.connection, team.id, context.now)
+    return _own(context, player)
 
 
 def _led_by(context: CommandContext, player: Player) -> Team:
@@ -265,12 +277,13 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
 
 
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:  # noqa: ARG001
-    team = _own(context, player)
+    team = _own_and_its_events(context, player)
     teams.remove(context.connection, team.id, player.id)
     part = Part("team", {**facts(context, team), "what": "left"})
     notifications = news(context, team, "left", player=player.userid)
     if team.captain_id == player.id:
         notifications = appoint(context, team, "left")
+        team = teams.load(context.connection, team.id) or team
     notifications += team_events.follow_order(context, team)
     if not teams.members(context.connection, team.id):
         teams.disband(context.connection, team.id)
@@ -279,7 +292,8 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
 
 def _order(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """Set the order of the boards; members who are not named come behind the others."""
-    team = _led_by(context, player)
+    team = _own_and_its_events(context, player)
+    _must_lead(context, player, team)
     members = {one.userid: one for one in teams.members(context.connection, team.id)}
     names = _names(words)
     strangers = [name for name in names if name not in members]
@@ -309,7 +323,8 @@ def _captain(context: CommandContext, player: Player, words: Sequence[str]) -> A
 
 
 def _remove(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    team = _led_by(context, player)
+    team = _own_and_its_events(context, player)
+    _must_lead(context, player, team)
     other = _named_member(context, team, words, "remove")
     if other.id == player.id:
         raise Refused("team-yourself", part="remove", example="team leave")
@@ -373,9 +388,9 @@ def enter(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     Raises:
         Refused: the team is too small, or one of its players may not enter.
     """
-    team, lineup = _complete_team(context, player)
     key = _named_game(context, words, "enter").info.key
     event = events.open_event(context.connection, _KIND.word, key, context.now)
+    team, lineup = _complete_team(context, player)
     if event is None:
         event = course.create_next(context, _KIND, key)
     return _entered(context, player, team, lineup, event)
@@ -422,7 +437,7 @@ def _entered(
     if most and entered > most:
         raise Refused("event-full", part=str(event.id), most=most, example="events")
     ids = [member.player_id for member in lineup]
-    events.set_lineup(context.connection, event.id, team.id, ids, context.now)
+    team_events.set_lineup(context, event, team, ids)
     if entered == most:
         course.begin_now(context, event)
     about = {
@@ -440,17 +455,19 @@ def _entered(
 def _must_be_free(
     context: CommandContext, players: Sequence[Member], entries: Sequence[Entry]
 ) -> None:
-    """Refuse a line-up with a player who is barred, or plays for another team under any name."""
+    """Refuse a line-up with a player who is barred, in very many events, or in another team under
+    any name."""
     entered = {entry.player_id: entry.userid for entry in entries}
     ids = [member.player_id for member in players]
     people = persons.persons_of(context.connection, ids)
     for member in players:
         names = people.names(member.player_id)
-        bars = [events.barred_until(context.connection, name, context.now) for name in names]
-        latest = max((until for until in bars if until is not None), default=None)
-        if latest is not None:
-            until = f"{latest:%Y-%m-%d}"
+        barred_until = team_events.barred_until(context, names)
+        if barred_until is not None:
+            until = f"{barred_until:%Y-%m-%d}"
             raise Refused("team-barred", part=member.userid, until=until, example="team")
+        if events.count_entered(context.connection, names) >= MOST_ENTERED:
+            raise Refused("team-many", part=member.userid, most=MOST_ENTERED, example="team")
         twice = [entered[name] for name in sorted(names) if name in entered]
         twice += [one.userid for one in players if one.player_id in names - {member.player_id}]
         if twice:
@@ -459,7 +476,8 @@ def _must_be_free(
 
 def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """Take the team out of an event that still takes entries."""
-    team = _led_by(context, player)
+    team = _own_and_its_events(context, player)
+    _must_lead(context, player, team)
     key = _named_game(context, words, "withdraw").info.key
     mine = events.open_to_team(context.connection, team.id, context.now)
     event = next((event for event in mine if event.game == key and not event.is_own), None)
@@ -492,7 +510,7 @@ def withdraw_from(
 
 
 def _withdrawn(context: CommandContext, player: Player, team: Team, event: Event) -> Answer:
-    events.set_lineup(context.connection, event.id, team.id, [], context.now)
+    team_events.set_lineup(context, event, team, [])
     name = letters.facts(context, event)["name"]
     notifications = news(context, team, "withdrawn", without=player.id, event_name=name)
     answer = _answer(context, team, "withdrawn", event_name=name)

@@ -6,17 +6,20 @@ line-up follows the order of the team; then it is fixed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.events import letters, team_tables
+from pbmserv.service.events.kinds.kind import Rules
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.team_tables import Match, TeamLine
 from pbmserv.service.events.teams import BOARDS, news
 from pbmserv.store import events, teams
+from pbmserv.store.accounts import persons
 from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.teams import Member, Team
@@ -42,8 +45,36 @@ class Group:
 
 def lineup(context: CommandContext, team: Team) -> list[Member]:
     """Return the members who would play now, in the order of the boards."""
+    return _active_members(context, team)[:BOARDS]
+
+
+def _active_members(context: CommandContext, team: Team) -> list[Member]:
     members = teams.members(context.connection, team.id)
-    return [member for member in members if member.state == PlayerState.ACTIVE][:BOARDS]
+    return [member for member in members if member.state == PlayerState.ACTIVE]
+
+
+def barred_until(context: CommandContext, names: Collection[int]) -> datetime | None:
+    """Return until when a person may not enter events, `None` if the person may.
+
+    Args:
+        names: ids of the person's accounts.
+    """
+    bars = [events.barred_until(context.connection, name, context.now) for name in names]
+    return max((until for until in bars if until is not None), default=None)
+
+
+def set_lineup(
+    context: CommandContext, event: Event, team: Team, player_ids: Sequence[int]
+) -> None:
+    """Enter players for a team in the order of the boards, and no others; none if it is out.
+
+    If only invited teams may enter, the captain of a team that has entered stays invited: on the
+    reserve, and after the team is out.
+    """
+    invited_id = team.captain_id if Rules.of(event).invited else None
+    events.set_lineup(
+        context.connection, event.id, team.id, player_ids, context.now, invited_id=invited_id
+    )
 
 
 def follow_order(context: CommandContext, team: Team) -> list[Notification]:
@@ -60,12 +91,15 @@ def follow_order(context: CommandContext, team: Team) -> list[Notification]:
 def _enter_present_lineup(
     context: CommandContext, event: Event, team: Team
 ) -> Sequence[Notification]:
-    """Enter those who would play now, or take out a team that is too small and tell its members."""
-    players = [member.player_id for member in lineup(context, team)]
+    """Enter those who would play now, or take out a team that is too small and tell its members.
+
+    Members who are barred from events are passed over.
+    """
+    ids = [member.player_id for member in _active_members(context, team)]
+    people = persons.persons_of(context.connection, ids)
+    players = [one for one in ids if barred_until(context, people.names(one)) is None][:BOARDS]
     is_complete = len(players) == BOARDS
-    events.set_lineup(
-        context.connection, event.id, team.id, players if is_complete else [], context.now
-    )
+    set_lineup(context, event, team, players if is_complete else [])
     if is_complete:
         return ()
     name = letters.facts(context, event)["name"]
@@ -81,7 +115,7 @@ def complete_lineups(
     """
     notifications: list[Notification] = []
     entries = events.entries_of(context.connection, event.id)
-    for team_id in {entry.team_id for entry in entries if entry.team_id is not None}:
+    for team_id in sorted({entry.team_id for entry in entries if entry.team_id is not None}):
         team = teams.lock(context.connection, team_id)
         if team is None:
             continue

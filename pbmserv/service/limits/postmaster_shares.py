@@ -2,7 +2,7 @@
 
 Anybody may write to the postmaster, and such mails are stored until an operator has seen them. So
 the large ones of one network may take a tenth of the room a day. Small ones are always accepted,
-as long as there is room at all (`Quota.has_room`). The counts are in the memory of one process.
+as long as there is room at all (`Quota.take_room`). The counts are in the memory of one process.
 """
 
 from __future__ import annotations

@@ -50,6 +50,8 @@ _STRANGERS_OF_PLAYER = "10/day"
 """Letters to strangers that one player causes, from any network."""
 _STRANGERS_AT_DOMAIN = "200/hour"
 """Letters to strangers at one domain, whoever causes them."""
+_KEPT_OF_NETWORK = "40/hour; 150/day"
+"""Challenges of strangers from one network that wait for a signup."""
 _LOOKS = "120/minute"
 """Requests of one player's programs for a board."""
 _HIDES = "600/hour"
@@ -127,6 +129,7 @@ class Traffic:
                 ("strangers of", _STRANGERS_OF_NETWORK if rates.confirmations else ""),
                 ("strangers of player", _STRANGERS_OF_PLAYER if rates.confirmations else ""),
                 ("strangers at", _STRANGERS_AT_DOMAIN if rates.confirmations else ""),
+                ("kept", _KEPT_OF_NETWORK if rates.confirmations else ""),
                 ("look", _LOOKS if rates.player else ""),
                 ("hide", _HIDES if rates.player else ""),
                 ("box", _OF_A_BOX if rates.player else ""),
@@ -146,7 +149,7 @@ class Traffic:
         """
         with self._guard:
             for kind, who in _counted_as(source if direct else NOWHERE, player, direct=direct):
-                if not self._has_room([(limit, (kind, who)) for limit in self._limits[kind]]):
+                if not self._has_room(self._windows_of(kind, who)):
                     return not self._windows.test(_TRIES, kind, who)
         return False
 
@@ -232,7 +235,7 @@ class Traffic:
         """
         digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
         windows: list[Window] = [(_SAME, (who, digest))]
-        windows += [(limit, (outcome, who)) for limit in self._limits[outcome]]
+        windows += self._windows_of(outcome, who)
         if stranger:
             windows += self._shares("stranger", stranger, source)
         with self._guard:
@@ -267,21 +270,25 @@ class Traffic:
             ``""``, or the limit that they exceed; then none is counted.
         """
         domains = Counter(address.rpartition("@")[2] for address in addresses)
-        by_writer: list[tuple[Key, int]] = [(("strangers of", source.neighbours), len(addresses))]
+        by_writer = [(self._windows_of("strangers of", source.neighbours), len(addresses))]
         if player:
-            by_writer.append((("strangers of player", str(player)), len(addresses)))
-        by_domain: list[tuple[Key, int]] = [
-            (("strangers at", domain), count) for domain, count in domains.items()
+            windows = self._windows_of("strangers of player", str(player))
+            by_writer.append((windows, len(addresses)))
+        by_domain = [
+            (self._windows_of("strangers at", domain), count) for domain, count in domains.items()
         ]
         with self._guard:
-            for reason, counts in (("network", by_writer), ("domain", by_domain)):
-                for key, cost in counts:
-                    windows = [(limit, key) for limit in self._limits[key[0]]]
-                    if not self._has_room(windows, cost):
-                        return "domain" if reason == "domain" else "network"
-            for key, cost in (*by_writer, *by_domain):
-                self._hit_all([(limit, key) for limit in self._limits[key[0]]], cost)
+            if not all(self._has_room(windows, cost) for windows, cost in by_writer):
+                return "network"
+            if not all(self._has_room(windows, cost) for windows, cost in by_domain):
+                return "domain"
+            for windows, cost in (*by_writer, *by_domain):
+                self._hit_all(windows, cost)
         return ""
+
+    def _windows_of(self, kind: str, who: str) -> list[Window]:
+        """Return the windows of all limits of a kind."""
+        return [(limit, (kind, who)) for limit in self._limits[kind]]
 
     def _shares(self, kind: str, address: str, source: Source) -> list[Window]:
         """Return the windows of letters to an address whose owner may not have asked for them.
@@ -299,16 +306,18 @@ class Traffic:
 
     def may_reach(self, player: int, count: int) -> bool:
         """Count so many letters of a player to others; return False if those are too many."""
-        windows: list[Window] = [
-            (limit, ("reached", str(player))) for limit in self._limits["reached"]
-        ]
         with self._guard:
-            return self._hit_all(windows, count)
+            return self._hit_all(self._windows_of("reached", str(player)), count)
 
     def may_reset(self, player: int) -> bool:
         """Count a letter that offers a new password; return False if there were enough today."""
         with self._guard:
             return self._hit("reset", str(player)) is None
+
+    def may_keep(self, source: Source) -> bool:
+        """Count a challenge that waits for a signup; return False if its network has enough."""
+        with self._guard:
+            return self._hit_all(self._windows_of("kept", source.neighbours))
 
     def is_known_source(self, address: str, source: Source) -> bool:
         """Return whether *address* was lately shown to write from *source*."""

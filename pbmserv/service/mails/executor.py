@@ -20,9 +20,9 @@ from pbmserv.service.core.flood_limits import must_not_reach_too_many
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.core.lookup import refused_for
 from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.words_for_others import WORDS
-from pbmserv.service.delivery import bounces
+from pbmserv.service.delivery import reachability
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.service.mails import (
     letter_costs,
@@ -46,13 +46,13 @@ class CarriedOut:
     Attributes:
         letters: the outbox rows to queue.
         is_proven: a command was carried out, and its speaker was proven.
-        led_on: a command has moved a game, or told somebody else something.
+        has_effect: a command has moved a game, or told somebody else something.
         done, refused: numbers of commands.
     """
 
     letters: list[NewLetter]
     is_proven: bool = False
-    led_on: bool = False
+    has_effect: bool = False
     done: int = 0
     refused: int = 0
 
@@ -64,14 +64,14 @@ class _Progress:
     Attributes:
         letters: letters to others than the speaker.
         results: a result for each line and each withheld passage.
-        led_on, done, refused: see `CarriedOut`.
+        has_effect, done, refused: see `CarriedOut`.
         talks: a line carries only words to other players.
         tried_move: a known player's line was a move, and it was refused.
     """
 
     letters: list[NewLetter] = field(default_factory=list)
     results: list[CommandResult] = field(default_factory=list)
-    led_on: bool = False
+    has_effect: bool = False
     done: int = 0
     refused: int = 0
     talks: bool = False
@@ -130,7 +130,7 @@ class Executor:
         return CarriedOut(
             _all_letters(context, progress),
             is_proven=is_proven and progress.done > 0,
-            led_on=progress.led_on,
+            has_effect=progress.has_effect,
             done=progress.done,
             refused=progress.refused,
         )
@@ -160,7 +160,7 @@ class Executor:
             progress.tried_move |= attempt.tried_move
             # Two programs can talk for ever, and anybody can ask for these in anybody's name.
             if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
-                progress.led_on |= bool(current.moved or answer.notifications)
+                progress.has_effect |= bool(current.moved or answer.notifications)
             # Players who left have no address.
             progress.letters += [
                 outbox_row(context, notification)
@@ -177,49 +177,59 @@ class Executor:
 
     def _try(self, context: CommandContext, line: Line) -> _Attempt:
         """Carry out one command, or undo it and explain the refusal."""
-        proven_line, read = None, line  # nearly all lines can be read in one way only
-        if (
-            line.without_password is not None
-            or line.without_writer is not None
-            or line.with_proof is not None
-        ):
-            proven_line = line_readings.without_proof(context, line)
-            read = proven_line or line_readings.with_password(context, line) or line
+        choice = line_readings.choose(context, line)
         before = context.effects.copy()
         _COMMAND.begin(context.connection)
         try:
-            context.budget.begin(read)
-            answer = self._answer(context, read)
-            reaching = [
-                notification
-                for notification in answer.notifications
-                if kind_of(notification.part.letter).reaches_others
-            ]
-            if reaching:
-                must_not_reach_too_many(context, reaching)
-            # `moved` names the boards with a new move; most of them have no queued moves.
-            moved = context.current.moved
-            if not moved or any(moved.values()):
-                answer = queued_moves.go_on(context, answer)
-            letter_costs.charge(context, answer.parts, answer.notifications)
+            answer = self._affordable_answer(context, choice.line)
         except PlayerError as error:
             tried_move = refusal_letters.refuses_move(error) and bool(
                 context.proofs.counted or context.known_writers()
             )
             _COMMAND.undo(context.connection)
             context.take_back(before)
-            if error.refusal.code != "no-words":  # there may be none because all were left out
-                context.current.left_out.clear()
-            if proven_line is not None and not line_readings.was_meant(context, error, line, read):
-                read, error = line, line_readings.refusal_with_password(context, line)
-            part, echo = refusal_letters.explain(context, read, error)
-            part = refusal_letters.with_working_example(context, part, self._answer_either_way)
-            _COMMAND.undo(context.connection)
-            part = letter_costs.affordable_refusal(context, part)
+            part, echo = self._explain(context, choice, error)
             _COMMAND.end(context.connection)
             return _Attempt(Answer((part,)), echo, is_done=False, tried_move=tried_move)
         _COMMAND.end(context.connection)
-        return _Attempt(answer, read.echo, is_done=True)
+        return _Attempt(answer, choice.line.echo, is_done=True)
+
+    def _affordable_answer(self, context: CommandContext, line: Line) -> Answer:
+        """Carry out a line and the queued moves that it sets off.
+
+        Raises:
+            PlayerError: it is refused, or exceeds a limit.
+        """
+        context.budget.begin(line)
+        answer = self._answer(context, line)
+        reaching = [
+            notification
+            for notification in answer.notifications
+            if kind_of(notification.part.letter).reaches_others
+        ]
+        if reaching:
+            must_not_reach_too_many(context, reaching)
+        # `moved` names the boards with a new move; most of them have no queued moves.
+        moved = context.current.moved
+        if not moved or any(moved.values()):
+            answer = queued_moves.go_on(context, answer)
+        letter_costs.charge(context, answer.parts, answer.notifications)
+        return answer
+
+    def _explain(
+        self, context: CommandContext, choice: line_readings.Choice, error: PlayerError
+    ) -> tuple[Part, str]:
+        """Return the letter about a refused line, and the line as it may be repeated.
+
+        To see whether the example of the letter works, it is carried out and undone.
+        """
+        if error.refusal.code != "no-words":  # there may be none because all were left out
+            context.current.left_out.clear()
+        read, refusal = line_readings.refused_reading(context, choice, error)
+        part, echo = refusal_letters.explain(context, read, refusal)
+        part = refusal_letters.with_working_example(context, part, self._answer_either_way)
+        _COMMAND.undo(context.connection)
+        return letter_costs.affordable_refusal(context, part), echo
 
     def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""
@@ -270,7 +280,7 @@ def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter
     if context.reply_address is None and not context.proofs.players:
         results = strangers.greet_if_lost(context, results)
     answers = _readdressed(answers_to(context, results), reachable)
-    if progress.led_on:
+    if progress.has_effect:
         return answers + welcome + letters  # before those of queued moves
     reply = silence.decide(context, progress.idle, answers)
     if reply is Reply.NONE:  # nor are words passed on
@@ -300,17 +310,17 @@ def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandRe
     ]
 
 
-def _note_reachable(context: CommandContext) -> dict[int, bounces.Reachable]:
+def _note_reachable(context: CommandContext) -> dict[int, reachability.Reachable]:
     """Note that proven players whose letters came back can be reached again."""
     return {
-        player_id: bounces.note_reachable(context, player_id)
+        player_id: reachability.note_reachable(context, player_id)
         for player_id, unreachable_since in context.proofs.players.items()
         if unreachable_since is not None
     }
 
 
 def _readdressed(
-    answers: list[NewLetter], reachable: Mapping[int, bounces.Reachable]
+    answers: list[NewLetter], reachable: Mapping[int, reachability.Reachable]
 ) -> list[NewLetter]:
     """Send answers to players whose letters came back to where they can be reached now."""
     addresses = {

@@ -24,9 +24,10 @@ from pbmserv.inbound.source import source_of
 from pbmserv.mail import reading_time
 from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Source, Verdict
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import Network
 from pbmserv.mail.reading_time import ReadingTooLong
-from pbmserv.mail.reply_address import ENDINGS, OF_TALK, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import ENDINGS, OF_TALK, Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.submission import Request, Submission
 from pbmserv.service.limits.rates import Over
@@ -281,13 +282,15 @@ def reading_of(
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:
-    """Whether a machine's mail is neither carried out nor answered. Letters that come back are
-    carried out."""
+    """Return whether a machine's mail is neither carried out nor answered.
+
+    Letters that come back are carried out.
+    """
     return not (incoming.comes_back or _robot_may_play(incoming, incoming.mail))
 
 
 def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
-    """Whether a mail that must not be answered may still be a player's.
+    """Return whether a mail that must not be answered may still be a player's.
 
     Exchange, mailing lists and newsletter software mark people's mails like a machine's, a player
     may use a program of their own, and a person may write a subject like an out-of-office note's.

@@ -8,7 +8,7 @@ are neither are not repeated, because one of them may be a password.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sqlalchemy import Connection
@@ -33,6 +33,42 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.refusals import too_many_passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The choice of a reading.
+
+    Attributes:
+        written: the line as it stands.
+        line: the reading to carry out.
+        without_proof: this reading has no password, or no writer's name, since the mail itself
+            proves these.
+    """
+
+    written: Line
+    line: Line
+    without_proof: bool = False
+
+
+def choose(context: CommandContext, line: Line) -> Choice:
+    """Choose how to read a line."""
+    if not line.is_ambiguous:  # as nearly all lines
+        return Choice(line, line)
+    proven_line = without_proof(context, line)
+    if proven_line is not None:
+        return Choice(line, proven_line, without_proof=True)
+    return Choice(line, _with_password(context, line) or line)
+
+
+def refused_reading(
+    context: CommandContext, choice: Choice, error: PlayerError
+) -> tuple[Line, PlayerError]:
+    """Return the reading to explain after a refusal, and its refusal: if a word may have been a
+    password after all, that of the line with a password."""
+    if choice.without_proof and not _was_meant(context, error, choice):
+        return choice.written, _refusal_with_password(context, choice.written)
+    return choice.line, error
 
 
 def without_proof(context: CommandContext, line: Line) -> Line | None:
@@ -113,8 +149,10 @@ def must_speak_of(context: CommandContext, command: AtBoard) -> None:
 
 
 def _may_speak_of(context: CommandContext, line: Line) -> bool:
-    """Whether a line without a password may be about its board. A reply to the letter of one board
-    is about that board only, unless the From address is verified."""
+    """Return whether a line without a password may be about its board.
+
+    A reply to the letter of one board is only about that board, unless the sender is verified.
+    """
     board, reply_address = getattr(line.meaning, "board", None), context.reply_address
     if board is None or reply_address is None or not reply_address.player:
         return True
@@ -128,7 +166,7 @@ def _is_userid(connection: Connection, word: str) -> bool:
     return word in BOT_USERIDS or players.of_name(connection, word) is not None
 
 
-def with_password(context: CommandContext, line: Line) -> Line | None:
+def _with_password(context: CommandContext, line: Line) -> Line | None:
     """Return the reading with a password of a line that needs none; `None` if it has none.
 
     The word behind a player's userid is the password if it is right. A line that makes no sense
@@ -156,29 +194,24 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
 
 
 def is_userid_in_place(connection: Connection, who: Credentials) -> bool:
-    """Whether the word in the place of a password is a userid."""
+    """Return whether the word in the place of a password is a userid."""
     return _is_userid(connection, who.password.text.lower())
 
 
-def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Line) -> bool:
-    """Whether a refusal shows that no word of a line was a password.
-
-    Args:
-        line: the line as it stands.
-        read: its reading by `without_proof`.
-    """
+def _was_meant(context: CommandContext, error: PlayerError, choice: Choice) -> bool:
+    """Return whether the refusal of a reading without proof shows that no word was a password."""
     if isinstance(error, Illegal):
         return True
-    if read.who is None:
-        return line.without_password is None or all(
-            _is_plain(context, w) for w in read.echo.split()[1:]
+    if choice.line.who is None:
+        return choice.written.without_password is None or all(
+            _is_plain(context, word) for word in choice.line.echo.split()[1:]
         )
     # Nobody takes a number or a date for a password.
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
 
 
 def _is_plain(context: CommandContext, word: str) -> bool:
-    """Whether a word cannot be a password in a wrong place."""
+    """Return whether a word cannot be a password in a wrong place."""
     text = word.rstrip(",;")
     return (
         len(text) < SHORTEST_PASSWORD
@@ -191,7 +224,7 @@ def _is_plain(context: CommandContext, word: str) -> bool:
     )
 
 
-def refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
+def _refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
     """Return the refusal of a line if it is read with a password."""
     context.current.echo_hidden = True
     if isinstance(line.meaning, PlayerError):
@@ -208,6 +241,6 @@ def refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
 
 
 def _is_right(context: CommandContext, who: Credentials, player: Player) -> bool:
-    """Whether a word is known to be the password."""
+    """Return whether a word is known to be the password."""
     is_right = context.services.memo.right(who.userid, player.password_hash, who.password.text)
     return who in context.actor.passwords and is_right is True

@@ -17,8 +17,9 @@ from typing import Literal, TypeAlias
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.inbound.mail_reports import MailReport
 from pbmserv.mail.envelope import Envelope, Source
+from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import block_of
-from pbmserv.mail.reply_address import MailDomain, ReplyAddress, speaker_of
+from pbmserv.mail.reply_address import ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.outcome import Receipt
 from pbmserv.service.mails.incoming import IncomingMail

@@ -63,21 +63,10 @@ class MailService:
             TooMany: its player has sent too much.
             Outdated: a password was changed after it was checked.
         """
-        envelope, reply_address = incoming.envelope, incoming.reply_address
-        mail_id = inbox.add(
-            connection,
-            digest=incoming.mail.digest,
-            recipient=envelope.recipient.lower(),  # copies may differ in upper and lower case
-            sender=envelope.sender,
-            peer=envelope.peer,
-            raw=envelope.raw,
-            state=MailState.DONE,
-            player_id=reply_address.player or None if reply_address else None,
-            verdict=incoming.verdict,
-            now=now,
-        )
+        row = _Row.of_mail(incoming, MailState.DONE)
+        mail_id = row.add(connection, now, speaker_of(incoming.reply_address) or None)
         if mail_id is None:  # the unique key says that it is a copy: no effect, no answer
-            return _copy(connection, incoming.mail.digest, envelope.recipient)
+            return _copy(connection, row)
         return self._carry_out(incoming, mail_id, now, connection)
 
     def carry_out_kept(
@@ -132,7 +121,7 @@ class MailService:
             )
         if result.is_proven:
             is_kept = self._quota.keep_text(MailState.DONE, octets)
-        elif result.led_on:  # anybody can have written it
+        elif result.has_effect:  # anybody can have written it
             is_kept = False
         else:
             inbox.mark(connection, mail_id, MailState.ANSWERED)
@@ -173,12 +162,10 @@ class MailService:
     def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""
         mail, octets = incoming.mail, len(incoming.envelope.raw)
-        row = _Row(
-            incoming.envelope, mail.digest, MailState.IGNORED, mail.automatic, incoming.verdict
-        )
+        row = _Row.of_mail(incoming, MailState.IGNORED, mail.automatic)
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return _copy(connection, mail.digest, incoming.envelope.recipient)
+            return _copy(connection, row)
         if not self._quota.keep_text(MailState.IGNORED, octets):
             inbox.drop_text(connection, mail_id)
         letters = 0
@@ -192,11 +179,10 @@ class MailService:
 
     def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note the report of another mail server, whose text is not kept (see `note_settled`)."""
-        mail = incoming.mail
-        row = _Row(incoming.envelope, mail.digest, MailState.IGNORED, MAIL_REPORT, incoming.verdict)
+        row = _Row.of_mail(incoming, MailState.IGNORED, MAIL_REPORT)
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return _copy(connection, mail.digest, incoming.envelope.recipient)
+            return _copy(connection, row)
         inbox.drop_text(connection, mail_id)
         if incoming.mail_report is not None:
             sources = incoming.mail_report.sources.items()
@@ -213,7 +199,7 @@ class MailService:
         row = _Row(mail.envelope, digest, MailState.KEPT, _storable(mail.error), mail.verdict)
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return _copy(connection, row.digest, row.envelope.recipient)
+            return _copy(connection, row)
         self._quota.count_kept(len(mail.envelope.raw))
         if not mail.answer_to or self._has_heard_enough(mail):
             return Done({}, 0, receipt=Receipt(mail_id, "kept"))
@@ -228,8 +214,10 @@ class MailService:
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
 
     def _has_heard_enough(self, mail: ToKeep) -> bool:
-        """Whether the From address of a kept mail got such letters today: anybody can write any
-        address into a mail on which our code fails."""
+        """Return whether the From address of a kept mail has had enough such letters today.
+
+        Anybody can write any address into a mail on which our code fails.
+        """
         envelope = mail.envelope
         source = Source(block_name(envelope.peer), envelope.sender.lower())
         return bool(self._services.traffic.count_questions([mail.answer_to.lower()], source))
@@ -241,11 +229,10 @@ class MailService:
         mail, octets = incoming.mail, len(incoming.envelope.raw)
         waits = self._quota.keep_text(MailState.LATER, octets)
         state = MailState.LATER if waits else MailState.IGNORED
-        why = f"over the limit of the {over.kind}"
-        row = _Row(incoming.envelope, mail.digest, state, why, incoming.verdict)
+        row = _Row.of_mail(incoming, state, f"over the limit of the {over.kind}")
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return _copy(connection, mail.digest, incoming.envelope.recipient)
+            return _copy(connection, row)
         if not waits:
             inbox.drop_text(connection, mail_id)
         letters = 0
@@ -262,15 +249,14 @@ class MailService:
         self, incoming: IncomingMail, away: GameAway, now: datetime, connection: Connection
     ) -> Done:
         """Let a mail wait until its game can be played, and tell its player once a day."""
-        envelope, mail = incoming.envelope, incoming.mail
-        row = _Row(envelope, mail.digest, MailState.PAUSED, away.game, incoming.verdict)
+        row = _Row.of_mail(incoming, MailState.PAUSED, away.game)
         mail_id = row.add(connection, now)
         if mail_id is None:
-            return _copy(connection, mail.digest, envelope.recipient)
-        self._quota.keep_text(MailState.PAUSED, len(envelope.raw))
+            return _copy(connection, row)
+        self._quota.keep_text(MailState.PAUSED, len(incoming.envelope.raw))
         letters = []
         player = self._writer_of(incoming, connection)
-        if player is not None and not mail.automatic:
+        if player is not None and not incoming.mail.automatic:
             letters = game_pauses.tell_writer(self._services, player, away, now, connection)
         outbox.add(connection, letters, now, mail_id)
         return Done({}, len(letters), receipt=Receipt(mail_id, "put-off", letters=len(letters)))
@@ -339,7 +325,7 @@ class ToKeep:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The inbox row of a mail that is not carried out."""
+    """The inbox row of a mail."""
 
     envelope: Envelope
     digest: str
@@ -347,25 +333,42 @@ class _Row:
     error: str
     verdict: Verdict
 
-    def add(self, connection: Connection, now: datetime) -> int | None:
-        """Add the row and return its number; `None` if the mail is a copy."""
+    @classmethod
+    def of_mail(cls, incoming: IncomingMail, state: MailState, error: str = "") -> _Row:
+        """Return the row of a mail that has been read."""
+        return cls(incoming.envelope, incoming.mail.digest, state, error, incoming.verdict)
+
+    @property
+    def recipient(self) -> str:
+        """The recipient in lower case, since copies may differ in that."""
+        return self.envelope.recipient.lower()
+
+    def add(
+        self, connection: Connection, now: datetime, player_id: int | None = None
+    ) -> int | None:
+        """Add the row and return its number; `None` if the mail is a copy.
+
+        Args:
+            player_id: the player for whom the recipient address speaks.
+        """
         return inbox.add(
             connection,
             digest=self.digest,
-            recipient=self.envelope.recipient.lower(),
+            recipient=self.recipient,
             sender=self.envelope.sender,
             peer=self.envelope.peer,
             raw=self.envelope.raw,
             state=self.state,
             error=self.error,
+            player_id=player_id,
             verdict=self.verdict,
             now=now,
         )
 
 
-def _copy(connection: Connection, digest: str, recipient: str) -> Done:
+def _copy(connection: Connection, row: _Row) -> Done:
     """Return the summary of a mail that is a copy."""
-    number = inbox.number_of(connection, digest, recipient.lower())
+    number = inbox.number_of(connection, row.digest, row.recipient)
     return Done({}, 0, receipt=Receipt(number or 0, "copy"))
 
 

@@ -153,7 +153,7 @@ class PasswordChecks:
         return frozenset(vetted)
 
     def _is_idle(self, line: Line) -> bool:
-        """Whether a new password will be refused in any case."""
+        """Return whether a new password will be refused in any case."""
         return isinstance(line.meaning, Signup) and self._services.signup == "closed"
 
     def _check(self, check: _Check) -> _Result:
@@ -250,7 +250,7 @@ def _note_wrong(source: Source, player: Player | None, because: str) -> None:
 
 
 def _is_proven(connection: Connection, actor: Actor, player: Player | None) -> bool:
-    """Whether the player has the verified From address, so that the password is no guess."""
+    """Return whether the player has the verified From address, so that the password is no guess."""
     if player is None or not actor.is_verified:
         return False
     return actor.address.lower() in players.addresses_of(connection, player.id)
@@ -267,7 +267,7 @@ def _doubtful(line: Line) -> Credentials | None:
 
 
 def _may_be_names(actor: Actor, line: Line) -> bool:
-    """Whether a pair may be the userids of two players: the mail shows who writes to them."""
+    """Return whether a pair may be the userids of two players, to whom a known writer writes."""
     by_reply = actor.reply_address is not None and actor.reply_address.player
     return line.without_writer is not None and bool(by_reply or actor.is_verified)
 

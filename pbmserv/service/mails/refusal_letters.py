@@ -23,7 +23,7 @@ from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refus
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Part
-from pbmserv.service.delivery import digest
+from pbmserv.service.delivery import digest_replies
 from pbmserv.service.mails.answers import kept_address
 from pbmserv.service.mails.incoming import reading_of
 from pbmserv.store.accounts import players
@@ -58,7 +58,7 @@ _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
 
 
 def refuses_move(error: PlayerError) -> bool:
-    """Whether a refused line was surely meant as a move."""
+    """Return whether a refused line was surely meant as a move."""
     is_late = error.refusal.code in {"not-your-turn", "stale", "which-move"}
     return is_late or (isinstance(error, MoveError) and not isinstance(error, NotUnderstood))
 
@@ -146,7 +146,7 @@ def _lookup(context: CommandContext) -> partial[bool]:
 
 
 def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -> bool:
-    """Whether a word is a userid; only `MOST_LOOKED_UP` words of a line are looked up."""
+    """Return whether a word is a userid; only `MOST_LOOKED_UP` words of a line are looked up."""
     if word in BOT_USERIDS:
         return True
     if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and len(word) <= 20:
@@ -180,7 +180,7 @@ def _example(
         return _with_known_names(context, refusal, echo, sender)
     if refusal.code == "tray-line" and context.reply_address is not None:
         with suppress(Refused):
-            return f"{digest.first_board(context)}: show"
+            return f"{digest_replies.first_board(context)}: show"
     if refusal.code == "no-words":
         by_reply = "chat YOUR WORDS" if refusal.part == "chat" else ""
         return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")
@@ -244,7 +244,7 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal, *, beside:
 
 
 def _is_sentence(text: str) -> bool:
-    """Whether a text is two words or more, the first one no number: "I have 2 kids"."""
+    """Return whether a text is two words or more, the first one no number: "I have 2 kids"."""
     *words, last = text.split(" ")
     begins_with_letter = text[:1].isalpha() or text[:1] == "_"
     if not (words and begins_with_letter and _PLAIN_WORD.search(text)):
@@ -350,7 +350,7 @@ def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | Non
 def _is_carried_out(
     context: CommandContext, example: str, address: ReplyAddress | None, carry_out: Carry
 ) -> bool:
-    """Whether all lines of an example would be carried out."""
+    """Return whether all lines of an example would be carried out."""
     games = tuple(game.info.key for game in context.services.registry)
     reading = reading_of("", example, games, address.purpose if address is not None else None)
     submission = replace(context.submission, text=example, reading=reading)

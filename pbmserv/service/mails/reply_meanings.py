@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from pbmserv.commands.grammar.consent import consent_in
@@ -16,11 +17,18 @@ from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
-from pbmserv.service.accounts import absences, account, leaving, messages, preferences
-from pbmserv.service.boards import followers, friends, moves, proposals, queued_moves
+from pbmserv.service.accounts import (
+    absences,
+    leaving,
+    messages,
+    new_addresses,
+    preferences,
+    signing_up,
+)
+from pbmserv.service.boards import followers, mail_invitations, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
-from pbmserv.service.delivery import digest
+from pbmserv.service.delivery import digest_replies
 from pbmserv.service.events import team_commands
 from pbmserv.service.mails import line_readings
 from pbmserv.store.tables.boards import BoardStatus
@@ -32,47 +40,65 @@ _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] 
     Purpose.MESSAGE: messages.message_by_reply,
     Purpose.TEAM: team_commands.chat_by_reply,
     Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
-    Purpose.UNINVITED: friends.never,
+    Purpose.UNINVITED: mail_invitations.never,
 }
 """Addresses at which a mail without commands has one meaning as a whole."""
 
-_BY_WORDS: Mapping[Purpose, Callable[[CommandContext, object, ReplyAddress], Answer | None]] = {
-    Purpose.AWAY: lambda context, command, _: absences.answer_if_away(context, command),
-    Purpose.INVITED: friends.answered,
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question of a letter that is answered by yes or no.
+
+    Attributes:
+        yes: carries out a yes; `None` if nothing has to be done for it, so that a yes is unclear.
+        no: carries out a no; `None` if the question takes none.
+        how: the refusal of an unclear answer, which says how to answer.
+        example: a clear answer that does no harm.
+        takes_no_in_words: words such as "no, thanks" are a no, and not only ``reject``.
+        is_for_good: a yes cannot be taken back. It must be the whole first paragraph, and an empty
+            reply is none.
+    """
+
+    yes: Callable[[CommandContext, ReplyAddress], Answer] | None
+    no: Callable[[CommandContext, ReplyAddress], Answer] | None
+    how: str = "confirm-how"
+    example: str = ""
+    takes_no_in_words: bool = False
+    is_for_good: bool = False
+
+
+_QUESTIONS: Mapping[Purpose, _Question] = {
+    Purpose.CONFIRM: _Question(signing_up.confirm_by_reply, signing_up.refuse_signup),
+    Purpose.ADDRESS: _Question(new_addresses.confirm_address, new_addresses.refuse_address),
+    Purpose.KEEP_ADDRESS: _Question(
+        None, new_addresses.keep_address, how="keep-address-how", example="reject"
+    ),
+    Purpose.BEGIN: _Question(
+        proposals.begin_confirmed, proposals.drop_unconfirmed, takes_no_in_words=True
+    ),
+    Purpose.TEAM_INVITED: _Question(
+        team_commands.join_by_reply, team_commands.decline_by_reply, takes_no_in_words=True
+    ),
+    Purpose.SIGNOFF: _Question(
+        leaving.signed_off,
+        leaving.stay,
+        how="leaving-how",
+        example="no",
+        takes_no_in_words=True,
+        is_for_good=True,
+    ),
+    Purpose.DELETE: _Question(
+        leaving.deleted,
+        leaving.stay,
+        how="leaving-how",
+        example="no",
+        takes_no_in_words=True,
+        is_for_good=True,
+    ),
+    Purpose.BROADCAST: _Question(
+        messages.broadcast_confirmed, None, how="broadcast-how", is_for_good=True
+    ),
 }
-"""Addresses at which the words of a mail decide whether it answers the question."""
-
-_ANSWERS: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
-    (Purpose.ADDRESS, Yes): account.confirm_address,
-    (Purpose.ADDRESS, ReplyMove): account.confirm_address,
-    (Purpose.ADDRESS, Reject): account.refuse_address,
-    (Purpose.KEEP_ADDRESS, Reject): account.keep_address,
-    (Purpose.SIGNOFF, Yes): leaving.signed_off,
-    (Purpose.DELETE, Yes): leaving.deleted,
-    (Purpose.BEGIN, Yes): proposals.begin_confirmed,
-    (Purpose.BEGIN, ReplyMove): proposals.begin_confirmed,  # unclear words were refused before
-    (Purpose.BROADCAST, Yes): messages.broadcast_confirmed,
-    (Purpose.TEAM_INVITED, Yes): team_commands.join_by_reply,
-    (Purpose.TEAM_INVITED, ReplyMove): team_commands.join_by_reply,  # as for `BEGIN`
-}
-"""Answers to questions, by the purpose of the letter and the type of the line."""
-
-_UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
-    (Purpose.KEEP_ADDRESS, Yes): ("keep-address-how", "reject"),
-    (Purpose.KEEP_ADDRESS, ReplyMove): ("keep-address-how", "reject"),
-    (Purpose.SIGNOFF, ReplyMove): ("leaving-how", "no"),
-    (Purpose.DELETE, ReplyMove): ("leaving-how", "no"),
-    (Purpose.BROADCAST, ReplyMove): ("broadcast-how", ""),
-}
-"""Lines that could mean yes or no: the refusal, and a clear answer that does no harm."""
-
-_FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
-"""Questions whose yes cannot be taken back. It must be the whole first paragraph, and an empty
-reply is none."""
-
-_MAY_SAY_NO = frozenset({Purpose.BEGIN, Purpose.TEAM_INVITED})
-
-_LEAVING = frozenset({Purpose.SIGNOFF, Purpose.DELETE})
 
 _NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "cancel", "stay"}) | {
     *("nein", "non", "nee", "nej", "nei", "não", "nao", "nie")
@@ -106,7 +132,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
         case ReplyMove() if _asks_nothing(context, command):
             return ShowAs(None, None)
         case TrayReply():
-            return digest.unfold(context, command)
+            return digest_replies.unfold(context, command)
         case AtBoard() if command.who is None:
             line_readings.must_speak_of(context, command)
     return command
@@ -114,50 +140,64 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
 
 def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Meaning | None:
     """Return the meaning that a line has because of the letter; `None`: it means what it says."""
-    command = line.meaning
-    match reply_address.purpose:
-        case purpose if purpose in _WHOLE_MAIL and _is_no_command(purpose, line):
-            return _WHOLE_MAIL[purpose](context, reply_address)
-        case Purpose.CONFIRM if isinstance(command, Reject):
-            return account.refuse_signup(context, reply_address)
-        case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN | Purpose.TEAM_INVITED if (
-            _is_unclear(context, reply_address, command)
-        ):
-            part = command.lines[0] if isinstance(command, ReplyMove) else ""
-            raise Refused("confirm-how", part=part)
-        case Purpose.CONFIRM if isinstance(command, Yes | ReplyMove):
-            return account.confirm_by_reply(context, reply_address)
+    command, purpose = line.meaning, reply_address.purpose
+    if purpose in _WHOLE_MAIL and _is_no_command(purpose, line):
+        return _WHOLE_MAIL[purpose](context, reply_address)
+    if purpose in _QUESTIONS:
+        return _answer_to_question(context, _QUESTIONS[purpose], command, reply_address)
+    match purpose:
         case Purpose.RESET if isinstance(command, ReplyMove | Yes):
             context.current.echo_hidden = True  # the line may be just the new password
             raise Refused("reset-how", example="password NEWPASSWORD")
-        case Purpose.AWAY | Purpose.INVITED:
-            return _BY_WORDS[reply_address.purpose](context, command, reply_address)
+        case Purpose.AWAY:
+            return absences.answer_if_away(context, command)
+        case Purpose.INVITED:
+            return mail_invitations.answer(context, command, reply_address)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
-        case Purpose.TRAY if digest.names_no_board(command) or isinstance(command, Yes):
+        case Purpose.TRAY if digest_replies.names_no_board(command) or isinstance(command, Yes):
             return _in_digest(context, line)
         case Purpose.PLAYER if isinstance(command, ReplyMove | Yes):
             return _without_question(context, command)
-    return _answer_to_question(context, command, reply_address)
+    return None
 
 
 def _is_no_command(purpose: Purpose, line: Line) -> bool:
-    """Whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
+    """Return whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
     talks = isinstance(line.meaning, Yes | Chat)
     return purpose in ENDINGS or (talks and line.who is None)
 
 
-def _is_unclear(context: CommandContext, reply_address: ReplyAddress, command: object) -> bool:
-    """Whether a reply does not say yes: "Yes please!" does, and "No!" does not.
+def _answer_to_question(
+    context: CommandContext, question: _Question, command: object, reply_address: ReplyAddress
+) -> Answer | None:
+    """Carry out a yes or a no; return `None` for a command of its own.
+
+    Raises:
+        Refused: the answer is unclear, or comes too late.
+    """
+    is_no = _says_no(command) if question.takes_no_in_words else isinstance(command, Reject)
+    if is_no and question.no is not None:
+        return question.no(context, reply_address)
+    if not isinstance(command, Yes | ReplyMove):
+        return None
+    if question.yes is not None and _is_clear_yes(context, question, command):
+        return question.yes(context, reply_address)
+    part = command.lines[0] if isinstance(command, ReplyMove) else ""
+    raise Refused(question.how, part=part, example=question.example)
+
+
+def _is_clear_yes(context: CommandContext, question: _Question, command: Yes | ReplyMove) -> bool:
+    """Return whether a reply says yes: "Yes please!" does, and "No!" does not.
 
     A reply without words says yes, since it comes from that address. It does not if it may have
     had words of its writer, however likely they were quoted.
     """
+    if question.is_for_good:
+        return isinstance(command, Yes) and says_yes(first_paragraph(context.submission.text))
     if isinstance(command, Yes):
-        return command.is_empty and context.submission.left_out
-    if reply_address.purpose in _MAY_SAY_NO and _says_no(command):
-        return False
-    return isinstance(command, ReplyMove) and not says_yes(command.lines[0])
+        return not (command.is_empty and context.submission.left_out)
+    return says_yes(command.lines[0])
 
 
 def _in_digest(context: CommandContext, line: Line) -> Command:
@@ -166,14 +206,14 @@ def _in_digest(context: CommandContext, line: Line) -> Command:
         isinstance(line.meaning, ReplyMove) and _only_thanks(line.meaning)
     ):
         return Games(None, (), "active")
-    return digest.only_board(context, line)
+    return digest_replies.only_board(context, line)
 
 
 def _without_question(context: CommandContext, command: ReplyMove | Yes) -> Command:
     """Return the meaning of words in answer to a letter without a question: a move on the only
     board, or thanks, which are answered with a list of boards."""
     if isinstance(command, ReplyMove) and not _only_thanks(command):
-        return digest.without_number(context, command)
+        return digest_replies.without_number(context, command)
     return Games(None, (), "active")
 
 
@@ -195,49 +235,24 @@ def _confirmed_at_board(
     raise Refused("nothing-to-confirm")
 
 
-def _answer_to_question(
-    context: CommandContext, command: object, reply_address: ReplyAddress
-) -> Answer | None:
-    """Carry out an answer to a letter's question; return `None` for a command of its own.
-
-    Raises:
-        Refused: the answer is unclear, or comes too late.
-    """
-    if reply_address.purpose in _LEAVING and _says_no(command):
-        return leaving.stay(context, reply_address)
-    if reply_address.purpose is Purpose.TEAM_INVITED and _says_no(command):
-        return team_commands.decline_by_reply(context, reply_address)
-    if reply_address.purpose is Purpose.BEGIN and _says_no(command):
-        return proposals.drop_unconfirmed(context, reply_address)
-    kind = type(command)
-    if kind is Yes and reply_address.purpose in _FOR_GOOD:
-        kind = Yes if says_yes(first_paragraph(context.submission.text)) else ReplyMove
-    question = (reply_address.purpose, kind)
-    if question in _ANSWERS:
-        return _ANSWERS[question](context, reply_address)
-    if question in _UNCLEAR:
-        code, example = _UNCLEAR[question]
-        part = command.lines[0] if isinstance(command, ReplyMove) else ""
-        raise Refused(code, part=part, example=example)
-    return None
-
-
 def _answers_challenge(context: CommandContext, command: ReplyMove) -> bool:
-    """Whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
+    """Return whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
     _, sitter = context.seat_at(None, None, None)
     return sitter.accepted_at is None and consent_in(command.lines[0]) is not None
 
 
 def _asks_nothing(context: CommandContext, command: ReplyMove) -> bool:
-    """Whether words at a board are only thanks, neither an answer to a challenge nor kind words
-    that another person at the board gets."""
+    """Return whether words at a board are only thanks.
+
+    They are neither an answer to a challenge nor kind words that another person at the board gets.
+    """
     if not _only_thanks(command) or _answers_challenge(context, command):
         return False
     return not moves.is_kind(context, command.lines[0])
 
 
 def _only_thanks(command: ReplyMove) -> bool:
-    """Whether a reply asks for nothing: it is only a kind word, or an emoji."""
+    """Return whether a reply asks for nothing: it is only a kind word, or an emoji."""
     if len(command.lines) > 1:
         return False
     text = command.lines[0].lower()
@@ -247,7 +262,7 @@ def _only_thanks(command: ReplyMove) -> bool:
 
 
 def _says_no(command: object) -> bool:
-    """Whether a reply says no, by a command or by its first word."""
+    """Return whether a reply says no, by a command or by its first word."""
     if isinstance(command, Reject):
         return True
     if not isinstance(command, ReplyMove):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pbmserv.commands.grammar.line import EMPTY
-from pbmserv.service.accounts import account
+from pbmserv.service.accounts import signing_up
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.mails.answers import CommandResult
@@ -17,6 +17,9 @@ _LOST = frozenset(
      "missing-password", "missing-shown", "one-player", "challenge-not-you", "who-are-you")
 )  # fmt: skip
 """Refusals of lines by which a newcomer can be recognised."""
+
+_LOST_IN_CHALLENGE = frozenset(("no-such-player", "invite-unproven"))
+"""Refusals of challenges by which a newcomer can be recognised."""
 
 _OPEN = frozenset(("signup", "forgot", "whoami", "list"))
 """Commands that a stranger may have every reason to write; their refusals say what is wrong."""
@@ -31,12 +34,12 @@ def greet_if_lost(context: CommandContext, results: list[CommandResult]) -> list
     if not all(map(_is_lost, results)) or players.is_address(context.connection, sender):
         return results
     is_closed = context.services.signup == "closed"
-    part = Part("stranger-refused", {}) if is_closed else account.ask_to_join(context)
+    part = Part("stranger-refused", {}) if is_closed else signing_up.ask_to_join(context)
     return [replace(results[0], parts=(part,), stopped=None)]
 
 
 def _is_lost(result: CommandResult) -> bool:
-    """Whether a line failed only because its writer is new."""
+    """Return whether a line failed only because its writer is new."""
     if result.echo == EMPTY.echo or result.stopped is not None:
         return True
     refused = [part.words["refusal"] for part in result.parts if part.letter == "refusal"]
@@ -47,5 +50,5 @@ def _is_lost(result: CommandResult) -> bool:
     if not _OPEN.isdisjoint(words):
         return False
     begins = not {"challenge", "solo"}.isdisjoint(words)
-    lost = _LOST | {"no-such-player"} if begins else _LOST
+    lost = _LOST | _LOST_IN_CHALLENGE if begins else _LOST
     return result.status == "refused" and lost.issuperset(refusal["code"] for refusal in refused)

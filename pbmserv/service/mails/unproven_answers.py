@@ -148,7 +148,7 @@ class Blanking:
         return value
 
     def is_known(self, word: str) -> bool:
-        """Whether a word is in the vocabulary, a number, or the reader's own address."""
+        """Return whether a word is in the vocabulary, a number, or the reader's own address."""
         return not self._unknown(word)
 
     def _unknown(self, word: str) -> set[str]:
@@ -174,7 +174,7 @@ class Blanking:
             self.other = word if is_userid(word) else ""
 
     def is_foreign(self, word: str) -> bool:
-        """Whether a word of a letter comes from the mail and must be blanked."""
+        """Return whether a word of a letter comes from the mail and must be blanked."""
         bare = word.strip(_EDGES).lower()
         if self._unknown(word) <= {self.other} or self._is_name(bare):
             return False
@@ -186,7 +186,7 @@ class Blanking:
         )
 
     def _is_name(self, word: str) -> bool:
-        """Whether a word is a userid; this letter is about its player anyway."""
+        """Return whether a word is a userid; this letter is about its player anyway."""
         if not is_userid(word):
             return False
         if word not in self.names and len(self.names) < MOST_NAMES:

@@ -71,6 +71,8 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
         OperatorError: there is no such event, it has begun, or the day is wrong.
     """
     event = _lock(context, number)
+    if event.status in OVER:
+        raise OperatorError(f"event {number} is over")
     if event.status not in BEFORE_START or event.round:
         raise OperatorError(f"event {number} has begun")
     starts_at, closes_at = _days(context, kind_of(event), starts)
@@ -84,6 +86,8 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     )
     changed = events.load(context.connection, number)
     assert changed is not None
+    if event.status == EventStatus.CLOSED:
+        course.plan_following(context, changed)
     entries = events.entries_of(context.connection, number)
     notifications = letters.news(context, changed, entries, "postponed", why=by.why)
     facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}
@@ -99,6 +103,8 @@ def cancel(context: CommandContext, _: Signature, number: int) -> Deed:
         OperatorError: there is no such event, or it has begun.
     """
     event = _lock(context, number)
+    if event.status in OVER:
+        raise OperatorError(f"event {number} is over")
     if event.status not in BEFORE_START or event.round:
         raise OperatorError(f"event {number} has begun; its players can be taken out one by one")
     notifications = course.cancel(context, event)
@@ -116,6 +122,11 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
     entry = events.entry_of(context.connection, number, player.id) if player else None
     if entry is None or event.status in OVER:
         raise OperatorError(f"{userid} does not play in event {number}, or it is over")
+    if entry.section is None and entry.team_id is not None:
+        raise OperatorError(
+            f"{userid} is in the line-up of a team, which can change until event {number} begins; "
+            "take the player out then"
+        )
     if entry.section is None:
         events.drop_entry(context.connection, number, entry.player_id)
         notifications: Sequence[Notification] = ()
@@ -148,6 +159,8 @@ def decide(context: CommandContext, by: Signature, number: int, result: str) -> 
         raise OperatorError(f"nobody wins board {number}; take a player out instead")
     if result not in RESULTS:
         raise OperatorError(f"there is no result {result}; there are: {', '.join(RESULTS)}")
+    if game.reason == "removed":
+        raise OperatorError(f"board {number} does not count: one of its players is out")
     before = [game.first_points, game.second_points]
     _end_board(context, event, game, number, RESULTS[result])
     events.settle(context.connection, event.id, game, RESULTS[result], "decided")
@@ -225,7 +238,7 @@ def event_lines(context: CommandContext, most: int) -> list[tuple[str, ...]]:
 
 
 def watched(context: CommandContext) -> list[tuple[str, ...]]:
-    """Return pairs of players of events, one of whom gave up early: loser, winner, how often, how
-    often they met, and the newest board."""
+    """Return pairs of players of events and ladders, one of whom gave up early: loser, winner, how
+    often, how often they met, and the newest board."""
     since = context.now - WATCHED
     return event_rows.early_resignations(context.connection, since, FEW_PLIES)

@@ -14,7 +14,7 @@ from pbmserv.commands.grammar.words import SHORTEST_PASSWORD
 from pbmserv.commands.table.model import VOUCHED, Secret
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
-from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators.deeds import Deed, Operators, Signature

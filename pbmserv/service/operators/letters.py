@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pbmserv.errors import OperatorError
+from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.mail.letter_kinds import OF_ACCOUNTS
-from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import may_show_secrets
 from pbmserv.service.operators.deeds import Deed, Signature

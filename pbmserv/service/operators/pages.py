@@ -18,19 +18,22 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators import (
     announcements,
+    blocked_senders,
+    boards,
     correspondence,
     events,
+    kept_mails,
     ladders,
     letters,
-    orders,
+    lost_mailboxes,
     overviews,
+    people,
     reply_keys,
 )
-from pbmserv.service.operators.blocked_senders import blocked
 from pbmserv.service.operators.correspondence import Correspondence
-from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
+from pbmserv.service.operators.deeds import LONGEST_WHY, Deed, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
-from pbmserv.service.operators.orders import Order
+from pbmserv.service.operators.orders import Order, order
 from pbmserv.store.accounts.signing_keys import KeyLine
 from pbmserv.store.announcements import Announcement
 from pbmserv.store.audit import Entry
@@ -120,56 +123,52 @@ class Action:
     order: Callable[[Fields], Order] | None = None
 
 
-def _for_user(order: Callable[[str], Order]) -> Action:
-    return Action(("userid",), lambda fields: order(_word(fields, "userid")))
+def _action(deed: Callable[..., Deed], **fields: Callable[[Fields, str], Any]) -> Action:
+    """Return an action whose form has a field for each argument of a deed, in their order."""
+    return Action(
+        tuple(fields),
+        lambda values: order(deed, *[read(values, name) for name, read in fields.items()]),
+    )
 
 
-def _for_letter(order: Callable[[int], Order]) -> Action:
-    return Action(("letter",), lambda fields: order(_number(fields, "letter")))
+def _number(fields: Fields, name: str, least: int = 1, most: int = LARGEST) -> int:
+    text = fields.get(name, "").strip()
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
+    if not is_number or not least <= int(text) <= most:
+        limits = "" if most == LARGEST else f" from {least} to {most}"
+        raise OperatorError(f"{name} is a number{limits}")
+    return int(text)
 
 
-def _for_game(order: Callable[[str], Order]) -> Action:
-    return Action(("game",), lambda fields: order(_word(fields, "game")))
+def _word(fields: Fields, name: str) -> str:
+    text = fields.get(name, "").strip().lower()
+    if not text:
+        raise OperatorError(f"fill in {name}")
+    return text
 
 
-def _for_board(order: Callable[[int], Order]) -> Action:
-    return Action(("board",), lambda fields: order(_number(fields, "board")))
-
-
-def _for_announcement(order: Callable[[int], Order]) -> Action:
-    return Action(("announcement",), lambda fields: order(_number(fields, "announcement")))
+def _text(fields: Fields, name: str) -> str:
+    return fields.get(name, "")
 
 
 def _announcement(fields: Fields) -> Order:
-    title, text = fields.get("title", ""), fields.get("text", "").replace("\r\n", "\n")
-    return orders.Announce(title, text, bool(fields.get("service")))
-
-
-def _blocking(fields: Fields) -> Order:
-    return orders.BlockSender(_word(fields, "sender"), fields.get("until", ""))
+    title, text = _text(fields, "title"), _text(fields, "text").replace("\r\n", "\n")
+    return order(announcements.announce, title, text, is_service=bool(fields.get("service")))
 
 
 def _suspension(fields: Fields) -> Order:
-    return orders.SuspendUser(_word(fields, "userid"), bool(fields.get("end_games")))
-
-
-def _export(fields: Fields) -> Order:
-    return orders.ExportUser(_word(fields, "userid"), fields.get("to", ""))
-
-
-def _merger(fields: Fields) -> Order:
-    return orders.MergeUser(_word(fields, "userid"), _word(fields, "into"))
-
-
-def _hand_over(fields: Fields) -> Order:
-    old, new = _word(fields, "old"), _word(fields, "new")
-    return orders.HandOverBoard(_number(fields, "board"), old, new)
+    end_games = bool(fields.get("end_games"))
+    return order(people.suspend, _word(fields, "userid"), end_games=end_games)
 
 
 def _deadline(fields: Fields) -> Order:
     named = [name for name in TIMES if fields.get(name, "").strip()]
-    times = tuple(f"--{name}={_number(fields, name, 0, LONGEST_TIME)}" for name in named)
-    return orders.SetDeadline(_number(fields, "board"), times)
+    times = [f"--{name}={_number(fields, name, 0, LONGEST_TIME)}" for name in named]
+    return order(boards.set_deadline, _number(fields, "board"), times)
+
+
+def _rated(fields: Fields, *, rated: bool) -> Order:
+    return order(boards.set_rated, _number(fields, "board"), rated=rated)
 
 
 TIMES = ("nagtime", "forfeittime", "totaltime")
@@ -180,69 +179,42 @@ LONGEST_AGE = 3_650
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
-    "announcement stop": _for_announcement(orders.StopAnnouncement),
-    "announcement resume": _for_announcement(orders.ResumeAnnouncement),
-    "block": Action(("sender", "until"), _blocking),
-    "unblock": Action(("sender",), lambda fields: orders.UnblockSender(_word(fields, "sender"))),
+    "announcement stop": _action(announcements.stop, announcement=_number),
+    "announcement resume": _action(announcements.resume, announcement=_number),
+    "block": _action(blocked_senders.block, sender=_word, until=_text),
+    "unblock": _action(blocked_senders.unblock, sender=_word),
     "inbox retry": Action(("numbers",)),
     "inbox drop": Action(("number",)),
     "outbox retry": Action(("named", "failed", "since")),
-    "outbox hold": _for_letter(orders.HoldLetter),
-    "outbox drop": _for_letter(orders.DropLetter),
+    "outbox hold": _action(letters.hold_letter, letter=_number),
+    "outbox drop": _action(letters.drop_letter, letter=_number),
     "user suspend": Action(("userid", "end_games"), _suspension),
-    "user restore": _for_user(orders.RestoreUser),
-    "user reachable": _for_user(orders.ReachUser),
-    "user reset": _for_user(orders.ResetUser),
-    "user merge": Action(("userid", "into"), _merger),
-    "user erase": _for_user(orders.EraseUser),
-    "user export": Action(("userid", "to"), _export),
-    "user rename": Action(
-        ("userid", "new"),
-        lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),
-    ),
-    "event create": Action(
-        ("kind", "of", "starts"),
-        lambda fields: orders.CreateEvent(
-            _word(fields, "kind"), _word(fields, "of"), fields.get("starts", "")
-        ),
-    ),
-    "event postpone": Action(
-        ("event", "starts"),
-        lambda fields: orders.PostponeEvent(_number(fields, "event"), fields.get("starts", "")),
-    ),
-    "event cancel": Action(("event",), lambda fields: orders.CancelEvent(_number(fields, "event"))),
-    "event remove": Action(
-        ("event", "player"),
-        lambda fields: orders.RemoveFromEvent(_number(fields, "event"), _word(fields, "player")),
-    ),
-    "event decide": Action(
-        ("match", "result"),
-        lambda fields: orders.DecideMatch(_number(fields, "match"), _word(fields, "result")),
-    ),
-    "ladder remove": Action(
-        ("of", "player"),
-        lambda fields: orders.RemoveFromLadder(_word(fields, "of"), _word(fields, "player")),
-    ),
-    "ladder settle": Action(
-        ("match", "winner"),
-        lambda fields: orders.SettleChallenge(_number(fields, "match"), _word(fields, "winner")),
-    ),
-    "ladder annul": Action(
-        ("match",), lambda fields: orders.AnnulChallenge(_number(fields, "match"))
-    ),
-    "rotate-keys": Action((), lambda _: orders.RotateKeys()),
-    "retire-keys": Action(
-        ("days",), lambda fields: orders.RetireKeys(_number(fields, "days", 0, LONGEST_AGE))
-    ),
-    "board end": _for_board(orders.EndBoard),
-    "board hand-over": Action(("board", "old", "new"), _hand_over),
+    "user restore": _action(people.restore, userid=_word),
+    "user reachable": _action(people.reachable, userid=_word),
+    "user reset": _action(people.reset, userid=_word),
+    "user merge": _action(people.merge, userid=_word, into=_word),
+    "user erase": _action(lost_mailboxes.erase, userid=_word),
+    "user export": _action(lost_mailboxes.export, userid=_word, to=_text),
+    "user rename": _action(lost_mailboxes.rename, userid=_word, new=_word),
+    "event create": _action(events.create_event, kind=_word, of=_word, starts=_text),
+    "event postpone": _action(events.postpone, event=_number, starts=_text),
+    "event cancel": _action(events.cancel, event=_number),
+    "event remove": _action(events.remove, event=_number, player=_word),
+    "event decide": _action(events.decide, match=_number, result=_word),
+    "ladder remove": _action(ladders.remove, of=_word, player=_word),
+    "ladder settle": _action(ladders.settle, match=_number, winner=_word),
+    "ladder annul": _action(ladders.annul, match=_number),
+    "rotate-keys": _action(reply_keys.rotate),
+    "retire-keys": _action(reply_keys.retire, days=partial(_number, least=0, most=LONGEST_AGE)),
+    "board end": _action(boards.end_board, board=_number),
+    "board hand-over": _action(boards.hand_over, board=_number, old=_word, new=_word),
     "board deadline": Action(("board", *TIMES), _deadline),
-    "game suspend": _for_game(orders.CloseGame),
-    "game restore": _for_game(orders.OpenGame),
-    "game resume": _for_game(orders.ResumeGame),
-    "rating exclude": _for_board(partial(orders.SetRated, rated=False)),
-    "rating include": _for_board(partial(orders.SetRated, rated=True)),
-    "rating rebuild": Action((), lambda _: orders.RebuildRatings()),
+    "game suspend": _action(boards.close_game, game=_word),
+    "game restore": _action(boards.open_game, game=_word),
+    "game resume": _action(boards.resume_game, game=_word),
+    "rating exclude": Action(("board",), partial(_rated, rated=False)),
+    "rating include": Action(("board",), partial(_rated, rated=True)),
+    "rating rebuild": _action(boards.rebuild_ratings),
 }
 """Actions of the pages, by the name of the command."""
 
@@ -414,7 +386,7 @@ class OperatorPages:
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:
         """See `blocked_senders.blocked`."""
-        blocks: Sequence[BlockedSender] = await self._look(blocked)
+        blocks: Sequence[BlockedSender] = await self._look(blocked_senders.blocked)
         return blocks
 
     async def audit(self, target: str, most: int = MOST) -> Sequence[Entry]:
@@ -455,7 +427,7 @@ class OperatorPages:
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":
             return self._side.retry(number, by)
-        return self._side.do(by, orders.DropMail(number))
+        return self._side.do(by, order(kept_mails.drop_mail, number))
 
     def _retry_letters(self, fields: Fields, by: Signature) -> str:
         """Send one letter again, or all failed letters (since a day)."""
@@ -468,7 +440,7 @@ class OperatorPages:
             numbers = look(self._services, self._database, self._clock, question)
             if not numbers:
                 raise OperatorError("no letters have failed" + (" since then" if since else ""))
-        return self._side.do(by, orders.RetryLetters(tuple(numbers)))
+        return self._side.do(by, order(letters.retry_letters, numbers))
 
 
 def _log_failure(change: asyncio.Future[str]) -> None:
@@ -476,22 +448,6 @@ def _log_failure(change: asyncio.Future[str]) -> None:
     error = change.exception()
     if error is not None and not isinstance(error, OperatorError):
         log.error("an operator's change failed", exc_info=error)
-
-
-def _number(fields: Fields, name: str, least: int = 1, most: int = LARGEST) -> int:
-    text = fields.get(name, "").strip()
-    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
-    if not is_number or not least <= int(text) <= most:
-        limits = "" if most == LARGEST else f" from {least} to {most}"
-        raise OperatorError(f"{name} is a number{limits}")
-    return int(text)
-
-
-def _word(fields: Fields, name: str) -> str:
-    text = fields.get(name, "").strip().lower()
-    if not text:
-        raise OperatorError(f"fill in {name}")
-    return text
 
 
 def _day(text: str) -> datetime:

@@ -8,7 +8,7 @@ from pbmserv.mail.reply_address import password_mark
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.delivery.bounces import failure_words, note_reachable
+from pbmserv.service.delivery.reachability import failure_words, note_reachable
 from pbmserv.service.operators.boards import end_board
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rebuilding

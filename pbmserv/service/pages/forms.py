@@ -13,11 +13,11 @@ from sqlalchemy import Connection
 from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
-from pbmserv.service.accounts import account, preferences
-from pbmserv.service.boards import friends
+from pbmserv.service.accounts import preferences, signing_up
+from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import queue_letters
+from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
 from pbmserv.store.accounts import players, signups
@@ -58,7 +58,7 @@ class Forms:
         context = CommandContext(self._services, connection, holder_of(reply_address), now)
         try:
             if reply_address.purpose is Purpose.UNINVITED:
-                notifications = friends.never(context, reply_address).notifications
+                notifications = mail_invitations.never(context, reply_address).notifications
             else:
                 notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
         except PlayerError:
@@ -68,17 +68,25 @@ class Forms:
     def _confirm(
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
-        """Confirm a signup, with the same welcome letter as by mail."""
+        """Confirm a signup, with the same letters as by mail."""
+        context = CommandContext(self._services, connection, VISITOR, now)
         before = signups.by_id(connection, values["signup"])
         try:
-            player, questions = account.confirm(self._services, connection, values["signup"], now)
+            confirmed = signing_up.confirm(context, values["signup"])
         except PlayerError:
             return NOTHING, False
         if before is not None and before.player_id is not None:
             return NOTHING, True
-        context = CommandContext(self._services, connection, VISITOR, now)
-        welcome = Notification(player.address, player.id, account.welcome(player))
-        return Done({}, queue_letters(context, (welcome, *questions))), True
+        player = confirmed.player
+        welcome = Notification(player.address, player.id, confirmed.welcome)
+        letters = [
+            outbox_row(context, notification)
+            for notification in (welcome, *confirmed.letters)
+            if notification.recipient
+        ]
+        bot_turns.queue(context, letters)  # a waiting challenge may be one to a bot
+        effects = context.effects
+        return Done(effects.positions, len(letters), bool(effects.bot_turns)), True
 
 
 def _sign_up(
@@ -92,7 +100,7 @@ def _sign_up(
     actor = replace(VISITOR, source=Source(str(values["network"]), ""))
     context = CommandContext(services, connection, actor, now)
     try:
-        answer = account.signup_by_page(context, userid, address)
+        answer = signing_up.signup_by_page(context, userid, address)
     except PlayerError as error:
         return NOTHING, asdict(error.refusal)
     return Done({}, queue_letters(context, answer.notifications)), None

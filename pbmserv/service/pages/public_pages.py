@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import USERID
-from pbmserv.engine.protocol import races
-from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.service.boards import queries
@@ -30,8 +29,9 @@ from pbmserv.service.ladder.ladder import has_ladder
 from pbmserv.service.ladder.tables import ladder_page
 from pbmserv.service.pages import event_pages
 from pbmserv.service.ratings import tables as rating_tables
-from pbmserv.service.solo import daily_box, daily_pages
-from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
+from pbmserv.service.solo import daily_archive, daily_box
+from pbmserv.service.solo.daily_archive import Dailies, DailyTable
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store import solo
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
@@ -145,11 +145,13 @@ class PublicPages:
 
     async def dailies(self) -> list[Dailies]:
         """Return the newest boxes of the day, by game."""
-        return await asyncio.to_thread(self._read, daily_pages.dailies)
+        return await asyncio.to_thread(self._read, daily_archive.dailies)
 
     async def daily(self, number: int) -> DailyTable | None:
         """Return a box of the day; ``None`` if no player has got it."""
-        return await asyncio.to_thread(self._read, partial(daily_pages.daily, number=number))
+        return await asyncio.to_thread(
+            self._read, partial(daily_archive.daily_table, number=number)
+        )
 
     def _read(self, read: Callable[[CommandContext], T]) -> T:
         """Return the result of *read* in a transaction that only reads.
@@ -263,8 +265,10 @@ def _is_open(context: CommandContext, number: int) -> bool:
 
 
 def _tables(context: CommandContext, most: int) -> list[DailyTable]:
-    numbers = [day[0] for game in daily_pages.dailies(context) for day in game.days[: most + 1]]
-    tables = (daily_pages.daily(context, number) for number in dict.fromkeys(numbers))
+    numbers = [
+        box.number for game in daily_archive.dailies(context) for box in game.days[: most + 1]
+    ]
+    tables = (daily_archive.daily_table(context, number) for number in dict.fromkeys(numbers))
     return [table for table in tables if table is not None and table.scene is not None][:most]
 
 
@@ -410,9 +414,7 @@ def _running(context: CommandContext, player: Player) -> list[RunningBoard]:
 def _kind(games: Mapping[str, AnyGame], met: Met) -> str:
     """Return a kind of board in words: the title, and the options that everybody may read."""
     game = games[met.game]
-    options = met.options
-    if races(game):
-        options = game.shown(game.options(met.options, met.seats))
+    options = shown_options(game, met.options, met.seats)
     seats = "" if met.seats == 2 else f"for {met.seats}"
     return " ".join(filter(None, (game.info.title, seats, *options)))
 

@@ -13,9 +13,9 @@ from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError, Refusal
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
-from pbmserv.service.accounts import account, preferences
+from pbmserv.service.accounts import preferences, signing_up
 from pbmserv.service.accounts.preferences import Subscription
-from pbmserv.service.boards import friends
+from pbmserv.service.boards import mail_invitations
 from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
 from pbmserv.service.core.context import CommandContext, Services
@@ -84,7 +84,7 @@ class WebRequests:
         return visit_token(self._services.mail_domain.ring, token, self._clock.now())
 
     def is_link(self, token: str) -> bool:
-        """Whether a token belongs to a letter's link, whose visit has not begun."""
+        """Return whether a token belongs to a letter's link, whose visit has not begun."""
         link = self._services.mail_domain.ring.read(token)
         return (
             link is not None
@@ -93,7 +93,7 @@ class WebRequests:
         )
 
     def has_ended(self, token: str) -> bool:
-        """Whether a token belongs to a visit that is over."""
+        """Return whether a token belongs to a visit that is over."""
         link = self._services.mail_domain.ring.read(token)
         return link is not None and has_ended(link, self._clock.now())
 
@@ -150,7 +150,7 @@ class WebRequests:
     def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
             request = signups.by_id(connection, reply_address.about)
-        if request is None or not account.waits(request, self._clock.now()):
+        if request is None or not signing_up.waits(request, self._clock.now()):
             return None
         return SignupState(request.userid, request.address, request.player_id is not None)
 
@@ -158,7 +158,7 @@ class WebRequests:
         with self._database.reading.connect() as connection:
             context = self._context(connection, reply_address)
             if reply_address.purpose is Purpose.UNINVITED:
-                userid = friends.inviter_of(context, reply_address)
+                userid = mail_invitations.inviter_of(context, reply_address)
                 return None if userid is None else Subscription("invitations", userid)
             try:
                 return preferences.subscription_of(context, reply_address)

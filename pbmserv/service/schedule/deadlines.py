@@ -31,7 +31,7 @@ from pbmserv.service.core.said import UNSAID
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import clocks as timekeeping
-from pbmserv.store import clocks
+from pbmserv.store import clocks, events, shared_boxes
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
@@ -140,6 +140,11 @@ class _RunningClocks:
             for sitter, clock, decision in decisions
             if isinstance(decision, Forfeit)
         ]
+        if late and self._is_ended_by_event():
+            clocks.set_times(
+                self._context.connection, self._board.id, Times(self._board.clocks, None)
+            )
+            return []
         if late:  # a board that ends now needs no reminders
             notifications = self._end(late)
             # If no other player has waited, only followers are told.
@@ -191,6 +196,16 @@ class _RunningClocks:
                 return self._due(sitter, clock).lost_at
         return None
 
+    def _is_ended_by_event(self) -> bool:
+        """Return whether the board has a box of an event that ends now, and gives up all its boxes
+        at once."""
+        context, event_id = self._context, self._board.event_id
+        ends_at = events.end_of(context.connection, event_id) if event_id is not None else None
+        if ends_at is None or context.now < ends_at:
+            return False
+        shared = shared_boxes.of_board(context.connection, self._board.id)
+        return shared is not None and shared.is_open
+
     def _store(self, seat_clocks: Sequence[SeatClock]) -> None:
         """Store the clocks, and the time at which the board is due again."""
         decisions = [self._decide(sitter, seat_clocks[sitter.seat]) for sitter, _ in self._running]
@@ -239,6 +254,9 @@ class _RunningClocks:
         assert clock.since is not None
         person = self._people[sitter.seat]
         lost = forfeit_at(clock, self._terms, person, self._server, self._context.now)
+        event_id = self._board.event_id
+        if lost is not None and event_id is not None:
+            lost = min(lost, events.end_of(self._context.connection, event_id) or lost)
         return Due(self._board, sitter, clock.since, lost)
 
     def _reminder(self, sitter: Sitter, clock: SeatClock) -> Notification:

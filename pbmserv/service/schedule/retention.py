@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, Table
 
 from pbmserv.clock import Clock
-from pbmserv.service.accounts import account
+from pbmserv.service.accounts import new_addresses
 from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
@@ -53,7 +53,7 @@ BOARDS_KEPT = timedelta(days=ANSWERED_DAYS)
 INVITATIONS_KEPT = timedelta(days=365)
 """Time for which the link in an invitation that ends all invitations works."""
 
-UNCONFIRMED_KEPT = timedelta(days=account.UNCONFIRMED_DAYS)
+UNCONFIRMED_KEPT = timedelta(days=new_addresses.UNCONFIRMED_DAYS)
 """Time for which signups and changes of address wait for their confirmation."""
 
 NO_TIME = timedelta(0)

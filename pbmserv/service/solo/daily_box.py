@@ -32,7 +32,7 @@ from pbmserv.store import shared_boxes, solo
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import closed_games, game_pauses
-from pbmserv.store.shared_boxes import EPOCH, SharedBoard
+from pbmserv.store.shared_boxes import EPOCH, SharedBoard, date_of
 from pbmserv.store.solo import Reader
 
 USUAL_MINUTE = 8 * 60
@@ -122,35 +122,25 @@ def week(context: CommandContext, command: Week) -> Answer:
     monday = today - (EPOCH + timedelta(days=today)).weekday()
     parts = []
     for game in races_of(context, command.game):
-        sums: dict[str, tuple[int, int]] = {}
-        ids: dict[str, int] = {}
-        for row in shared_boxes.dailies_between(context.connection, game.info.key, monday, today):
-            boxes, points = sums.get(row.userid, (0, 0))
-            if row.solved:
-                boxes, points = boxes + 1, points + (row.score or 0)
-            sums[row.userid], ids[row.userid] = (boxes, points), row.player_id
-        ordered = sorted(sums, key=lambda name: (-sums[name][0], sums[name][1], name))
-        lines = [_WeekLine(ids[name], name) for name in ordered]
-        order = [line.userid for line in persons.each_once(context.connection, lines)]
-        ranks = {name: (-sums[name][0], sums[name][1]) for name in order}
+        lines = _week_lines(context, game.info.key, monday, today)
         rows = [
             {
-                "rank": 1 + sum(other < ranks[name] for other in ranks.values()),
-                "userid": name,
-                "boxes": sums[name][0],
-                "points": sums[name][1],
+                "rank": 1 + sum(other.standing < line.standing for other in lines),
+                "userid": line.userid,
+                "boxes": line.boxes,
+                "points": line.points,
                 "streak": max(
-                    streak(context, ids[name], game.info.key, day) for day in (today, today - 1)
+                    streak(context, line.player_id, game.info.key, day)
+                    for day in (today, today - 1)
                 ),
             }
-            for name in order
+            for line in lines
         ]
-        first = EPOCH + timedelta(days=monday)
         words = {
             "title": game.info.title,
             "game": game.info.key,
             "rows": rows,
-            "first": f"{first:%Y-%m-%d}",
+            "first": date_of(monday),
             "number": shared_boxes.number_of(today),
         }
         parts.append(Part("week", words))
@@ -159,12 +149,31 @@ def week(context: CommandContext, command: Week) -> Answer:
     return Answer(tuple(parts))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _WeekLine:
-    """A name in the table of a week."""
+    """A player's line in the table of a week: the number of solved boxes, and their points."""
 
     player_id: int
     userid: str
+    boxes: int = 0
+    points: int = 0
+
+    @property
+    def standing(self) -> tuple[int, int]:
+        """The smaller it is, the better the player stands."""
+        return -self.boxes, self.points
+
+
+def _week_lines(context: CommandContext, key: str, first: int, last: int) -> list[_WeekLine]:
+    """Return the table of some days, the best player first, and one line of each person."""
+    lines: dict[int, _WeekLine] = {}
+    for row in shared_boxes.dailies_between(context.connection, key, first, last):
+        line = lines.setdefault(row.player_id, _WeekLine(row.player_id, row.userid))
+        if row.solved:
+            line.boxes += 1
+            line.points += row.score or 0
+    ordered = sorted(lines.values(), key=lambda line: (line.standing, line.userid))
+    return persons.each_once(context.connection, ordered)
 
 
 def _has_tried(context: CommandContext, player: Player, key: str, day: int) -> bool:
@@ -209,7 +218,7 @@ def _give(
     best = best_of_day(context, key, day - 1, BEST_OF_DAY)
     values = {
         "number": shared_boxes.number_of(day),
-        "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
+        "day": date_of(day),
         "grade": grade_of(game, box.options),
         "best": [{name: row[name] for name in ("rank", "userid", "points")} for row in table(best)],
     }

@@ -26,9 +26,9 @@ from pbmserv.service.core.context import Services
 from pbmserv.service.core.outcome import NOTHING, Done
 from pbmserv.service.solo.solo_page import (
     LONGEST_TAP,
-    SOLO_SEAT,
     SoloLook,
     SoloPage,
+    replayed,
     solo_fields,
     tapped_position,
 )
@@ -275,11 +275,8 @@ def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSe
 
 def position_of(game: RacingGame, box: HotSeat) -> Position:
     """Return the position after all moves on a closed box."""
-    position = opening(game, GameRecord(box.game, box.rules, 1, box.words, b""))
-    for text in box.moves:
-        view = game.view(position.state, SOLO_SEAT)
-        position = position.move(SOLO_SEAT, game.parse(view, text))
-    return position
+    record = GameRecord(box.game, box.rules, 1, box.words, b"")
+    return replayed(opening(game, record), box.moves)
 
 
 def _can_hide(game: object) -> bool:

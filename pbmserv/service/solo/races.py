@@ -6,8 +6,9 @@ from pbmserv.commands.table.playing import Practise, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import draw_box, log_ply, must_run, must_run_or_practise
-from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
+from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer

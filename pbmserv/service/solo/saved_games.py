@@ -20,8 +20,9 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import MoveError, OptionError, Refused
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import log_ply, must_have_room
-from pbmserv.service.boards.proposals import Proposal, invite, read_options
+from pbmserv.service.boards.proposals import Proposal, invite
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
@@ -35,6 +36,7 @@ from pbmserv.service.core.secret_boxes import (
     origin_of,
     spoils,
 )
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 
@@ -120,20 +122,10 @@ def load(context: CommandContext, command: Load) -> Answer:
     if not any(mark in text for mark in game.marks):
         raise Refused("load-nothing", part="load", example=f"help {command.game}")
 
-    origin: int | None = None
-
-    def options_of(number: int) -> tuple[str, ...]:
-        nonlocal origin
-        board = boards.load(context.connection, number)
-        if board is None or board.seats != 1 or board.sitter_of(player.id) is None:
-            raise Refused("load-not-yours", part=f"board {number}", example="games")
-        must_allow_copy(context, board)
-        origin = origin_of(board)
-        return boxed_words(context, board)
-
+    boxes = _BoxesOfBoards(context, player)
     context.budget.spend(Work.TEXT, weight(len(text)))
     try:
-        saved = game.load(text, options_of, context.budget.spend_on_game)
+        saved = game.load(text, boxes.options_of, context.budget.spend_on_game)
         options, rated = read_options(game, saved.options, 1, "load", "")
     except (MoveError, OptionError) as error:
         raise error.offering("help load") from error
@@ -141,7 +133,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     if len(saved.moves) + undone > MOST_MOVES:
         raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
     context.current.focus = None
-    proposal = Proposal(game, options, rated, USUAL, (player,), origin)
+    proposal = Proposal(game, options, rated, USUAL, (player,), boxes.origin)
     answer = invite(context, player, proposal, {"loaded": True})
     number = answer.parts[0].board
     assert number is not None
@@ -154,6 +146,32 @@ def load(context: CommandContext, command: Load) -> Answer:
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
     part = answer.parts[0]
     return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
+
+
+class _BoxesOfBoards:
+    """The boxes of a player's boards, which a file may name by the number of the board.
+
+    Attributes:
+        origin: the board whose box the file continues; `None` if it names none.
+    """
+
+    def __init__(self, context: CommandContext, player: Player) -> None:
+        self._context = context
+        self._player = player
+        self.origin: int | None = None
+
+    def options_of(self, number: int) -> tuple[str, ...]:
+        """Return the options of a board, with its box.
+
+        Raises:
+            Refused: the player does not play there alone, or the box is still hidden.
+        """
+        board = boards.load(self._context.connection, number)
+        if board is None or board.seats != 1 or board.sitter_of(self._player.id) is None:
+            raise Refused("load-not-yours", part=f"board {number}", example="games")
+        must_allow_copy(self._context, board)
+        self.origin = origin_of(board)
+        return boxed_words(self._context, board)
 
 
 def _text(context: CommandContext, marks: Iterable[str]) -> str:

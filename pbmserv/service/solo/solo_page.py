@@ -5,6 +5,7 @@ Nobody has an account there, and each tap is a move of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -103,19 +104,35 @@ def solo_fields(position: Position, look: SoloLook, tap: str, trouble: str = "")
     }
 
 
-def solo_scene(position: Position) -> BoardScene:
-    """Return a box as its only player sees it."""
+def solo_scene(
+    position: Position, name: str = "guest", seat: Seat | None = SOLO_SEAT
+) -> BoardScene:
+    """Return a box of one player that is not a board of the server.
+
+    Args:
+        name: of the player.
+        seat: the reader's seat; `None` for a spectator.
+    """
     return board_scene(
         position,
         number=0,
-        names=("guest",),
+        names=(name,),
         options=(),
         rated=False,
         terms=USUAL,
-        seat=SOLO_SEAT,
+        seat=seat,
         own_move=True,
         daily=0,
     )
+
+
+def replayed(position: Position, moves: Iterable[str]) -> Position:
+    """Return the position after canonical moves of the only player."""
+    game = position.game
+    for text in moves:
+        view = game.view(position.state, SOLO_SEAT)
+        position = position.move(SOLO_SEAT, game.parse(view, text))
+    return position
 
 
 def tapped_position(game: RacingGame, position: Position, tap: str) -> Position:

@@ -126,7 +126,7 @@ def zone_name(text: str) -> str | None:
 
 
 def is_offset(text: str) -> bool:
-    """Whether a text is an offset from UTC (``UTC+2``), which does not name a zone."""
+    """Return whether a text is an offset from UTC (``UTC+2``), which does not name a zone."""
     return _OFFSET.fullmatch(text.strip().lower()) is not None
 
 

@@ -347,7 +347,7 @@ def _erase_letters(
     own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
     # Digests and reports are about many boards, so their readers select them.
     several = and_(
-        outbox.c.letter.in_(("tray", "reminders", "summary", "event-begins")),
+        outbox.c.letter.in_(("tray", "reminders", "summary", "event-begins", "event-ends")),
         or_(outbox.c.player_id.in_(readers), anybody),
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))

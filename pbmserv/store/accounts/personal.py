@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, or_, select, type_coerce
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    Connection,
+    FromClause,
+    Select,
+    bindparam,
+    or_,
+    select,
+    type_coerce,
+)
 
 from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
@@ -39,135 +49,15 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
     Of a board, these are the player's own moves as written, never what an opponent hides. The
     password hash is left out.
     """
+    absences = preferences.absences_of(connection, player.id)
     return {
         "account": _account(connection, player),
-        "addresses": _rows(
-            connection,
-            select(addresses.c.address, addresses.c.confirmed_at)
-            .where(addresses.c.player_id == player.id)
-            .order_by(addresses.c.confirmed_at),
-        ),
-        "letters_came_back_from": _rows(
-            connection,
-            select(bounces)
-            .where(
-                bounces.c.address.in_(
-                    select(addresses.c.address).where(addresses.c.player_id == player.id)
-                )
-            )
-            .order_by(bounces.c.address),
-        ),
+        **_read(connection, _ADDRESSES, player.id),
         "blocked": blocks.blocked_userids(connection, [player.id]),
-        "absences": [
-            {"begins": _when(a.begins), "ends": _when(a.ends)}
-            for a in preferences.absences_of(connection, player.id)
-        ],
-        "notices": _rows(
-            connection,
-            select(notices.c.kind, notices.c.told_at)
-            .where(notices.c.player_id == player.id)
-            .order_by(notices.c.kind),
-        ),
+        "absences": [{"begins": _when(a.begins), "ends": _when(a.ends)} for a in absences],
+        **_read(connection, _NOTICES, player.id),
         "boards": _boards(connection, player.id),
-        "ladders": _rows(
-            connection,
-            select(ladders.c.game, ladder_places.c.rank, ladder_places.c.joined_at)
-            .join(ladder_places, ladder_places.c.ladder_id == ladders.c.id)
-            .where(ladder_places.c.player_id == player.id)
-            .order_by(ladders.c.game),
-        ),
-        "seeks": _rows(
-            connection,
-            select(seeks.c.game, seeks.c.seats, seeks.c.options, seeks.c.created_at)
-            .where(seeks.c.player_id == player.id)
-            .order_by(seeks.c.id),
-        ),
-        "invitations": _rows(
-            connection,
-            select(
-                invitations.c.created_at,
-                invitations.c.name,
-                invitations.c.game,
-                invitations.c.options,
-                invitations.c.state,
-                invitations.c.board_id,
-            )
-            .where(invitations.c.player_id == player.id)
-            .order_by(invitations.c.id),
-        ),
-        "following": _rows(
-            connection,
-            select(followers.c.board_id, followers.c.what)
-            .where(followers.c.player_id == player.id)
-            .order_by(followers.c.board_id),
-        ),
-        "ratings": _rows(
-            connection,
-            select(ratings).where(ratings.c.player_id == player.id).order_by(ratings.c.game),
-        ),
-        "rating_changes": _rows(
-            connection,
-            select(rating_changes)
-            .where(rating_changes.c.player_id == player.id)
-            .order_by(rating_changes.c.game, rating_changes.c.number),
-        ),
-        "mails_received_from_you": _rows(
-            connection,
-            select(inbox.c.id, inbox.c.received_at, inbox.c.sender, inbox.c.peer, inbox.c.state)
-            .where(inbox.c.player_id == player.id)
-            .order_by(inbox.c.id),
-        ),
-        "shared_boxes": _rows(
-            connection,
-            select(
-                shared_boxes.c.game,
-                shared_boxes.c.day,
-                shared_boxes.c.event_id,
-                shared_boxes.c.number,
-                shared_boards.c.board_id,
-                shared_boards.c.rank,
-                shared_boards.c.score,
-                shared_boards.c.counts,
-            )
-            .join(shared_boards, shared_boards.c.box_id == shared_boxes.c.id)
-            .where(shared_boards.c.player_id == player.id)
-            .order_by(shared_boxes.c.id),
-        ),
-        "daily_at": _rows(
-            connection, select(daily_readers).where(daily_readers.c.player_id == player.id)
-        ),
-        "events": _rows(
-            connection,
-            select(entries).where(entries.c.player_id == player.id).order_by(entries.c.event_id),
-        ),
-        "teams": _rows(
-            connection,
-            select(
-                teams.c.name,
-                team_members.c.status,
-                team_members.c.place,
-                team_members.c.muted,
-                team_members.c.since,
-                team_members.c.active_at,
-            )
-            .join(team_members, team_members.c.team_id == teams.c.id)
-            .where(team_members.c.player_id == player.id)
-            .order_by(teams.c.id),
-        ),
-        "leagues_entered_each_season": _rows(
-            connection, select(regulars).where(regulars.c.player_id == player.id)
-        ),
-        "events_closed_to_you": _rows(
-            connection, select(event_bars).where(event_bars.c.player_id == player.id)
-        ),
-        "scores": _rows(
-            connection,
-            select(
-                scores.c.board_id, scores.c.game, scores.c.kind, scores.c.score, scores.c.ended_at
-            )
-            .where(scores.c.player_id == player.id)
-            .order_by(scores.c.board_id),
-        ),
+        **_read(connection, _GAMES, player.id),
         "done_by_operators": _rows(
             connection,
             select(audit.c.at, audit.c.action, audit.c.why, audit.c.facts)
@@ -175,6 +65,138 @@ def data_of(connection: Connection, player: Player) -> dict[str, Any]:
             .order_by(audit.c.id),
         ),
         "letters_to_you": _letters(connection, player.id),
+    }
+
+
+_PLAYER: BindParameter[int] = bindparam("player_id")
+
+
+def _own(
+    owner: Column[Any],
+    *columns: Column[Any],
+    by: Column[Any] | None = None,
+    of: FromClause | None = None,
+) -> Select[Any]:
+    """Return the statement for a player's rows of a table.
+
+    Args:
+        owner: the column with the player's id.
+        columns: default: all of the table.
+        by: the order of the rows.
+        of: the table to which the rows belong, if its columns are read, too.
+    """
+    statement = select(*(columns or (owner.table,))).where(owner == _PLAYER)
+    if of is not None:
+        statement = statement.join_from(of, owner.table)
+    return statement if by is None else statement.order_by(by)
+
+
+_Sections: TypeAlias = Mapping[str, Select[Any]]
+"""Statements for the rows of one player, by the name of the section."""
+
+_ADDRESSES: _Sections = {
+    "addresses": _own(
+        addresses.c.player_id,
+        addresses.c.address,
+        addresses.c.confirmed_at,
+        by=addresses.c.confirmed_at,
+    ),
+    "letters_came_back_from": select(bounces)
+    .where(bounces.c.address.in_(_own(addresses.c.player_id, addresses.c.address)))
+    .order_by(bounces.c.address),
+}
+_NOTICES: _Sections = {
+    "notices": _own(notices.c.player_id, notices.c.kind, notices.c.told_at, by=notices.c.kind)
+}
+_GAMES: _Sections = {
+    "ladders": _own(
+        ladder_places.c.player_id,
+        ladders.c.game,
+        ladder_places.c.rank,
+        ladder_places.c.joined_at,
+        of=ladders,
+        by=ladders.c.game,
+    ),
+    "seeks": _own(
+        seeks.c.player_id,
+        seeks.c.game,
+        seeks.c.seats,
+        seeks.c.options,
+        seeks.c.created_at,
+        by=seeks.c.id,
+    ),
+    "invitations": _own(
+        invitations.c.player_id,
+        invitations.c.created_at,
+        invitations.c.name,
+        invitations.c.game,
+        invitations.c.options,
+        invitations.c.state,
+        invitations.c.board_id,
+        by=invitations.c.id,
+    ),
+    "following": _own(
+        followers.c.player_id, followers.c.board_id, followers.c.what, by=followers.c.board_id
+    ),
+    "ratings": _own(ratings.c.player_id, by=ratings.c.game),
+    "rating_changes": _own(rating_changes.c.player_id).order_by(
+        rating_changes.c.game, rating_changes.c.number
+    ),
+    "mails_received_from_you": _own(
+        inbox.c.player_id,
+        inbox.c.id,
+        inbox.c.received_at,
+        inbox.c.sender,
+        inbox.c.peer,
+        inbox.c.state,
+        by=inbox.c.id,
+    ),
+    "shared_boxes": _own(
+        shared_boards.c.player_id,
+        shared_boxes.c.game,
+        shared_boxes.c.day,
+        shared_boxes.c.event_id,
+        shared_boxes.c.number,
+        shared_boards.c.board_id,
+        shared_boards.c.rank,
+        shared_boards.c.score,
+        shared_boards.c.counts,
+        of=shared_boxes,
+        by=shared_boxes.c.id,
+    ),
+    "daily_at": _own(daily_readers.c.player_id),
+    "events": _own(entries.c.player_id, by=entries.c.event_id),
+    "teams": _own(
+        team_members.c.player_id,
+        teams.c.name,
+        team_members.c.status,
+        team_members.c.place,
+        team_members.c.muted,
+        team_members.c.since,
+        team_members.c.active_at,
+        of=teams,
+        by=teams.c.id,
+    ),
+    "leagues_entered_each_season": _own(regulars.c.player_id),
+    "events_closed_to_you": _own(event_bars.c.player_id),
+    "scores": _own(
+        scores.c.player_id,
+        scores.c.board_id,
+        scores.c.game,
+        scores.c.kind,
+        scores.c.score,
+        scores.c.ended_at,
+        by=scores.c.board_id,
+    ),
+}
+
+
+def _read(
+    connection: Connection, sections: _Sections, player_id: int
+) -> dict[str, list[dict[str, Any]]]:
+    return {
+        name: _rows(connection, statement.params(player_id=player_id))
+        for name, statement in sections.items()
     }
 
 

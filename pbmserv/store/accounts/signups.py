@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from typing import Any, Self
 
 from sqlalchemy import Connection, insert, select, update
 
@@ -13,11 +14,35 @@ from pbmserv.store.tables.accounts import signups
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingChallenge:
+    """A challenge that is issued when its signup is confirmed.
+
+    Attributes:
+        friends: userids of the other players; empty if the challenge goes to an address.
+        address: the friend's mail address, ``""`` for none.
+        options, times: words of the command.
+    """
+
+    game: str
+    friends: tuple[str, ...]
+    address: str
+    options: tuple[str, ...]
+    times: tuple[str, ...]
+
+    @classmethod
+    def of_json(cls, words: dict[str, Any]) -> Self:
+        """Return the challenge that a row holds as JSON."""
+        lists = {name: tuple(words[name]) for name in ("friends", "options", "times")}
+        return cls(**{**words, **lists})
+
+
+@dataclass(frozen=True, slots=True)
 class PendingSignup:
     """A request for a userid from one address.
 
     Attributes:
         batch: joins the requests of one signup for several addresses.
+        challenge: to be issued by the confirmation; `None` for none.
         player_id: player that was created by the confirmation; `None` before.
         created_at: time of the confirmation letter, or of the request before that letter.
     """
@@ -29,6 +54,7 @@ class PendingSignup:
     batch: str
     player_id: int | None
     created_at: datetime
+    challenge: WaitingChallenge | None
 
 
 def add(
@@ -38,6 +64,7 @@ def add(
     address: str,
     batch: str,
     now: datetime,
+    challenge: WaitingChallenge | None = None,
 ) -> int:
     """Store a request until it is confirmed; return its id."""
     signup_id: int = connection.execute(
@@ -48,6 +75,7 @@ def add(
             address=address,
             batch=batch,
             created_at=now,
+            challenge=None if challenge is None else asdict(challenge),
         )
         .returning(signups.c.id)
     ).scalar_one()
@@ -57,10 +85,15 @@ def add(
 _SIGNUP = select(*columns_of(PendingSignup, signups))
 
 
+def _signup(row: Any) -> PendingSignup:
+    challenge = None if row.challenge is None else WaitingChallenge.of_json(row.challenge)
+    return replace(PendingSignup(*row), challenge=challenge)
+
+
 def by_id(connection: Connection, signup_id: int) -> PendingSignup | None:
     """Return a request for a userid, `None` if there is none."""
     row = connection.execute(_SIGNUP.where(signups.c.id == signup_id)).first()
-    return PendingSignup(*row) if row else None
+    return _signup(row) if row else None
 
 
 def of_userid(connection: Connection, userid: str) -> list[PendingSignup]:
@@ -70,7 +103,7 @@ def of_userid(connection: Connection, userid: str) -> list[PendingSignup]:
             signups.c.id.desc()
         )
     )
-    return [PendingSignup(*row) for row in rows]
+    return [_signup(row) for row in rows]
 
 
 def of_batch(connection: Connection, batch: str) -> list[PendingSignup]:
@@ -80,7 +113,7 @@ def of_batch(connection: Connection, batch: str) -> list[PendingSignup]:
             signups.c.id
         )
     )
-    return [PendingSignup(*row) for row in rows]
+    return [_signup(row) for row in rows]
 
 
 def note_questions(connection: Connection, numbers: Sequence[int], now: datetime) -> None:
@@ -96,6 +129,29 @@ def batch_owner(connection: Connection, batch: str) -> int | None:
         .limit(1)
     ).scalar()
     return player_id
+
+
+def challenge_of(connection: Connection, address: str, since: datetime) -> WaitingChallenge | None:
+    """Return the challenge of an address that waits since then; `None` if there is none."""
+    words = connection.execute(
+        select(signups.c.challenge)
+        .where(
+            signups.c.address == address,
+            signups.c.challenge.is_not(None),
+            signups.c.created_at > since,
+        )
+        .limit(1)
+    ).scalar()
+    return None if words is None else WaitingChallenge.of_json(words)
+
+
+def forget_challenge(connection: Connection, address: str) -> None:
+    """Remove the waiting challenge of an address from all its requests."""
+    connection.execute(
+        update(signups)
+        .where(signups.c.address == address, signups.c.challenge.is_not(None))
+        .values(challenge=None)
+    )
 
 
 def settle(connection: Connection, signup_id: int, player_id: int) -> None:

@@ -136,6 +136,14 @@ class BoardRow:
         return self.event_id is not None or self.terms.of_event
 
     @property
+    def may_be_shared(self) -> bool:
+        """Return whether its box, dice or deals may be those of other boards, too.
+
+        Only one person plays on such a board, except in races of events of older versions.
+        """
+        return self.seats == 1 or (self.event_id is not None and bool(self.bots))
+
+    @property
     def undecided(self) -> tuple[str, ...]:
         """Return the userids of players who have not accepted yet."""
         return tuple(s.userid for s in self.sitters if s.accepted_at is None)

@@ -37,6 +37,9 @@ class EndedGame:
 Behind: TypeAlias = tuple[datetime, int]
 """End and number of the last board of a page; the next page begins after it."""
 
+_MAY_BE_TOLD = or_(boards.c.event_id.is_(None), ~is_secret(boards.c.id))
+"""The condition that no other player still has the box, dice or deals of a board."""
+
 _ENDED = select(
     boards.c.id,
     boards.c.game,
@@ -45,7 +48,7 @@ _ENDED = select(
     boards.c.outcome,
 ).where(
     boards.c.finished_at.is_not(None),
-    or_(boards.c.event_id.is_(None), ~is_secret(boards.c.id)),  # the result would tell of the box
+    _MAY_BE_TOLD,
 )
 _NEWEST_FIRST = (boards.c.finished_at.desc(), boards.c.id.desc())
 OF_GAME = (
@@ -147,6 +150,7 @@ _MET = (
         _theirs.c.player_id != bindparam("of_player"),
         boards.c.finished_at.is_not(None),
         boards.c.comparable,
+        _MAY_BE_TOLD,
         players.c.state != PlayerState.DELETED,
     )
     .order_by(*_NEWEST_FIRST, _theirs.c.seat)

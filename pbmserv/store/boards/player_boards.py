@@ -90,19 +90,19 @@ def of_player(
         most: largest number of boards.
     """
     row = player_boards.c
-    wanted = select(row.board_id).where(row.player_id == player_id, row.status.in_(statuses))
+    statement = select(row.board_id).where(row.player_id == player_id, row.status.in_(statuses))
     if accepted is not None:
-        wanted = wanted.where(row.accepted == accepted)
+        statement = statement.where(row.accepted == accepted)
     if proven is not None:
-        wanted = wanted.where(row.proven == proven)
+        statement = statement.where(row.proven == proven)
     if game is not None:
-        wanted = wanted.where(row.game == game)
+        statement = statement.where(row.game == game)
     if alone:
-        wanted = wanted.where(row.seats == 1)
+        statement = statement.where(row.seats == 1)
     if among is not None:
-        wanted = wanted.where(row.board_id.in_(among))
-    wanted = wanted.order_by(row.board_id.desc()).limit(most)
-    return list(connection.execute(wanted).scalars())
+        statement = statement.where(row.board_id.in_(among))
+    statement = statement.order_by(row.board_id.desc()).limit(most)
+    return list(connection.execute(statement).scalars())
 
 
 def earlier(

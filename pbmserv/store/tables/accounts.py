@@ -228,10 +228,20 @@ signups = Table(
     Column("batch", String(32), nullable=False),
     Column("player_id", ForeignKey("players.id"), nullable=True),
     Column("created_at", Instant, nullable=False),
+    Column("challenge", JSON(none_as_null=True), nullable=True),
 )
 """Requests for userids that wait for a confirmation, one row for each address. The first confirmed
 request gets the userid; then `player_id` is set. The first address of a batch is asked at once, the
-others after it has answered. Unconfirmed requests are deleted after a while."""
+others after it has answered. Unconfirmed requests are deleted after a while. `challenge`: waits for
+the confirmation (`store.accounts.signups.WaitingChallenge`); the requests of an address that have
+one have the same."""
+
+Index(
+    "ix_signups_challenge",
+    signups.c.address,
+    postgresql_where=signups.c.challenge.is_not(None),
+    sqlite_where=signups.c.challenge.is_not(None),
+)
 
 Index(
     "ix_signups_waiting",

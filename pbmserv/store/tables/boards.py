@@ -316,6 +316,7 @@ shared_boxes = Table(
     Column("day", Integer, nullable=True),
     Column("event_id", Key, nullable=True),
     Column("number", SmallInteger, nullable=True),
+    Column("seed", LargeBinary, nullable=True),
     UniqueConstraint("game", "day", name="uq_shared_boxes_game"),
     UniqueConstraint("event_id", "number", name="uq_shared_boxes_event_id"),
 )

@@ -17,7 +17,7 @@ from pbmserv.engine.clocks import EVENT_CLOCK, Terms
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
-from pbmserv.service.boards.proposals import read_options
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.events.groups import Entrant, in_order, split
 from pbmserv.service.events.pairing import berger
 from pbmserv.service.events.tables import Contestant, Line, standings
@@ -25,6 +25,10 @@ from pbmserv.store import events
 from pbmserv.store.events import Event, Pairing
 
 CREATE_EXAMPLE = 'event create GAME cup "NAME" -entries=8'
+
+MOST_ENTERED = 50
+"""Most events that are not over and that one person has entered, so that a program cannot fill all
+events with a player who never moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class Rules:
         least: fewest players.
         most: most players, 0 for any number.
         invited: only invited players may enter.
-        boxes: boxes that all players of a duplicate event get.
+        boxes: boxes, or games with the same dice or deals, that a duplicate event brings to all.
+        house: the bot against which they play these games; ``""`` if they get boxes.
     """
 
     size: int
@@ -44,6 +49,7 @@ class Rules:
     most: int = 0
     invited: bool = False
     boxes: int = 0
+    house: str = ""
 
     @classmethod
     def of(cls, event: Event) -> Rules:
@@ -86,6 +92,10 @@ class Kind(ABC):
             title: the title of its game.
         """
 
+    def rules_for(self, game: AnyGame) -> Rules:
+        """Return the numbers of events of a game."""
+        return self.rules
+
     # -- entries -------------------------------------------------------------------------------
 
     is_entered_by_game: ClassVar[bool] = True
@@ -125,8 +135,9 @@ class Kind(ABC):
             example: a command that works on servers without such events.
         """
         if self.why_not_for(game):
-            title = game.info.title
-            raise Refused("event-unfit", part=title, kind=self.word, example="events")
+            key, title = game.info.key, game.info.title
+            other = CREATE_EXAMPLE.replace("GAME", key) if game.info.is_for(2) else "events"
+            raise Refused("event-unfit", part=title, kind=self.word, example=other)
         if self.why_unavailable():
             raise Refused("event-unavailable", kind=self.word, example=example)
 
@@ -174,6 +185,14 @@ class Kind(ABC):
 
     round_length: ClassVar[timedelta] = timedelta(days=90)
     """Time after which the games of a round that still run are decided."""
+
+    def terms_of(self, event: Event) -> Terms:
+        """Return the times of a game of an event."""
+        return self.terms
+
+    def length_of_round(self, event: Event) -> timedelta:
+        """Return this time for an event."""
+        return self.round_length
 
     rounds: ClassVar[int] = 0
     """Rounds of each event; 0 if there is one only, or if their number depends on the entries."""

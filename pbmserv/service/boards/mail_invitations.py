@@ -20,7 +20,8 @@ from pbmserv.errors import PlayerError, Refused
 from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_challenges
+from pbmserv.service.boards.option_words import read_options
+from pbmserv.service.boards.proposals import Proposal, make_board, takes_challenges
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import free_userid, is_free
@@ -189,7 +190,7 @@ def _must_not_be_too_many(
 
 
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
-    """Whether the invitation is sent. The inviter does not learn that."""
+    """Return whether the invitation is sent. The inviter does not learn that."""
     month = context.now - AGAIN
     refused = invitations.are_refused(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
@@ -205,7 +206,7 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
 
 
 def _is_wanted(context: CommandContext, sender: Player, address: str) -> bool:
-    """Whether a player with this address takes challenges, and none blocks the sender."""
+    """Return whether a player with this address takes challenges, and none blocks the sender."""
     owners = _players_at(context, address)
     if not owners:
         return True
@@ -236,7 +237,7 @@ def _is_harmless(said: Said) -> bool:
 # -- answering -------------------------------------------------------------------------------
 
 
-def answered(context: CommandContext, asked: object, reply_address: ReplyAddress) -> Answer | None:
+def answer(context: CommandContext, command: object, reply_address: ReplyAddress) -> Answer | None:
     """Carry out a reply to an invitation: yes, no, or never; return `None` for another command.
 
     Raises:
@@ -246,25 +247,25 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     word = first.partition(" ")[0].strip(".,;:!").lower()
     if word in _NEVER:
         return never(context, reply_address)
-    if isinstance(asked, Reject) or word in _NO:
-        return _declined(context, reply_address)
+    if isinstance(command, Reject) or word in _NO:
+        return _decline(context, reply_address)
     match = _AS.fullmatch(first)
-    answer, name = (match[1], match[2].lower()) if match else (first, "")
-    if word in {"accept", "yes"} and (match or isinstance(asked, Accept)):
-        return _accepted(context, reply_address, name)
-    if says_yes(answer) or (isinstance(asked, Yes) and not asked.is_empty):
-        return _accepted(context, reply_address, name)
-    if isinstance(asked, Yes | ReplyMove | PlayerError):
+    consent_words, name = (match[1], match[2].lower()) if match else (first, "")
+    if word in {"accept", "yes"} and (match or isinstance(command, Accept)):
+        return _accept(context, reply_address, name)
+    if says_yes(consent_words) or (isinstance(command, Yes) and not command.is_empty):
+        return _accept(context, reply_address, name)
+    if isinstance(command, Yes | ReplyMove | PlayerError):
         consent = consent_in(context.submission.text)
         if consent is None or not context.submission.may_be_answered:  # a machine may have written
             raise Refused("invite-how", part=first[:60])
         if consent.is_yes:
-            return _accepted(context, reply_address, "")
-        return _declined(context, reply_address)
+            return _accept(context, reply_address, "")
+        return _decline(context, reply_address)
     return None
 
 
-def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -> Answer:
+def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> Answer:
     """Begin the board, and create an account if the friend has none."""
     number = reply_address.about
     invitation = invitations.lock(context.connection, number)
@@ -331,7 +332,7 @@ def _owner(context: CommandContext, invitation: Invitation, name: str) -> Player
     return player
 
 
-def _declined(context: CommandContext, reply_address: ReplyAddress) -> Answer:
+def _decline(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Decline an invitation, and tell the inviter."""
     invitation = invitations.lock(context.connection, reply_address.about)
     notifications = _closed(context, reply_address.about, invitation)
@@ -371,7 +372,7 @@ def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | No
     return None if player is None else player.userid
 
 
-def returned(context: CommandContext, letter: Posted) -> tuple[Notification, ...]:
+def tell_inviter(context: CommandContext, letter: Posted) -> tuple[Notification, ...]:
     """Tell the inviter that the letter came back; it is not sent again."""
     row = outbox.letter(context.connection, letter.id)
     number = row.words.get("invitation") if row is not None else None

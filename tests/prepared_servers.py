@@ -45,7 +45,7 @@ def prepare(folder: Path, into: list[Prepared], **settings: Any) -> Iterator[Ind
 
 
 @contextmanager
-def going_on(prepared: Prepared, folder: Path) -> Iterator[Indoors]:
+def start_copy(prepared: Prepared, folder: Path) -> Iterator[Indoors]:
     """Start a copy of a prepared server in *folder*.
 
     Its players have the password `PASSWORD`, which is remembered as right. Everything else in

@@ -14,7 +14,7 @@ from heaps import STONES, Heap, Heaps, HeapView, Taker, show_heaps
 
 from pbmserv.engine.types import Move, Rng, Seat, Step
 
-_NAMES = Path("wild-1.dist-info")
+_NAMES = Path("bad_plugin-1.dist-info")
 
 
 def _loop() -> None:
@@ -52,7 +52,7 @@ class Dreamer(Taker):
         return "1" if not view.heap.passed else str(_sleep())
 
 
-class Wild(Heaps):
+class BadHeaps(Heaps):
     """The game. After three stones are gone, making a letter never ends; after two, a page."""
 
     bots = MappingProxyType({"house": Dreamer()})
@@ -74,14 +74,14 @@ class Wild(Heaps):
         return super().apply(state, seat, move, rng)
 
 
-WILD = Wild()
+BAD_HEAPS = BadHeaps()
 show_heaps()
 
 
-def announce(folder: Path, game: str = "wild:WILD") -> str:
+def announce(folder: Path, game: str = "bad_plugin:BAD_HEAPS") -> str:
     """Announce the plug-in in *folder*, and return a ``PYTHONPATH`` for a server that uses it."""
     place = folder / _NAMES
     place.mkdir(parents=True)
-    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: wild\nVersion: 1\n")
+    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: bad_plugin\nVersion: 1\n")
     (place / "entry_points.txt").write_text(f"[pbmserv.games]\nheaps = {game}\n")
     return os.pathsep.join([str(folder), str(Path(__file__).parent)])

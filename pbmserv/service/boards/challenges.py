@@ -1,49 +1,43 @@
-"""Challenges: ``challenge``, ``rematch``, ``seek``, ``accept`` and ``reject``."""
+"""Challenges: ``challenge``, ``rematch``, ``accept`` and ``reject``."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch, Seek
-from pbmserv.engine.chance import search_pledge
+from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
+from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service.boards import bot_turns, friends, opponents
+from pbmserv.service.boards import bot_turns, mail_invitations, opponents
+from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import (
     decline,
     draw_again,
     join,
-    mark_of_mail,
-    mix,
     must_meet_all,
     must_run,
 )
-from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
-from pbmserv.service.core import contact
+from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.lookup import known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time import clocks
-from pbmserv.store.accounts import persons, players
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.tables.boards import BoardStatus
-
-MOST_SEEKS = 5
-"""Most waiting seeks of one player."""
 
 
 def challenge(context: CommandContext, command: Challenge) -> Answer:
     """Begin a board of which the sender is a player; ask the others by mail."""
     if command.address:
-        return friends.invite(context, command)
+        return mail_invitations.invite(context, command)
     written = command = opponents.with_usual_opponent(context, command)
     command = _with_writer(context, command)
     added = len(command.userids) - len(written.userids)
@@ -126,6 +120,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     words = board.options
     if races(game):  # of another box
         words = game.describe(game.without_box(game.options(words, board.seats)))
+    words = tuple(word for word in words if word != DUPLICATE)
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )
@@ -279,118 +274,3 @@ def _invited(
     if player is None:
         raise unknown_player(context, userid)
     return player
-
-
-def seek(context: CommandContext, command: Seek) -> Answer:
-    """``game seek userid password [n] [-options]``, and ``… off``.
-
-    If others seek the same, the board begins at once; otherwise the seek waits.
-    """
-    player = context.speaker(command.who)
-    game = known_game(context, command.game)
-    key = game.info.key
-    challenges.lock_seeks(context.connection)
-    own = challenges.seeks_of(context.connection, player.id)
-    if command.off:
-        over = [seek for seek in own if seek.game == key]
-        if not over:
-            raise Refused("no-seek", part=key, example=f"{key} seek")
-        challenges.remove_seeks(context.connection, [seek.id for seek in over])
-        return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
-    must_be_open(context, game)
-    seats = command.seats or max(2, game.info.min_seats)
-    seat_words = () if command.seats is None else (str(command.seats),)
-    options, rated = read_options(
-        game,
-        command.options,
-        seats,
-        str(seats),
-        " ".join((key, "seek", player.userid, "PASSWORD", *seat_words)),
-    )
-    seeks = challenges.seeks_like(context.connection, key, seats, options)
-    mine = next((other for other in seeks if other.player_id == player.id), None)
-    if mine is not None:
-        return Answer((Part("seek", _words(game.info.title, mine, "still")),))
-    partners = _partners(context, player, seeks, seats - 1)
-    if partners is not None:
-        challenges.remove_seeks(context.connection, [partner.id for partner in partners])
-        return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
-    if len(own) >= MOST_SEEKS:
-        raise Refused("many-seeks", most=MOST_SEEKS, example=f"{own[0].game} seek off")
-    seed = secrets.token_bytes(32)
-    challenges.add_seek(context.connection, player.id, key, seats, options, seed, context.now)
-    added = challenges.seeks_of(context.connection, player.id)[-1]
-    return Answer((Part("seek", _words(game.info.title, added, "looking")),))
-
-
-def _partners(
-    context: CommandContext, player: Player, seeks: list[challenges.Seek], wanted: int
-) -> list[challenges.Seek] | None:
-    """Return enough players who seek the same, those who wait longest first; `None` if there are
-    too few.
-
-    No two of them block each other or are one person.
-    """
-    ids = {player.id, *(candidate.player_id for candidate in seeks)}
-    people = persons.persons_of(context.connection, ids)
-    blocked = contact.blocked_pairs(context, ids, people)
-    chosen: list[challenges.Seek] = []
-    for candidate in seeks:
-        there = [player.id, *(other.player_id for other in chosen)]
-        apart = any(
-            people.same(candidate.player_id, other)
-            or {(candidate.player_id, other), (other, candidate.player_id)} & blocked
-            for other in there
-        )
-        if not apart:
-            chosen.append(candidate)
-        if len(chosen) == wanted:
-            return chosen
-    return None
-
-
-def _start(
-    context: CommandContext, player: Player, partners: list[challenges.Seek], wanted: Proposal
-) -> Answer:
-    """Begin the board of a match; the seats are drawn by lot.
-
-    The letter to the partner who waited longest has pledged the seed, before the mail came that is
-    mixed into it.
-    """
-    ids = [player.id, *(partner.player_id for partner in partners)]
-    sitting = []
-    for player_id in ids:
-        partner = players.by_id(context.connection, player_id)
-        assert partner is not None
-        sitting.append(partner)
-    proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
-    mark = mark_of_mail(context)
-    board = make_board(
-        context, proposal, set(ids), sides_drawn=True, seed=partners[0].seed, mark=mark
-    )
-    if mark:
-        sitter = board.sitter_of(player.id)
-        assert sitter is not None
-        board = mix(context, board, sitter, mark)
-    own, notifications = [], []
-    for sitter in board.sitters:
-        others = [name for name in board.names if name != sitter.userid]
-        words = {"event": "matched", "others": others}
-        part = Part("started", words, board.id, 0, sitter.seat, board.thread)
-        if sitter.player_id == player.id:
-            own.append(part)
-        else:
-            notifications.append(Notification.sitter(sitter, part))
-    return Answer(tuple(own), tuple(notifications))
-
-
-def _words(title: str, seek: challenges.Seek, event: str) -> dict[str, object]:
-    return {
-        "event": event,
-        "game": seek.game,
-        "title": title,
-        "seats": seek.seats,
-        "options": list(seek.options),
-        "since": f"{seek.created_at:%Y-%m-%d}",
-        "pledge": search_pledge(seek.seed).hex() if seek.seed and event != "off" else "",
-    }

@@ -13,7 +13,7 @@ from pbmserv.service.handlers import HANDLERS
 
 
 @contextmanager
-def a_fault(
+def failing_handler(
     monkeypatch: pytest.MonkeyPatch,
     command: type,
     words: str = "the inner workings",

@@ -1,7 +1,7 @@
 """``pbmserv …`` in a process of its own, forked from one that has imported everything.
 
 A start takes two seconds of processor time for imports alone, and a run starts some two hundred
-servers and commands. So the first process of a run starts a parent (`offer`), which imports
+servers and commands. So the first process of a run starts a parent (`start_parent`), which imports
 nothing before the first request. For each request it forks a keeper; the keeper forks the program,
 reports its end, and kills it if the test's own process is gone. The program is
 `pbmserv.__main__.main` with an environment, a working directory and files of its own, or Alembic's
@@ -100,7 +100,7 @@ def run(
         return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
 
 
-def offer(folder: Path) -> Callable[[], None]:
+def start_parent(folder: Path) -> Callable[[], None]:
     """Start the parent for all processes of this run; return a function that ends it."""
     path = folder / "forks"
     with socket.socket(socket.AF_UNIX) as listening:
@@ -173,10 +173,11 @@ def _keep(test: socket.socket) -> NoReturn:
 def _run_program(
     request: tuple[list[str], dict[str, str], str], stdout: int, stderr: int
 ) -> NoReturn:
-    from one_game import play_blackbox_alone
+    from blackbox_alone import play_blackbox_alone
 
     from pbmserv.__main__ import main
     from pbmserv.engine import registry
+    from pbmserv.stages import supervisor
 
     arguments, environment, folder = request
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -186,6 +187,8 @@ def _run_program(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    posts = int(os.environ.pop(POSTS, "1"))
+    supervisor.post_count = lambda: posts
     time.tzset()
     if path := environment.get("PYTHONPATH"):
         sys.path[:0] = path.split(os.pathsep)
@@ -225,20 +228,27 @@ def _leave_after(main: Callable[[], None]) -> NoReturn:
 LAZY_IMPORTS = ("alembic.command", "encodings.idna", "typer.rich_utils")
 """Modules that the server imports when it first needs them."""
 
-WITH_A_COMPILER = {f"pbmserv.games.blackbox.bots.{name}" for name in ("kernels", "sampler")}
-"""Modules that need the extra ``house``; a server imports them late or never."""
+LATE_OR_NEVER = (
+    *("pbmserv.games.blackbox.bots.kernels", "pbmserv.games.blackbox.bots.sampler"),
+    "pbmserv.cli.blackbox.",
+)
+"""Beginnings of names of large modules that a server imports late or never: each process copies the
+parent's table of pages."""
+POSTS = "PBMSERV_TEST_POSTS"
+"""Environment variable with the number of processes that send; default: 1, on every machine."""
 
 
 def _get_ready() -> None:
     """Do what every server does once: import all modules, load templates, compile statements."""
     import typer
-    from cheaper import (
+    from speedups import (
         build_command_line_once,
         load_templates,
         make_argon2_cheap,
         read_migrations_once,
         share_statements,
         share_templates,
+        shorten_pauses,
         wait_for_no_disk,
     )
 
@@ -247,7 +257,7 @@ def _get_ready() -> None:
     from pbmserv.engine.registry import Registry
 
     for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
-        if module.name not in WITH_A_COMPILER:
+        if not module.name.startswith(LATE_OR_NEVER):
             import_module(module.name)
     for name in LAZY_IMPORTS:
         import_module(name)
@@ -259,6 +269,7 @@ def _get_ready() -> None:
     share_statements()
     read_migrations_once()
     wait_for_no_disk()
+    shorten_pauses()
     Registry.installed()
     _play()
     gc.collect()

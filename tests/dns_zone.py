@@ -16,12 +16,12 @@ class Zone:
     Attributes:
         records: by kind and name.
         broken: names that get no answer.
-        asked: number of questions by kind and name.
+        question_counts: number of questions by kind and name.
     """
 
     records: dict[tuple[str, str], list[object]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
-    asked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    question_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, kind: str, name: str, *values: object) -> None:
         """Add records of a kind ("TXT", "A", "AAAA", "MX", "PTR") for a name."""
@@ -58,7 +58,7 @@ class Zone:
         assert name.isascii(), name
         assert not name.endswith("."), name
         key = name.lower()
-        self.asked[kind, key] += 1
+        self.question_counts[kind, key] += 1
         if key in self.broken:
             raise NamesUnavailable(f"{kind} of {key}")
         return tuple(self.records.get((kind, key), ()))

@@ -19,7 +19,7 @@ CREATE FUNCTION create_distributed_table(
 """
 
 
-def divide(database: Database) -> None:
+def distribute(database: Database) -> None:
     """Run the script that divides the tables; `noted.placement` has the place of each."""
     with database.writing.begin() as connection:
         for script in (NOTING, SCRIPT.read_text()):

@@ -1,4 +1,4 @@
-"""A server that is killed while a season starts makes each board and each letter once."""
+"""A server that is killed while an event starts or ends makes each board and each letter once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from indoors import Indoors, indoors
+from indoors import PASSWORD, Indoors, address_of, indoors
 from running import MovableClock
 from seasons import GAME, Field, gather
 from sqlalchemy import Connection, select
 
 from pbmserv.service.events import letters
+from pbmserv.service.events import shared_boxes as boxes_of_events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.events import create_event
 from pbmserv.store import events, shared_boxes
@@ -28,13 +30,15 @@ from pbmserv.store.tables.events import EventStatus
 NAMES = tuple(f"p{number:02}" for number in range(17))  # in groups of six, six and five
 
 
-def _start_and_die(folder: Path, url: str, now: datetime, groups: int, made_by: str) -> None:
+def _start_and_die(
+    folder: Path, url: str, now: datetime, groups: int, module: ModuleType, made_by: str
+) -> None:
     """Run the scheduler until it has begun some groups, and die in the transaction of the next.
 
     Args:
-        made_by: the function that makes the letter, or the letters, of a group.
+        made_by: the function of the module that makes the letter, or the letters, of a group.
     """
-    make_letters = getattr(letters, made_by)
+    make_letters = getattr(module, made_by)
     seen = []
 
     def die(*args: object, **values: object) -> object:
@@ -43,7 +47,7 @@ def _start_and_die(folder: Path, url: str, now: datetime, groups: int, made_by: 
             os.kill(os.getpid(), signal.SIGKILL)
         return make_letters(*args, **values)
 
-    setattr(letters, made_by, die)
+    setattr(module, made_by, die)
     with _running_at(folder, url, now):
         pass
 
@@ -61,11 +65,21 @@ def _running_at(folder: Path, url: str, now: datetime) -> Iterator[Indoors]:
 
 @contextmanager
 def _killed_and_resumed(
-    folder: Path, url: str, now: datetime, groups: int, made_by: str = "start_letters"
+    folder: Path,
+    url: str,
+    now: datetime,
+    groups: int,
+    made_by: str = "start_letters",
+    module: ModuleType = letters,
+    status: EventStatus = EventStatus.RUNNING,
 ) -> Iterator[Connection]:
-    """Yield the database after the start of an event was killed, and resumed a minute later."""
+    """Yield the database after a step of an event was killed, and resumed a minute later.
+
+    Args:
+        status: status of the event then.
+    """
     process = multiprocessing.get_context("fork").Process(
-        target=_start_and_die, args=(folder, url, now, groups, made_by)
+        target=_start_and_die, args=(folder, url, now, groups, module, made_by)
     )
     process.start()
     process.join(60)
@@ -76,12 +90,13 @@ def _killed_and_resumed(
     ):
         event = events.load(connection, 1)
         assert event is not None
-        assert event.status == EventStatus.RUNNING
+        assert event.status == status
         yield connection
 
 
-@pytest.mark.parametrize("killed_after", [0, 2])
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    ("database", "killed_after"), [("sqlite", 0), ("sqlite", 2), ("postgresql", 2)]
+)
 def test_a_season_start_goes_on_where_it_was_killed(
     database: str, killed_after: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -137,36 +152,97 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(
     assert len(event_boards) == 4
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    ("database", "game"),
+    [("sqlite", "blackbox"), ("postgresql", "blackbox"), ("postgresql", "backgammon")],
+)
 def test_a_duplicate_event_goes_on_where_it_was_killed(
-    database: str, tmp_path: Path, request: pytest.FixtureRequest
+    database: str, game: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    names = tuple(f"p{number:03}" for number in range(100))
+    names = tuple(f"p{number:03}" for number in range(25))
+    with indoors(tmp_path, url) as server:
+        players = Field(server, names)
+        now = server.server.clock.now()
+        day = f"{now + timedelta(days=3):%Y-%m-%d}"
+        create = partial(create_event, kind="duplicate", game=game, starts=day)
+        server.operators.do(Signature("olga", "They asked for it."), create)
+        ids = list(range(1, 26))
+        server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
+        server.server.door_stage.run_once()  # no mail waits
+        starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
+    dealt = 15  # a portion of ten players, and half of the next
+    with _killed_and_resumed(tmp_path, url, starts_at, dealt, "box_letter") as connection:
+        rows = shared_boxes.results(connection, 1)
+        event_boards = connection.execute(
+            select(boards.c.id, boards.c.options, boards.c.seed).where(boards.c.event_id == 1)
+        ).all()
+        letters_sent = connection.execute(
+            select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "event-begins")
+        ).all()
+    assert sorted(player_id for player_id, _ in letters_sent) == ids
+    assert {(words["count"], *words["players"]) for _, words in letters_sent} == {(25,)}
+    assert [(row.number, row.player_id) for row in rows] == [
+        (number, player_id) for number in (1, 2, 3) for player_id in ids
+    ]
+    assert {row.board_id for row in rows} == {board.id for board in event_boards}
+    assert len(event_boards) == 75
+    drawn_by = {"blackbox": "options", "backgammon": "seed"}[game]
+    assert len({str(getattr(board, drawn_by)) for board in event_boards}) == 3
+
+
+@pytest.mark.parametrize(
+    ("module", "made_by", "killed_after"),
+    [(boxes_of_events, "_give_up", 45), (letters, "news", 15)],
+    ids=["giving up boxes", "sending results"],
+)
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
+    database: str,
+    module: ModuleType,
+    made_by: str,
+    killed_after: int,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    monkeypatch.setattr(boxes_of_events, "READERS", 10)
+    names = tuple(f"p{number:02}" for number in range(40))
     with indoors(tmp_path, url) as server:
         players = Field(server, names)
         now = server.server.clock.now()
         day = f"{now + timedelta(days=3):%Y-%m-%d}"
         create = partial(create_event, kind="duplicate", game="blackbox", starts=day)
         server.operators.do(Signature("olga", "They asked for it."), create)
-        ids = list(range(1, 101))
+        ids = list(range(1, 41))
         server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
+        players.pass_until(1, EventStatus.RUNNING)
+        for board in (1, 2, 3):
+            server.send_unread(address_of("p00"), f"blackbox resign {board} p00 {PASSWORD}")
+        server.drop_letters()
         server.server.door_stage.run_once()  # no mail waits
-        starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
-    dealt = 45  # four portions of ten players, and half of the next
-    with _killed_and_resumed(tmp_path, url, starts_at, dealt, "box_letter") as connection:
+        ends_at = datetime.fromisoformat(f"{players.event(1)['ends']}T00:00:00+00:00")
+        left = ends_at - server.server.clock.now()
+        server.move_clock(seconds=left.total_seconds())
+    with _killed_and_resumed(
+        tmp_path, url, ends_at, killed_after, made_by, module, EventStatus.FINISHED
+    ) as connection:
         rows = shared_boxes.results(connection, 1)
-        event_boards = connection.execute(
-            select(boards.c.id, boards.c.options).where(boards.c.event_id == 1)
+        places = [entry.place for entry in events.entries_of(connection, 1)]
+        statuses = connection.execute(select(boards.c.status).where(boards.c.event_id == 1))
+        letters = connection.execute(
+            select(outbox.c.letter, outbox.c.player_id, outbox.c.words)
+            .where(outbox.c.created_at >= ends_at)
+            .order_by(outbox.c.player_id)
         ).all()
-        letters_sent = connection.execute(
-            select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "event-begins")
-        ).all()
-    assert sorted(player_id for player_id, _ in letters_sent) == ids
-    assert {(words["count"], *words["players"]) for _, words in letters_sent} == {(100,)}
-    assert [(row.number, row.player_id) for row in rows] == [
-        (number, player_id) for number in (1, 2, 3) for player_id in ids
+        assert set(statuses.scalars()) == {"finished"}
+    assert {row.rank for row in rows} == {shared_boxes.GIVEN_UP}
+    assert places == [1] * 40
+    assert [player_id for _, player_id, _ in letters] == ids
+    assert [letter for letter, _, _ in letters] == ["event-news", *["event-ends"] * 39]
+    boards_told = [
+        (player_id, part["board"]) for _, player_id, words in letters[1:] for part in words["news"]
     ]
-    assert {row.board_id for row in rows} == {board.id for board in event_boards}
-    assert len(event_boards) == 300
-    assert len({tuple(board.options) for board in event_boards}) == 3
+    by_player = sorted(rows, key=lambda row: (row.player_id, row.number))
+    assert boards_told == [(row.player_id, row.board_id) for row in by_player if row.player_id > 1]

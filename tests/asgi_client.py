@@ -47,7 +47,7 @@ def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
     )
 
 
-async def asked(
+async def fetch(
     site: Starlette, path: str, method: str = "GET", body: bytes = b"", **headers: str
 ) -> Answer:
     """Return the answer to a request."""
@@ -79,21 +79,21 @@ async def asked(
     return Answer(messages[0]["status"], tuple(messages[0]["headers"]), body)
 
 
-async def visited(site: Starlette, path: str) -> str:
+async def visit_address(site: Starlette, path: str) -> str:
     """Return the address of the visit to which the link of a letter leads."""
-    return (await asked(site, path)).header("location")
+    return (await fetch(site, path)).header("location")
 
 
-async def followed(site: Starlette, path: str) -> Answer:
+async def load_page(site: Starlette, path: str) -> Answer:
     """Return the answer to a GET, after its redirection if it has one."""
-    answer = await asked(site, path)
-    return await asked(site, answer.header("location")) if answer.status == 303 else answer
+    answer = await fetch(site, path)
+    return await fetch(site, answer.header("location")) if answer.status == 303 else answer
 
 
-def all_asked(site: Starlette, *paths: str) -> dict[str, Answer]:
+def load_all(site: Starlette, *paths: str) -> dict[str, Answer]:
     """Return the answers to GETs of all paths, after their redirections."""
 
     async def ask() -> dict[str, Answer]:
-        return {path: await followed(site, path) for path in paths}
+        return {path: await load_page(site, path) for path in paths}
 
     return asyncio.run(ask())

@@ -22,10 +22,10 @@ class Words(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.pieces: list[str] = []
 
     def handle_data(self, data: str) -> None:
-        self.said.append(data)
+        self.pieces.append(data)
 
 
 def page_of(letter: Letter) -> str:
@@ -59,10 +59,15 @@ class Tab:
         """Load the page; the link of a letter redirects to the address of a visit."""
         self._ask("GET", f"{self.path}{query}")
         if self.status == 303:
-            to = self.headers["location"]
-            self.link, self.path = self.path, to.partition("?")[0]
-            self._ask("GET", to)
+            self.link = self.path
+            self.follow()
         return self
+
+    def follow(self) -> Tab:
+        """Load the page to which the answer redirects."""
+        address = self.headers["location"]
+        self.path = address.partition("?")[0]
+        return self._ask("GET", address)
 
     def reopen(self) -> Tab:
         """Open the link of the letter again, as a player does some hours later."""
@@ -85,10 +90,8 @@ class Tab:
         """Send a form as it is."""
         self._ask("POST", self.path, body)
         if self.status == 303:
-            to = self.headers["location"]
-            assert to.rpartition("/")[0] == self.path.rpartition("/")[0]
-            self.path = to.partition("?")[0]
-            return self._ask("GET", to)
+            assert self.headers["location"].rpartition("/")[0] == self.path.rpartition("/")[0]
+            return self.follow()
         return self
 
     def head(self, body: str = "") -> Tab:
@@ -112,7 +115,7 @@ class Tab:
         """The text of the page in one line."""
         words = Words()
         words.feed(self.html.partition("<main>")[2].partition("</main>")[0])
-        return " ".join(" ".join(words.said).split())
+        return " ".join(" ".join(words.pieces).split())
 
     @property
     def bare(self) -> str:

@@ -1,4 +1,4 @@
-"""Makes costly parts of a server cheap for tests: argon2, the disk, templates, SQL statements.
+"""Makes costly parts of a server cheap for tests: argon2, the disk, pauses, templates, statements.
 
 Templates are compiled once for all runs, statements once in each process.
 """
@@ -15,7 +15,9 @@ import typer
 from argon2 import PasswordHasher
 from sqlalchemy import Connection, Engine, event
 
+from pbmserv.outbound import sender
 from pbmserv.service.auth import passwords
+from pbmserv.stages import lanes, play, supervisor
 from pbmserv.store.core import database, schema
 from pbmserv.views.environment import environment, keep_compiled, templates_root
 
@@ -59,6 +61,15 @@ def share_templates() -> None:
 def wait_for_no_disk() -> None:
     """Let SQLite commit without waiting for the disk: tests kill processes, not machines."""
     database.SYNCHRONOUS = "OFF"
+
+
+def shorten_pauses() -> None:
+    """Let servers notice sooner what tests do to them."""
+    supervisor.LOOK_S = 0.05
+    supervisor.SHARED = 2
+    lanes.WARY_S = 0.5
+    play.AGAIN_S = 0.3
+    sender.TROUBLE_S = 0.5
 
 
 def keep_files_in_memory() -> None:

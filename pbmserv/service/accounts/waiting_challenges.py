@@ -1,0 +1,159 @@
+"""Challenges of newcomers, which wait until a signup proves the newcomer's address.
+
+Anybody can write a challenge with somebody else's address. So nothing of it reaches the friend
+before the signup is confirmed, and only the challenge that the signup's letter named is issued. An
+address has one waiting challenge, the latest; it expires with the signup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.starting import Challenge
+from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.errors import PlayerError
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.boards import challenges
+from pbmserv.service.boards.option_words import read_options
+from pbmserv.service.core.context import CommandContext, CurrentCommand, Proofs
+from pbmserv.service.core.lookup import known_game
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import CheckedWords
+from pbmserv.service.core.submission import NO_COMMANDS
+from pbmserv.service.time import clocks
+from pbmserv.store.accounts import players, signups
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.accounts.signups import WaitingChallenge
+from pbmserv.store.core.statements import Savepoint
+
+MOST_FRIENDS = 8
+"""Most players of a challenge that waits."""
+
+LONGEST_OPTIONS = 200
+"""Most characters of its options and times."""
+
+_ISSUE = Savepoint("waiting_challenge")
+
+
+def keep(context: CommandContext) -> WaitingChallenge | None:
+    """Return the first challenge of a stranger's mail that can wait, `None` if there is none.
+
+    It takes the place of an earlier one of the same address. Networks can let a few wait.
+    """
+    challenge = next(_challenges(context), None)
+    if challenge is None or not context.services.traffic.may_keep(context.actor.source):
+        return None
+    signups.forget_challenge(context.connection, context.actor.address.lower())
+    return challenge
+
+
+def _challenges(context: CommandContext) -> Iterator[WaitingChallenge]:
+    for line in context.submission.reading.lines:
+        command = _challenge_in(line)
+        challenge = None if command is None else _waiting(context, command)
+        if challenge is not None:
+            yield challenge
+
+
+def _challenge_in(line: Line) -> Challenge | None:
+    """Return the challenge that a line means, which may name no writer ("challenge bob")."""
+    if isinstance(line.meaning, PlayerError) and line.without_writer is not None:
+        unnamed = line.without_writer()
+        line = line if unnamed is None else unnamed
+    return line.meaning if isinstance(line.meaning, Challenge) else None
+
+
+def _waiting(context: CommandContext, command: Challenge) -> WaitingChallenge | None:
+    """Return a challenge as it waits; `None` if it could not be issued as it is.
+
+    An unknown first name is the newcomer's own. Beside an address all names are left out, since one
+    may be a needless password.
+    """
+    friends = () if command.address else command.userids
+    if friends and not _plays(context, friends[0]):
+        friends = friends[1:]
+    if command.alone or not (command.address or friends) or len(friends) > MOST_FRIENDS:
+        return None
+    if not all(_plays(context, userid) for userid in friends):
+        return None
+    if len(" ".join((*command.options, *command.times))) > LONGEST_OPTIONS:
+        return None
+    seats = 2 if command.address else 1 + len(friends)
+    try:
+        game = known_game(context, command.game)
+        clocks.read_times(command.times)
+        read_options(game, command.options, seats, game.info.key, game.info.key)
+    except PlayerError:
+        return None
+    return WaitingChallenge(
+        game.info.key, friends, command.address, tuple(command.options), tuple(command.times)
+    )
+
+
+def _plays(context: CommandContext, userid: str) -> bool:
+    return userid in BOT_USERIDS or players.by_userid(context.connection, userid) is not None
+
+
+def words_of(context: CommandContext, challenge: WaitingChallenge | None) -> dict[str, Any]:
+    """Return the words of letters about a waiting challenge. They hold no mail address, which
+    somebody else may have written for an advertisement."""
+    if challenge is None:
+        return {}
+    title = context.services.registry.titles[challenge.game]
+    return {"challenge": {"friends": list(challenge.friends), "title": title}}
+
+
+def issue(
+    context: CommandContext, player: Player, challenge: WaitingChallenge
+) -> tuple[Notification, ...]:
+    """Carry out the waiting challenge of a signup that is confirmed; return the letters.
+
+    If it is refused, the player gets the reason, and the signup stays.
+    """
+    own_context = _speaking_for(context, player)
+    command = Challenge(
+        challenge.game,
+        () if challenge.address else (player.userid, *challenge.friends),
+        challenge.options,
+        challenge.times,
+        address=challenge.address,
+    )
+    effects = context.effects.copy()
+    _ISSUE.begin(context.connection)
+    try:
+        answer = challenges.challenge(own_context, command)
+    except PlayerError as error:
+        _ISSUE.undo(context.connection)
+        context.take_back(effects)
+        answer = Answer((_refusal(command, error),))
+    _ISSUE.end(context.connection)
+    own_letters = (Notification(player.address, player.id, part) for part in answer.parts)
+    return (*own_letters, *answer.notifications)
+
+
+def _speaking_for(context: CommandContext, player: Player) -> CommandContext:
+    """Return a context in which this player is proven to speak, with the same effects."""
+    address = ReplyAddress(Purpose.PLAYER, player=player.id, epoch=player.reply_epoch)
+    return replace(
+        context,
+        actor=replace(context.actor, reply_address=address),
+        submission=NO_COMMANDS,
+        proofs=Proofs(),
+        current=CurrentCommand(),
+        checked_words=CheckedWords(),
+    )
+
+
+def _refusal(command: Challenge, error: PlayerError) -> Part:
+    names = (command.address,) if command.address else command.userids
+    line = " ".join((command.game, "challenge", *names, *command.options, *command.times))
+    refusal = error.refusal
+    words = {
+        "refusal": {**asdict(refusal), "values": dict(refusal.values)},
+        "echo": line,
+        "may_say": False,
+    }
+    return Part("refusal", words)

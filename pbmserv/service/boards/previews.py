@@ -1,0 +1,117 @@
+"""``preview`` and ``check``: show the board after a move, and what the markers explain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pbmserv.commands.table.playing import Check, Preview
+from pbmserv.engine.protocol import Aided, Previewing, only_meaning
+from pbmserv.engine.types import Preview as Previewed
+from pbmserv.engine.types import Seat
+from pbmserv.errors import MoveError, Refused
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.boards.plies import must_run
+from pbmserv.service.core.context import CommandContext, Focus
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.refusals import not_seated, wrong_game
+from pbmserv.store.accounts import players
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow
+
+
+def preview(context: CommandContext, command: Preview) -> Answer:
+    """``game preview board move``: show the board after a move.
+
+    It needs no password: a stranger sees what any spectator would see.
+    """
+    command = _at_its_board(context, command)
+    board, seat = _watched(context, command)
+    must_run(context, board)
+    position = context.position(board)
+    game = position.game
+    if not isinstance(game, Previewing):
+        raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
+    mover = seat if seat is not None else min(game.to_act(position.state), default=Seat(0))
+    try:
+        previewed = _previewed(game, game.view(position.state, seat), mover, command.text)
+    except MoveError as error:
+        first = command.text.partition(" ")[0].lower()
+        if players.by_userid(context.connection, first) is not None:
+            context.current.echo_hidden = True  # the next word is a needless password
+            raise Refused("no-password-there", part="preview") from error
+        again = error.refusal.example
+        raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
+    words = {"move": previewed.move.text, "mover": mover}
+    return Answer((Part("preview", words, board.id, board.plies, seat),))
+
+
+def _at_its_board(context: CommandContext, command: Preview) -> Preview:
+    """Return a preview whose number begins the move, "preview 3 twos", for the answered board.
+
+    It does so if the player has no seat at a board of that number.
+    """
+    address = context.reply_address
+    if command.board is None or address is None or address.purpose is not Purpose.BOARD:
+        return command
+    named = boards.load(context.connection, command.board)
+    if named is not None and named.sitter_of(address.player) is not None:
+        return command
+    return replace(command, board=None, text=f"{command.board} {command.text}")
+
+
+def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat | None]:
+    """Return the board of a preview, and the seat that sees it."""
+    if command.board is None:
+        board, sitter = context.seat_at(None, command.game, None)
+        return board, sitter.seat
+    board_row = boards.load(context.connection, command.board)
+    if board_row is None:
+        raise Refused("no-such-board", part=str(command.board), example="games USERID")
+    if command.game is not None and command.game != board_row.game:
+        raise wrong_game(board_row, command.game)
+    by_reply = context.reply_address is not None and context.reply_address.player
+    is_sure = bool(by_reply) or command.who is not None
+    writers = [context.speaker(command.who)] if is_sure else context.known_writers()
+    own = next(filter(None, (board_row.sitter_of(player.id) for player in writers)), None)
+    if own is None and is_sure:
+        raise not_seated(board_row)
+    if own is None:
+        return board_row, None
+    context.current.sitter = own
+    context.current.focus = Focus(board_row, own.seat)
+    return board_row, own.seat
+
+
+def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
+    """Return the preview of a move, else of the only one that the text can mean."""
+    previewed: Previewed[Any]
+    try:
+        previewed = game.preview(view, mover, text)
+    except MoveError:
+        move = only_meaning(game, view, text)
+        if move is None:
+            raise
+        previewed = game.preview(view, mover, move.text)
+    return previewed
+
+
+def check(context: CommandContext, command: Check) -> Answer:
+    """``game check board userid password [what]``: show which results the player's markers explain,
+    or the way of a ray through them.
+    """
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    position = context.position(board)
+    game = position.game
+    if not isinstance(game, Aided):
+        raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
+    view = game.view(position.state, sitter.seat)
+    words = {}
+    if command.what:
+        try:
+            words["drawn"] = game.drawn(view, command.what).move.text
+        except MoveError as error:
+            raise error.offering("") from error
+    else:
+        game.check(view)
+    return Answer((Part("check", words, board.id, board.plies, sitter.seat),))

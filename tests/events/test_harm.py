@@ -1,0 +1,277 @@
+"""Cheats, robots, people who disappear and careless operators harm nobody's event."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from indoors import PASSWORD, address_of
+from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
+from sqlalchemy import Connection
+from test_teams import finish_a_game
+
+from pbmserv.errors import OperatorError
+from pbmserv.service.events import event_commands, team_commands
+from pbmserv.service.operators import events as deeds
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.store import events, ladders
+from pbmserv.store.tables.events import EventStatus
+
+OLGA = Signature("olga", "They asked for it.")
+
+
+def day_in(players: Field, days: float) -> str:
+    return f"{players.server.server.clock.now() + timedelta(days=days):%Y-%m-%d}"
+
+
+# -- people who disappear ------------------------------------------------------------------------
+
+
+def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    _play_all_but_ann(players, 2)
+    players.live(10)
+    texts = [letter.one_line for letter in players.letters if letter.recipient == address_of("ann")]
+    (barred,) = [text for text in texts if "enter no event until" in text]
+    assert "you are no longer entered in every season" not in barred
+    (refused,) = players.says("ann", "swiss join chess")
+    assert f"can enter none until {day_in(players, 30)}" in refused.one_line
+    players.until(1, EventStatus.RUNNING)
+    _play_all_but_ann(players, 1)
+    players.live(10.1)
+    texts = [letter.one_line for letter in players.letters if letter.recipient == address_of("ann")]
+    *_, barred = [text for text in texts if "enter no event until" in text]
+    assert "so you are no longer entered in every season" in barred
+    (refused,) = players.says("ann", "swiss join chess")
+    assert f"can enter none until {day_in(players, 90)}" in refused.one_line
+    assert "ann" not in players.event(3)["waiting"]
+
+
+def _play_all_but_ann(players: Field, event: int) -> None:
+    """End the games of an event without Ann, and move in the others where she is the second."""
+    for game in list(players.games(event)):
+        other = max(game["first"], game["second"])
+        move = "move" if "ann" in {game["first"], game["second"]} else "resign"
+        line = f"{GAME} {move} {game['board']} {other} {PASSWORD} {'d' if move == 'move' else ''}"
+        players.server.send_unread(address_of(other), line)
+
+
+def _win_all(players: Field, event: int, winner: str) -> None:
+    """Let the opponents of a player in an event give up."""
+    for game in list(players.games(event)):
+        pair = {game["first"], game["second"]}
+        if winner in pair and not game["reason"]:
+            (loser,) = pair - {winner}
+            line = f"{GAME} resign {game['board']} {loser} {PASSWORD}"
+            players.server.send_unread(address_of(loser), line)
+
+
+def test_a_group_winner_who_leaves_is_followed_by_the_second(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(9)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1)
+    players.until(1, EventStatus.RUNNING)
+    _win_all(players, 1, "finn")
+    players.live(0.1)
+    assert players.table(1, 2)[0] == ("finn", 6)
+    players.says("finn", "event leave 1")
+    players.give_up(1)
+    players.live(1)
+    assert players.event(1)["round"] == 2
+    assert {name for name, _ in players.table(1, 3)} == {"ann", "gus"}
+
+
+def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> None:
+    players = field(8)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    players.give_up(1)
+    players.until(1, EventStatus.RUNNING)
+    for name in ("finn", "gus"):
+        _win_all(players, 1, name)
+        players.says(name, "event leave 1")
+    players.says("hal", "event leave 1")
+    players.live(1)
+    assert players.event(1)["status"] == EventStatus.FINISHED
+    won = [letter for letter in players.letters if "You have won Monthly cup 1" in letter.one_line]
+    assert [letter.recipient for letter in won] == [address_of("ann")]
+    assert players.event(2)["waiting"] == ["ann"]  # the final of the year
+
+
+def test_time_is_not_given_and_an_end_not_claimed_in_an_event(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(5)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    for command, why in (("give 1 {} 3d", "event"), ("claim 1 {}", "event")):
+        verb, number, _, *rest = command.split()
+        line = " ".join((GAME, verb, number, "ann", PASSWORD, *rest))
+        (refused,) = players.server.send(address_of("ann"), line)
+        assert refused.kind == "refusal"
+        assert why in refused.one_line
+
+
+def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"cup join {GAME}")
+    players.all_say("cup join chess")
+    letters = players.live(0.1)
+    (begins, _) = (letter for letter in letters if letter.recipient == address_of("ann"))
+    way_out = re.search(r"<mailto:([^?>]+)", str(begins.message["List-Unsubscribe"]))
+    assert way_out
+    (answer,) = players.server.send(address_of("ann"), "unsubscribe", "", way_out[1])
+    assert answer.kind == "unsubscribed"
+    with players.server.server.database.reading.connect() as connection:
+        entries = [events.entry_of(connection, number, 1) for number in (1, 2)]
+    assert sorted(entry.muted for entry in entries if entry) == [False, True]
+
+
+# -- cheats and robots ---------------------------------------------------------------------------
+
+
+def test_a_player_who_is_blocked_is_not_invited(field: Callable[[int], Field]) -> None:
+    players = field(3)
+    finish_a_game(players, "ann", "bob")
+    players.says("ann", f'event create {GAME} cup "Office cup" -entries=3 -invited')
+    players.says("cleo", "prefs block=ann")
+    (refused,) = players.says("ann", "event invite 1 bob cleo")
+    assert refused.kind == "refusal"
+    assert kinds_to(players.says("ann", "event invite 1 bob"), "bob") == ["event-news"]
+
+
+def test_invitations_are_few_in_a_week(
+    field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_commands, "MOST_INVITED", 2)
+    players = field(5)
+    finish_a_game(players, "ann", "bob")
+    for number, names in ((1, "bob cleo"), (2, "dan eve")):
+        players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+        letters = players.says("ann", f"event invite {number} {names}")
+        players.says("ann", f"event cancel {number}")
+    assert [letter.kind for letter in letters] == ["refusal"]
+    players.live(8)
+    players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    assert kinds_to(players.says("ann", "event invite 3 dan eve"), "dan") == ["event-news"]
+
+
+def test_nobody_is_in_very_many_events(
+    field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (event_commands, team_commands):
+        monkeypatch.setattr(module, "MOST_ENTERED", 2)
+    players = field(9)
+    gather_two(players)
+    for game in (GAME, "chess"):
+        players.says("bob", f"cup join {game}")
+    (refused,) = players.says("bob", "cup join hex")
+    assert "You are in 2 events that are not over" in refused.one_line
+    (refused,) = players.says("ann", f"team enter {GAME}")
+    assert "bob is in 2 events that are not over" in refused.one_line
+    players.says("bob", "cup leave chess")
+    assert kinds_to(players.says("ann", f"team enter {GAME}"), "ann") == ["team"]
+
+
+def test_a_player_holds_two_events_at_a_time(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    finish_a_game(players, "ann", "bob")
+    for _ in range(2):
+        players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    (refused,) = players.says("ann", f'event create {GAME} cup "Office cup" -entries=3')
+    assert "that is as many as one player can have at a time" in refused.one_line
+
+
+def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
+    players = field(9)
+    gather(players, "Rooks", ROOKS)
+    players.says("ann", f"team enter {GAME}")
+
+    def bar(connection: Connection) -> None:
+        until = players.server.server.clock.now() + timedelta(days=30)
+        events.bar(connection, 5, until)
+
+    players.server.server.writer.submit(bar).result()
+    players.says("ann", "team order eve ann bob cleo dan")
+    with players.server.server.database.reading.connect() as connection:
+        entered = [entry.userid for entry in events.entries_of(connection, 1)]
+    assert entered == ["ann", "bob", "cleo", "dan"]
+    letters = players.says("dan", "team leave")
+    assert any("no longer in" in letter.one_line for letter in letters)
+
+
+def test_places_on_a_ladder_that_are_given_away_are_watched(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(2)
+    for name in players.names:
+        players.server.send(address_of(name), f"ladder join {name} {PASSWORD} {GAME}")
+    players.server.send(address_of("bob"), f"ladder challenge bob {PASSWORD}")
+    players.server.send(address_of("ann"), f"{GAME} resign 1 ann {PASSWORD}")
+    assert players.server.operators.look(deeds.watched) == [("ann", "bob", "1", "1", "1")]
+    with players.server.server.database.reading.connect() as connection:
+        assert ladders.of_game(connection, GAME) is not None
+
+
+# -- careless operators --------------------------------------------------------------------------
+
+
+def test_a_season_that_is_postponed_has_one_season_after_it(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(4)
+    players.all_say(f"league join {GAME}")
+    players.until(1, EventStatus.CLOSED)
+    assert players.event(2)["status"] == EventStatus.OPEN
+    postpone = partial(deeds.postpone, number=1, starts=day_in(players, 60))
+    players.server.operators.do(OLGA, postpone)
+    first, second = players.event(1)["starts"], players.event(2)["starts"]
+    players.until(1, EventStatus.RUNNING)
+    assert players.event(1)["starts"] == first
+    assert players.event(1)["ends"] <= second
+    assert players.event(2)["starts"] == second
+    with players.server.server.database.reading.connect() as connection:
+        assert events.load(connection, 3) is None
+
+
+def test_an_event_that_is_over_is_not_postponed(field: Callable[[int], Field]) -> None:
+    players = field(4)
+    operators = players.server.operators
+    players.all_say(f"league join {GAME}")
+    operators.do(OLGA, partial(deeds.cancel, number=1))
+    for deed in (partial(deeds.postpone, starts=day_in(players, 60)), deeds.cancel):
+        with pytest.raises(OperatorError, match="event 1 is over"):
+            operators.do(OLGA, partial(deed, number=1))
+
+
+def test_a_game_of_a_player_who_is_out_gets_no_result(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.until(1, EventStatus.RUNNING)
+    games = [game for game in players.games(1) if "ann" in {game["first"], game["second"]}]
+    players.says("ann", "event leave 1")
+    decide = partial(deeds.decide, number=games[0]["board"], result="lost")
+    with pytest.raises(OperatorError, match="one of its players is out"):
+        players.server.operators.do(OLGA, decide)
+
+
+def test_operators_take_nobody_out_of_a_line_up_that_can_change(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(9)
+    gather_two(players, ROOKS[:4], PAWNS)
+    players.says("ann", f"team enter {GAME}")
+    with pytest.raises(OperatorError, match="which can change until event 1 begins"):
+        players.server.operators.do(OLGA, partial(deeds.remove, number=1, userid="bob"))
+    assert players.event(1)["entered"] == 1

@@ -1,0 +1,189 @@
+"""A duplicate event with dice in two worlds: no later roll reaches a player who has not come to it.
+
+The worlds have the same first rolls, and other ones later. Bob plays his game to its end, in each
+world as its dice want. Told, by the rules, is only who has finished a game.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from asgi_client import fetch, site_of
+from blackbox_alone import every_game
+from indoors import PASSWORD, Indoors, Posted, address_of
+from test_race_worlds import indoors_drawing, without_nonces
+
+from pbmserv.engine import registry
+from pbmserv.engine.position import Position, bot_move
+from pbmserv.engine.table import DealtRng
+from pbmserv.engine.types import Rng, Seat
+from pbmserv.store.boards import boards, histories
+from pbmserv.store.tables.boards import BoardStatus
+
+SEEN_AT_FIRST = {"backgammon": 8, "liar": 6}
+"""Draws before alice's first move, by game."""
+
+OPTIONS = {"backgammon": "", "liar": "-dice=3"}
+MOVES = {"backgammon": 6, "liar": 100}
+"""Moves of bob in his first game, which he then gives up."""
+
+HERS = (
+    "events 1",
+    f"event alice {PASSWORD} leave 2",
+    "show 1",
+    f"showas alice {PASSWORD} 1",
+    f"showas alice {PASSWORD} 1#1",
+    "record 1",
+    f"replay 1 alice {PASSWORD}",
+    f"save 1 alice {PASSWORD}",
+    f"export alice {PASSWORD}",
+    f"rematch 1 alice {PASSWORD}",
+    f"chat 1 alice {PASSWORD} hello",
+    "show 3",
+    "show 3#1",
+    "show 3#2",
+    "show 4",
+    "show 4#1",
+    f"showas alice {PASSWORD} 3",
+    "record 3",
+    f"record 3 alice {PASSWORD}",
+    "replay 3 alice",
+    f"report 3 alice {PASSWORD}",
+    f"rematch 3 alice {PASSWORD}",
+    f"follow alice {PASSWORD} 3",
+    f"follow alice {PASSWORD} 4",
+    f"subscribe 4 alice {PASSWORD}",
+    "friends bob",
+    "games bob",
+    "games house",
+    "history bob",
+    "history house",
+    "history",
+    "scores",
+    "standings",
+    "ratings bob",
+)
+"""Commands that tell something of the event or its boards."""
+
+PATHS = (
+    *("/events", "/events/1", "/events/1.atom", "/events.atom", "/api/events/1"),
+    *("/", "/players/bob", "/players/bob/games.atom", "/api/players/bob"),
+    *("/api/players/bob/boards", "/games", "/games.atom", "/games/backgammon", "/sitemap.xml"),
+    *("/api/boards", "/api/boards/3", "/api/boards/3?turn=1", "/api/boards/4", "/standings"),
+    *("/players/house", "/api/players/house", "/game/1", "/game/3", "/game/3?turn=1", "/game/4"),
+    *("/game/3.svg", "/game/3.png?turn=1", "/game/4?turn=2", "/game/4.svg"),
+)
+
+
+def _position(world: Indoors, number: int) -> tuple[BoardStatus, Position]:
+    with world.server.database.reading.connect() as connection:
+        board = boards.load(connection, number)
+        assert board is not None
+        return board.status, world.server.positions.newest(connection, board)
+
+
+def _play(world: Indoors, game: str, number: int, moves: int) -> list[Posted]:
+    """Let bob make moves on a board, at most until it is over."""
+    letters: list[Posted] = []
+    for _ in range(moves):
+        status, position = _position(world, number)
+        if status != BoardStatus.ACTIVE:
+            return letters
+        assert 0 in position.game.to_act(position.state)
+        move = bot_move(position, Seat(0), "house-best").text
+        line = f"{game} move {number} bob {PASSWORD} {move}"
+        world.send_unread(address_of("bob"), line)
+        letters += world.letters(to=address_of("alice"))
+    return letters
+
+
+def _everything_read(
+    folder: Path, game: str, salt: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[str], Position]:
+    """Return what alice and a stranger read before alice has finished a game, and bob's first one
+    at its end.
+
+    Args:
+        salt: changes the later draws.
+    """
+    folder.mkdir()
+    letters: list[Posted] = []
+    create = (
+        f'event alice {PASSWORD} create {game} duplicate "Same dice" -boxes=2 -entries=3 '
+        f"{OPTIONS[game]}"
+    )
+
+    def salted(self: DealtRng) -> Rng:
+        deal, draws = self.dealt
+        self.drawn, self.dealt = True, (deal, draws + 1)
+        seed = self._rng.seed
+        if deal or draws >= SEEN_AT_FIRST[game]:
+            seed = bytes(octet ^ salt for octet in seed)
+        return Rng(seed, deal * 2**32 + draws)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "announced", every_game)
+        with indoors_drawing(patch, folder) as world:
+            patch.setattr(DealtRng, "_next", salted)
+            world.server.scheduler.begin()
+            world.sign_up("alice", "bob", "carol")
+            with patch.context() as proven:  # alice needs no earlier game
+                proven.setattr(histories, "of_player", lambda *_: [1])
+                letters += world.send(address_of("alice"), create)
+            for name in ("bob", "carol"):
+                letters += world.send(address_of(name), f"event {name} {PASSWORD} join 1")
+            letters += world.live(hours=1)
+            letters += _play(world, game, 3, MOVES[game])
+            letters += world.send(address_of("bob"), f"{game} resign 3 bob {PASSWORD}")
+            end = _position(world, 3)[1]
+            letters += _play(world, game, 4, 3)
+            for command in HERS:
+                letters += world.send(address_of("alice"), f"{game} {command}")
+                letters += world.send(address_of("alice"), command)
+            site = site_of(world.server)
+            answers = [asyncio.run(fetch(site, path)) for path in PATHS]
+            assert not [answer for answer in answers if answer.status >= 500]
+            seen = [answer.body.decode() for answer in answers]
+            letters += world.live(days=1)
+            letters += world.live(days=3)
+            seen += [
+                without_nonces(letter)
+                for letter in letters
+                if letter.recipient != address_of("bob")
+            ]
+            _check_the_end(world, game)
+    return seen, end
+
+
+def _check_the_end(world: Indoors, game: str) -> None:
+    """See that a game opens as soon as all have finished it, and only then."""
+    shows = (f"{game} show 3", f"{game} record 3", f"{game} record 3 bob {PASSWORD}")
+    for number, name in ((1, "alice"), (5, "carol")):
+        for line in shows:
+            assert not _is_open(world.send(address_of("bob"), line)), line
+        world.send(address_of(name), f"{game} resign {number} {name} {PASSWORD}")
+    for line in shows:
+        assert _is_open(world.send(address_of("bob"), line)), line
+
+
+def _is_open(letters: list[Posted]) -> bool:
+    """Return whether an answer shows the end of the game."""
+    return any("won board 3" in letter.text or "seed: " in letter.text for letter in letters)
+
+
+@pytest.mark.parametrize("game", SEEN_AT_FIRST)
+def test_no_later_draw_reaches_who_may_still_play_it(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, end = _everything_read(tmp_path / "first", game, 0, monkeypatch)
+    second, other_end = _everything_read(tmp_path / "second", game, 1, monkeypatch)
+    assert end.state != other_end.state
+    if game == "liar":
+        assert end.outcome is not None
+        assert other_end.outcome is not None
+        assert end.outcome.places != other_end.outcome.places
+    assert any("finished" in text for text in first)
+    for text, other in zip(first, second, strict=True):
+        assert text == other
