@@ -207,11 +207,14 @@ def _start_postgres(config: pytest.Config) -> str:
     folder = Path(tempfile.mkdtemp(prefix="pbmserv-pg-"))
     server = own_server(folder / "data")
     url: str = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    # The data need not outlive a power cut, and no vacuum may change the timing of a test.
+    # The data need not outlive a power cut, no vacuum may change the timing of a test, and a server
+    # of each worker may be connected many times.
     unsafe = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
-    for setting in (*unsafe, "autovacuum = off"):
+    many = ("max_connections = 400", "wal_level = minimal", "max_wal_senders = 0")
+    for setting in (*unsafe, *many, "autovacuum = off", "jit = off"):
         administer(url, f"ALTER SYSTEM SET {setting}")
-    administer(url, "SELECT pg_reload_conf()")
+    server.stop()
+    server.start()
 
     def stop() -> None:
         server.cleanup()

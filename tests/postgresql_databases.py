@@ -79,7 +79,6 @@ class Databases:
         self._url = url
         self._template = template
         self._free: list[str] = []
-        self._connections: dict[str, psycopg.Connection] = {}
         self._form = ""
 
     @contextmanager
@@ -92,32 +91,23 @@ class Databases:
             if self._is_emptied(name):
                 self._free.append(name)
             else:
-                self._drop(name)
+                drop(self._url, name)
 
     def close(self) -> None:
         """Drop all databases."""
         while self._free:
-            self._drop(self._free.pop())
+            drop(self._url, self._free.pop())
 
     def _copy(self) -> str:
         name = f"pbmserv_test_{uuid.uuid4().hex[:12]}"
         administer(self._url, "CREATE DATABASE {} TEMPLATE {}", name, self._template)
-        connection = _connected(self._url, name)
-        self._connections[name] = connection
-        self._form = str(_one(connection, _FORM))
+        with _connected(self._url, name) as connection:
+            self._form = str(_one(connection, _FORM))
         return name
 
-    def _drop(self, name: str) -> None:
-        self._connections.pop(name).close()
-        drop(self._url, name)
-
     def _is_emptied(self, name: str) -> bool:
-        """Empty a database, unless a test has changed more than its rows.
-
-        A new connection would have to read PostgreSQL's own tables first, which takes longer.
-        """
-        connection = self._connections[name]
-        with suppress(psycopg.Error):
+        """Empty a database, unless a test has changed more than its rows."""
+        with suppress(psycopg.Error), _connected(self._url, name) as connection:
             if not _one(connection, _LEAVE) or _one(connection, _FORM) != self._form:
                 return False
             connection.execute(_EMPTY)

@@ -64,7 +64,7 @@ class Table:
         before: the table before the last turn; `None` at the start.
         mover: the seat that used the last turn.
         final: whether the last turn can never be taken back.
-        dealt: on a board of a duplicate event, the number of the deal, and how often it was drawn.
+        dealt: on a board of a duplicate event, the number of the deal and of its draws so far.
     """
 
     state: Any
@@ -150,8 +150,9 @@ class CountedRng:
 
 
 class DealtRng(CountedRng):
-    """Draws of a board of a duplicate event: draw *n* of deal *k* is the same on all its boards,
-    with whatever moves their players came there.
+    """Draws of a board of a duplicate event.
+
+    Draw *n* of deal *k* is the same on all boards of its game, whatever moves come before it.
 
     Args:
         rng: has the seed that these boards share.
@@ -176,7 +177,7 @@ class DealtRng(CountedRng):
             self.dealt = number, 0
 
     def _next(self) -> Rng:
-        """Return the numbers of the next draw, whatever the earlier ones were asked for."""
+        """Return the numbers of the next draw, which do not depend on those of earlier draws."""
         deal, draws = self.dealt
         self.drawn, self.dealt = True, (deal, draws + 1)
         return Rng(self._rng.seed, deal * _DEALS + draws)

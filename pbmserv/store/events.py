@@ -943,11 +943,17 @@ def move(connection: Connection, old: int, new: int) -> None:
     connection.execute(update(events).where(events.c.owner_id == old).values(owner_id=new))
 
 
-def barred_until(connection: Connection, player_id: int, now: datetime) -> datetime | None:
-    """Return until when a player may not enter events, `None` if the player may."""
+def barred_until(
+    connection: Connection, player_ids: Collection[int], now: datetime
+) -> datetime | None:
+    """Return until when a person may not enter events, `None` if the person may.
+
+    Args:
+        player_ids: the person's names.
+    """
     until: datetime | None = connection.execute(
-        select(event_bars.c.until).where(
-            event_bars.c.player_id == player_id, event_bars.c.until > now
+        select(func.max(event_bars.c.until)).where(
+            event_bars.c.player_id.in_(player_ids), event_bars.c.until > now
         )
     ).scalar()
     return until

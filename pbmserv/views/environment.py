@@ -21,7 +21,6 @@ from jinja2 import (
     Template,
     TemplateError,
     TemplateSyntaxError,
-    select_autoescape,
 )
 
 from pbmserv import __version__
@@ -66,6 +65,11 @@ def environment() -> Environment:
     return environment_of(TemplateLoader(templates_root()))
 
 
+def _is_escaped(name: str | None) -> bool:
+    """Whether the values of a template are escaped; *name* is `None` for one without a file."""
+    return name is not None and name.endswith(ESCAPED)
+
+
 def environment_of(loader: TemplateLoader) -> Environment:
     """Return an environment.
 
@@ -81,9 +85,7 @@ def environment_of(loader: TemplateLoader) -> Environment:
         auto_reload=False,
         cache_size=-1,
         extensions=[InlineStyles],
-        autoescape=select_autoescape(
-            (ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
-        ),
+        autoescape=_is_escaped,
     )
     templates.filters.update(FILTERS)
     templates.filters.update(BOARD_FILTERS)

@@ -44,7 +44,7 @@ def pair() -> Iterator[Pair]:
 
 
 def test_the_standby_takes_over_and_nothing_is_lost_or_doubled(pair: Pair, tmp_path: Path) -> None:
-    kills = ("database", "database")
+    kills = ("database",)
     plan = Plan(
         pair.new_database("load"),
         tmp_path,

@@ -136,7 +136,7 @@ def test_the_block_can_be_pasted_whole_on_a_slow_machine(
         assert len(typed) == 10
         for arguments in typed:
             os.kill(play, signal.SIGSTOP)
-            later = threading.Timer(0.6, os.kill, (play, signal.SIGCONT))
+            later = threading.Timer(0.2, os.kill, (play, signal.SIGCONT))
             later.start()
             assert run(arguments) == 0, arguments
             later.join()

@@ -105,6 +105,17 @@ def test_after_a_lease_another_play_begins_with_the_first_mail(store: Database) 
     assert [arrival.id for arrival in late] == numbers
 
 
+def test_a_play_that_still_works_keeps_the_mails_whose_lease_it_renews(store: Database) -> None:
+    renewed, forgotten = _stored(store, ["alice", "bob"])
+    after, much_later = UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1)
+    with store.writing.begin() as connection:
+        assert _claimed(connection) == [renewed, forgotten]
+        arrivals.renew(connection, [renewed], much_later)
+    with store.writing.begin() as connection:
+        late = arrivals.claim(connection, "two", after, much_later, 100, 100)
+    assert [arrival.id for arrival in late] == [forgotten]
+
+
 def test_the_next_claim_gives_back_lost_claims(
     store: Database,
 ) -> None:

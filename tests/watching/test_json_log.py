@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import warnings
@@ -43,25 +42,21 @@ def lines_of(text: str) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_each_line_of_a_server_is_json(tmp_path: Path) -> None:
-    served = subprocess.Popen(
-        [sys.executable, "-m", "pbmserv", "serve"],
-        env=environment(tmp_path, NOSUCH="1"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert served.stdout is not None
-    text = ""
-    for line in served.stdout:
-        text += line
-        if json.loads(line)["event"] == "ready":
-            break
-    else:
-        raise AssertionError(text)
-    served.send_signal(signal.SIGTERM)
-    rest, _ = served.communicate(timeout=PATIENCE_S)
-    assert served.returncode == 0
-    lines = lines_of(text + rest)
+    read, write = os.pipe()
+    served = fork_server.Forked(["serve"], environment(tmp_path, NOSUCH="1"), write, write)
+    os.close(write)
+    with os.fdopen(read) as output:
+        text = ""
+        for line in output:
+            text += line
+            if json.loads(line)["event"] == "ready":
+                break
+        else:
+            raise AssertionError(text)
+        served.send_signal(signal.SIGTERM)
+        text += output.read()
+    assert served.wait(PATIENCE_S) == 0
+    lines = lines_of(text)
     events = [line["event"] for line in lines]
     assert any("PBMSERV_NOSUCH is not a setting" in event for event in events)
     assert "mail in    SMTP" in lines[events.index("ready")]["greeting"]

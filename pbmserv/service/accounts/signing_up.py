@@ -214,10 +214,11 @@ def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
 
 
 def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Drop a signup whose address belongs to somebody else."""
+    """Drop a signup whose address belongs to somebody else, and the challenge that waits for it."""
     request = signups.by_id(context.connection, reply_address.about)
     if request is None or request.player_id is not None:
         raise Refused("confirm-unknown")
+    signups.forget_challenge(context.connection, request.address)
     return Answer((Part("signup-dropped", {"userid": request.userid}),))
 
 

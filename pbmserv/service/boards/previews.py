@@ -12,6 +12,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.plies import must_run
+from pbmserv.service.boards.queries import watched_ply
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated, wrong_game
@@ -23,12 +24,13 @@ from pbmserv.store.boards.boards import BoardRow
 def preview(context: CommandContext, command: Preview) -> Answer:
     """``game preview board move``: show the board after a move.
 
-    It needs no password: a stranger sees what any spectator would see.
+    It needs no password: a stranger sees the position that any spectator would see.
     """
     command = _at_its_board(context, command)
     board, seat = _watched(context, command)
     must_run(context, board)
-    position = context.position(board)
+    ply = board.plies if seat is not None else watched_ply(context, board, None)[0]
+    position = context.position(board).at(ply)
     game = position.game
     if not isinstance(game, Previewing):
         raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
@@ -43,7 +45,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         again = error.refusal.example
         raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
     words = {"move": previewed.move.text, "mover": mover}
-    return Answer((Part("preview", words, board.id, board.plies, seat),))
+    return Answer((Part("preview", words, board.id, ply, seat),))
 
 
 def _at_its_board(context: CommandContext, command: Preview) -> Preview:

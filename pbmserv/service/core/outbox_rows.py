@@ -54,13 +54,18 @@ def _identity(context: CommandContext, part: Part) -> str:
     return mail_domain.letter_id(part.board, turns, part.seat, secrets.token_hex(8))
 
 
-def queue_letters(context: CommandContext, notifications: Iterable[Notification]) -> int:
-    """Queue letters, except to players who left and have no address; return their number."""
-    rows = [
+def outbox_rows(context: CommandContext, notifications: Iterable[Notification]) -> list[NewLetter]:
+    """Return the outbox rows of letters, except to players who left and have no address."""
+    return [
         outbox_row(context, notification)
         for notification in notifications
         if notification.recipient
     ]
+
+
+def queue_letters(context: CommandContext, notifications: Iterable[Notification]) -> int:
+    """Queue the rows of letters (see `outbox_rows`); return their number."""
+    rows = outbox_rows(context, notifications)
     if rows:
         outbox.add(context.connection, rows, context.now, context.mail_id)
     return len(rows)

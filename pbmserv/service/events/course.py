@@ -101,8 +101,7 @@ def create(
     connection = context.connection
     rules = (held.rules if held else kind.rules_for(known_game(context, game))).as_json()
     options = held.options if held else kind.board_options(known_game(context, game), (), game)
-    event_id = None
-    while event_id is None:
+    while True:
         chosen = number or events.next_number(connection, kind.word, game)
         event_id = events.create(
             connection,
@@ -117,9 +116,10 @@ def create(
             options=options,
             rules=rules,
         )
+        if event_id is not None:
+            break
         other = events.of_number(connection, kind.word, game, chosen)
-        is_same = number is not None or (held is None and other is not None and not other.is_own)
-        if event_id is None and other is not None and is_same:
+        if other is not None and (number is not None or (held is None and not other.is_own)):
             return events.lock(connection, other.id) or other
     event = events.load(connection, event_id)
     assert event is not None

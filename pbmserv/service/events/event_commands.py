@@ -130,11 +130,10 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
 def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
     """Refuse a player who is barred or in very many events under any name, or has entered this one
     under another name."""
-    names = persons.names_of(context.connection, player.id) | {player.id}
-    bars = [events.barred_until(context.connection, name, context.now) for name in names]
-    latest = max((until for until in bars if until is not None), default=None)
-    if latest is not None:
-        raise Refused("event-barred", until=f"{latest:%Y-%m-%d}", example="events")
+    names = persons.names_of(context.connection, player.id)
+    until = events.barred_until(context.connection, names, context.now)
+    if until is not None:
+        raise Refused("event-barred", until=f"{until:%Y-%m-%d}", example="events")
     if events.count_entered(context.connection, names) >= MOST_ENTERED:
         raise Refused("event-many", most=MOST_ENTERED, example="events")
     if event is None:

@@ -156,11 +156,8 @@ def box_letter(
         count: the number of all players.
     """
     now = context.now
-    first = {
-        board.id: 0 in (position := context.position(board)).game.to_act(position.state)
-        for board in boards
-    }
-    waiting = [Waiting(board, board.sitters[0], now) for board in boards if first[board.id]]
+    begins = {board.id: _player_begins(context, board) for board in boards}
+    waiting = [Waiting(board, board.sitters[0], now) for board in boards if begins[board.id]]
     shown, more = waiting_boards.entries(context, waiting, lambda _: (), {})
     words = {
         **facts(context, event),
@@ -168,10 +165,16 @@ def box_letter(
         "grouped": False,
         "players": list(field),
         "count": count,
-        "games": [{"board": board.id, "first": first[board.id]} for board in boards],
+        "games": [{"board": board.id, "first": begins[board.id]} for board in boards],
         "bye": False,
         "waiting": shown,
         "more": more,
         "news": [],
     }
     return Notification(player.address, player.id, Part("event-begins", words))
+
+
+def _player_begins(context: CommandContext, board: BoardRow) -> bool:
+    """Return whether the player, and not the house, makes the first move of a shared box."""
+    position = context.position(board)
+    return board.sitters[0].seat in position.game.to_act(position.state)

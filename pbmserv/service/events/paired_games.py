@@ -337,7 +337,7 @@ def _penalise(
     if entry is None:
         return []
     events.change_entry(connection, event.id, player_id, forfeits=entry.forfeits + losses)
-    is_barred = events.barred_until(connection, player_id, context.now) is not None
+    is_barred = events.barred_until(connection, [player_id], context.now) is not None
     span: timedelta = LONG_BAR if is_barred else BAR
     until = context.now + span
     events.bar(connection, player_id, until)
@@ -347,8 +347,9 @@ def _penalise(
         and events.count_forfeits(connection, event, player_id, recent) >= ENDING_LOSSES
         and events.drop_regular(connection, event.game, player_id)
     )
-    following = events.open_event(connection, event.kind, event.game, context.now)
-    if ended and following is not None:  # the recurring entry has entered it
+    if ended and (
+        following := events.open_event(connection, event.kind, event.game, context.now)
+    ):  # the recurring entry has entered it
         events.drop_entry(connection, following.id, player_id)
     return letters.news(context, event, [entry], "barred", until=f"{until:%Y-%m-%d}", ended=ended)
 

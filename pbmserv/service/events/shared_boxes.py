@@ -237,13 +237,14 @@ def tell_next(context: CommandContext, event: Event) -> list[Notification] | Non
     waiting = [line for line in lines if entries[line.player_id].place is None]
     if not waiting:
         return None
-    boards = {row.player_id: row.board_id for row in reversed(rows_of_boards)}
+    portion = waiting[:READERS]
+    first_boards = {row.player_id: row.board_id for row in reversed(rows_of_boards)}
     has_winner = sum(line.place == 1 for line in lines) == 1
-    readers = [line.player_id for line in waiting[:READERS]]
+    readers = [line.player_id for line in portion]
     assert event.ends_at is not None
     given_up = shared_boxes.given_up_since(context.connection, event.id, readers, event.ends_at)
     notifications: list[Notification] = []
-    for line in waiting[:READERS]:
+    for line in portion:
         entry = entries[line.player_id]
         events.change_entry(context.connection, event.id, entry.player_id, place=line.place)
         rows = [
@@ -263,6 +264,6 @@ def tell_next(context: CommandContext, event: Event) -> list[Notification] | Non
             champion=line.place == 1 and has_winner,
             final="",
             field=len(lines),
-            board=boards.get(line.player_id),
+            board=first_boards.get(line.player_id),
         )
     return notifications

@@ -462,7 +462,7 @@ def _must_be_free(
     people = persons.persons_of(context.connection, ids)
     for member in players:
         names = people.names(member.player_id)
-        barred_until = team_events.barred_until(context, names)
+        barred_until = events.barred_until(context.connection, names, context.now)
         if barred_until is not None:
             until = f"{barred_until:%Y-%m-%d}"
             raise Refused("team-barred", part=member.userid, until=until, example="team")

@@ -6,9 +6,8 @@ line-up follows the order of the team; then it is fixed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from pbmserv.service.core.context import CommandContext
@@ -53,16 +52,6 @@ def _active_members(context: CommandContext, team: Team) -> list[Member]:
     return [member for member in members if member.state == PlayerState.ACTIVE]
 
 
-def barred_until(context: CommandContext, names: Collection[int]) -> datetime | None:
-    """Return until when a person may not enter events, `None` if the person may.
-
-    Args:
-        names: ids of the person's accounts.
-    """
-    bars = [events.barred_until(context.connection, name, context.now) for name in names]
-    return max((until for until in bars if until is not None), default=None)
-
-
 def set_lineup(
     context: CommandContext, event: Event, team: Team, player_ids: Sequence[int]
 ) -> None:
@@ -97,7 +86,11 @@ def _enter_present_lineup(
     """
     ids = [member.player_id for member in _active_members(context, team)]
     people = persons.persons_of(context.connection, ids)
-    players = [one for one in ids if barred_until(context, people.names(one)) is None][:BOARDS]
+    players = [
+        player_id
+        for player_id in ids
+        if events.barred_until(context.connection, people.names(player_id), context.now) is None
+    ][:BOARDS]
     is_complete = len(players) == BOARDS
     set_lineup(context, event, team, players if is_complete else [])
     if is_complete:

@@ -19,7 +19,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import must_not_reach_too_many
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.core.lookup import refused_for
-from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outbox_rows import outbox_row, outbox_rows
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import reachability
@@ -161,12 +161,8 @@ class Executor:
             # Two programs can talk for ever, and anybody can ask for these in anybody's name.
             if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
                 progress.has_effect |= bool(current.moved or answer.notifications)
-            # Players who left have no address.
-            progress.letters += [
-                outbox_row(context, notification)
-                for notification in contact.without_blocked_words(context, answer.notifications)
-                if notification.recipient
-            ]
+            readable = contact.without_blocked_words(context, answer.notifications)
+            progress.letters += outbox_rows(context, readable)
             status = "done" if is_done else "refused"
             progress.results.append(
                 CommandResult(context.reader(), attempt.echo, status, answer.parts)

@@ -17,7 +17,7 @@ from pbmserv.service.accounts import preferences, signing_up
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
+from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
 from pbmserv.store.accounts import players, signups
@@ -69,21 +69,20 @@ class Forms:
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
         """Confirm a signup, with the same letters as by mail."""
-        context = CommandContext(self._services, connection, VISITOR, now)
         before = signups.by_id(connection, values["signup"])
+        if before is None:
+            return NOTHING, False
+        actor = replace(VISITOR, source=Source("", before.address))
+        context = CommandContext(self._services, connection, actor, now)
         try:
             confirmed = signing_up.confirm(context, values["signup"])
         except PlayerError:
             return NOTHING, False
-        if before is not None and before.player_id is not None:
+        if before.player_id is not None:
             return NOTHING, True
         player = confirmed.player
         welcome = Notification(player.address, player.id, confirmed.welcome)
-        letters = [
-            outbox_row(context, notification)
-            for notification in (welcome, *confirmed.letters)
-            if notification.recipient
-        ]
+        letters = outbox_rows(context, (welcome, *confirmed.letters))
         bot_turns.queue(context, letters)  # a waiting challenge may be one to a bot
         effects = context.effects
         return Done(effects.positions, len(letters), bool(effects.bot_turns)), True

@@ -12,7 +12,7 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.engine.protocol import Dealing, implements, races
+from pbmserv.engine.protocol import Dealing, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Refused
 from pbmserv.service.boards.option_words import read_options
@@ -91,4 +91,4 @@ class Duplicate(Kind):
 
 
 def _has_chance(game: object) -> bool:
-    return implements(game, Dealing) and isinstance(game, Dealing) and game.has_chance
+    return isinstance(game, Dealing) and game.has_chance
