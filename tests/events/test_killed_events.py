@@ -188,6 +188,40 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(
     assert sorted(entry.player_id for entry in regulars) == list(range(1, 18))
 
 
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_the_winner_of_a_killed_cup_enters_the_final_once(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    with indoors(tmp_path, url) as server:
+        players = Field(server, NAMES[:10])
+        players.all_say(f"cup join {GAME}")
+        players.live(0.1)
+        players.give_up(1)
+        players.pass_until(1, EventStatus.RUNNING)
+        players.live(1)  # the winners of the two groups meet
+        (game,) = [game for game in players.games(1) if not game["reason"]]
+        winner, loser = sorted((game["first"], game["second"]))
+        server.send_unread(address_of(loser), f"{GAME} resign {game['board']} {loser} {PASSWORD}")
+        server.drop_letters()
+        server.server.door_stage.run_once()  # no mail waits
+        now = server.server.clock.now()
+    sent = 3  # the two of the last group, and one of the next
+    with _killed_and_resumed(
+        tmp_path, url, now, sent, "news", letters, EventStatus.FINISHED
+    ) as connection:
+        letters_sent = connection.execute(
+            select(outbox.c.player_id, outbox.c.words)
+            .where(outbox.c.letter == "event-news", outbox.c.created_at >= now)
+            .order_by(outbox.c.player_id)
+        ).all()
+        finalists = [entry.userid for entry in events.entries_of(connection, 2)]
+    assert [player_id for player_id, _ in letters_sent] == list(range(1, 11))
+    champions = [player_id for player_id, words in letters_sent if words["champion"]]
+    assert champions == [NAMES.index(winner) + 1]
+    assert finalists == [winner]
+
+
 def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) -> None:
     """Let a server be down from the last day of a season to the start of the next one."""
     with indoors(tmp_path) as server:

@@ -12,6 +12,7 @@ from seasons import GAME, Field
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import boards, deeds, events
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.store import events as event_rows
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "Both asked for it.")
@@ -64,6 +65,19 @@ def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field])
         operators.do(OLGA, partial(events.decide, number=game["board"], result="first"))
     with pytest.raises(OperatorError, match="belongs to no event"):
         operators.do(OLGA, partial(events.decide, number=999, result="first"))
+
+
+def test_a_game_is_not_decided_while_results_are_sent(field: Callable[[int], Field]) -> None:
+    players = field(5)
+    players.all_say(f"league join {GAME}")
+    players.until(1, EventStatus.RUNNING)
+    writer = players.server.server.writer
+    writer.submit(lambda c: event_rows.change_entry(c, 1, 1, place=1)).result()
+    game = next(players.games(1))
+    with pytest.raises(OperatorError, match="its table is final"):
+        players.server.operators.do(
+            OLGA, partial(events.decide, number=game["board"], result="draw")
+        )
 
 
 def test_a_season_waits_while_its_game_is_closed(field: Callable[[int], Field]) -> None:
