@@ -30,7 +30,6 @@ def _order(server: Indoors) -> list[str]:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
 def test_an_operator_looks_after_a_ladder(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database_url) as server:
         server.server.scheduler.begin()
