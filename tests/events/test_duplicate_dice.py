@@ -130,7 +130,7 @@ def test_games_that_still_run_are_given_up_after_four_weeks(field: Callable[[int
     assert players.table(1) == [("ann", 1), ("bob", 1)]
     assert kinds_to(letters, "ann") == ["event-ends"]
     (end,) = [letter for letter in letters if letter.recipient == address_of("ann")]
-    assert "The game that you had not finished was given up." in " ".join(end.text.split())
+    assert "The game that you had not finished was given up." in end.one_line
 
 
 def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field]) -> None:
