@@ -257,7 +257,7 @@ def step(
                 notifications = course.handle_due_event(context, event_id) or ()
                 letter_count += queue_letters(context, notifications) if mailed else 0
                 if letters is not None:
-                    letters.update(one.player_id for one in notifications if one.player_id)
+                    letters.update(note.player_id for note in notifications if note.player_id)
             longest = max(longest, process_time() - begun)
 
 
@@ -285,7 +285,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True, order=True)
 class End:
-    """The end of a game: its time, its board, its players by seat, and the absent one's seat."""
+    """The end of a game: its time, board and kind of event, and the seat of an absent player."""
 
     at: datetime
     board_id: int
@@ -369,7 +369,8 @@ class World:
         )
         for board_id, first, second, kind in new:
             self._newest_board = board_id
-            absent = [seat for seat, one in enumerate((first, second)) if self._is_gone(one, now)]
+            sitters = enumerate((first, second))
+            absent = [seat for seat, player_id in sitters if self._is_gone(player_id, now)]
             slow = LONGEST if kind != "swiss" else LONGEST_ROUND
             pace = (self.days[first] + self.days[second]) / 2 * slow / LONGEST
             day = max(1.0, min(slow, self.rng.gauss(pace, 12 * slow / LONGEST)))

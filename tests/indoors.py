@@ -52,8 +52,9 @@ class NoRelay(Relay):
 class Posted(Letter):
     """A letter, the position it shows, and the letters inside it.
 
-    It is made when a test reads it, or before the next mail if the test still has it: to make
-    letters is most of the work, and many are never looked at.
+    It is made when a test reads it, because to make letters is most of the work and many are never
+    read. If the test still has it, `Indoors` makes it before the server's state changes, so that it
+    shows the state in which it was sent.
 
     Attributes:
         inside: kinds of the letters in a summary or a digest.
@@ -69,6 +70,7 @@ class Posted(Letter):
         self.is_kept = queued.letter != FAREWELL
         self.queued, self._outbox = queued, outbox
 
+    # A comparison by `raw`, as of other letters, would make both.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -89,15 +91,17 @@ class Posted(Letter):
 class SettlingDoor:
     """The door for pages; it has play carry out each form at once."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, house: Indoors) -> None:
+        self._house, self._server = house, house.server
 
     async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        self._house.make_in_time()
         number = await self._server.door.form(kind, values)
         self._server.settle()
         return number
 
     async def press(self, request: PageRequest) -> int:
+        self._house.make_in_time()
         number = await self._server.door.press(request)
         self._server.settle()
         return number
@@ -109,7 +113,8 @@ class Indoors:
 
     Attributes:
         mails: number of mails written so far; it is part of each Message-ID.
-        reads_late: whether letters are made only when a test reads them, even after further mails.
+        reads_late: whether letters are made only when a test reads them, even if they then show a
+            later state.
         tidy_after: mails after which the door removes settled arrivals. That takes a third of the
             time of a mail; a door with a thread does it every second.
     """
@@ -160,7 +165,7 @@ class Indoors:
 
     def hand_in(self, envelope: Envelope) -> str:
         """Hand in an envelope, carry it out, and return the SMTP reply."""
-        self._make_in_time()
+        self.make_in_time()
         reply = self.loop.run_until_complete(self.server.door.receive(envelope, is_counted=False))
         self.server.play_stage.play.run_until_idle()
         self._taken += 1
@@ -189,6 +194,7 @@ class Indoors:
         Args:
             to: an address; letters to others are left out.
         """
+        self.make_in_time()
         self.server.bot_worker.run_once()
         claimed = self.server.outbox.claim(Claim(1000))
         if claimed:
@@ -199,7 +205,10 @@ class Indoors:
         return [letter for letter in letters if to in {"", letter.recipient}]
 
     def make_letters(self) -> None:
-        """Make the letters that the test still has, as things are now."""
+        """Make the letters that the test still has; they show the present state.
+
+        A test that changes the database itself calls it first.
+        """
         letters = [letter for letter in self._posted if not letter.is_made]
         self._posted.clear()
         if letters:
@@ -208,7 +217,8 @@ class Indoors:
             for letter, outgoing in zip(letters, made, strict=True):
                 letter.raw = outgoing.raw
 
-    def _make_in_time(self) -> None:
+    def make_in_time(self) -> None:
+        """Make the letters that the test still has, because the server's state is to change."""
         if not self.reads_late:
             self.make_letters()
 
@@ -225,7 +235,7 @@ class Indoors:
 
     def move_clock(self, **by: float) -> None:
         """Move the clock, and do nothing that is due."""
-        self._make_in_time()
+        self.make_in_time()
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
         later = clock.moment + timedelta(**by)
@@ -250,7 +260,7 @@ class Indoors:
     @property
     def operators(self) -> Operators:
         """The operators' side of this server."""
-        self._make_in_time()
+        self.make_in_time()
         server = self.server
         return Operators(server.services, server.database, server.writer, server.clock)
 
@@ -326,11 +336,11 @@ def indoors(
     )
     loop = asyncio.new_event_loop()
 
-    server.web_stage.play.door = SettlingDoor(server)
+    house = Indoors(server, loop)
+    server.web_stage.play.door = SettlingDoor(house)
     try:
-        house = Indoors(server, loop)
         yield house
-        house._make_in_time()
+        house.make_in_time()
         assert_boards_of_players_fit(server.database)
     finally:
         server.close()

@@ -117,7 +117,7 @@ def test_each_wrong_value_is_told_with_one_that_works(embedded: Running) -> None
         ("block=alice", "cannot block yourself", "block=VALUE"),
     ):
         letter = answer_to(embedded, alice, f"prefs alice secret {wrong}")
-        assert allowed in " ".join(letter.text.split()), wrong
+        assert allowed in letter.one_line, wrong
         assert f"prefs {example}" in letter.text, wrong
         assert "othing" in letter.text
 

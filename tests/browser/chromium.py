@@ -115,10 +115,14 @@ def violations(page: Page, only: str = "{}") -> list[str]:
 _KINDS = """() => {
     const kind = one => one.tagName + [...one.classList].sort() + (one.getAttribute('role') || '');
     const path = one => one ? path(one.parentElement) + '>' + kind(one) : '';
+    const words = one => [!one.textContent.trim(), one.labels?.length];
+    const headings = [...document.querySelectorAll('h1, h2, h3, h4')].map(one => one.tagName);
     return [...new Set([...document.querySelectorAll('body, body *')].map(
-        one => path(one) + ' ' + one.getAttributeNames().sort()))];
+        one => path(one) + ' ' + one.getAttributeNames().sort() + words(one)))].concat(
+        'headings ' + headings.filter((level, at) => level !== headings[at - 1]));
 }"""
-"""The kinds of elements on a page: tags and classes from its root on, and names of attributes."""
+"""The kinds of elements on a page: their tags and classes from the root on, names of attributes,
+whether they have text, and how many labels. The order of the headings counts as one more."""
 _judged: dict[object, set[str]] = defaultdict(set)
 """Kinds of elements that axe has judged, by width and by colour scheme."""
 

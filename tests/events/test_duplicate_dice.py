@@ -77,7 +77,7 @@ def _play(players: Field, name: str, number: int, most: int = 100) -> list[Poste
 
 def test_the_same_moves_lead_to_the_same_game(field: Callable[[int], Field]) -> None:
     players = field(3)
-    _begun(players, "liar", "-boxes=2 -dice=2")
+    _begun(players, "liar", "-games=2 -dice=2")
     first, second = _board(players, "ann"), _board(players, "bob")
     for name, number in (("ann", first), ("bob", second)):
         _play(players, name, number)
@@ -104,7 +104,7 @@ def _pledge(board: BoardRow) -> bytes:
 
 def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(3)
-    _begun(players, "liar", "-boxes=1 -dice=1")
+    _begun(players, "liar", "-games=1 -dice=1")
     line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"  # the house must doubt it
     players.server.send(address_of("bob"), line)
     letters = players.until(1, EventStatus.FINISHED, most=30)
@@ -117,7 +117,7 @@ def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> No
 
 def test_games_that_still_run_are_given_up_after_four_weeks(field: Callable[[int], Field]) -> None:
     players = field(2)
-    _begun(players, "backgammon", "-boxes=1")
+    _begun(players, "backgammon", "-games=1")
     for _ in range(3):
         players.live(9)
         for name in players.names:
@@ -130,12 +130,12 @@ def test_games_that_still_run_are_given_up_after_four_weeks(field: Callable[[int
     assert players.table(1) == [("ann", 1), ("bob", 1)]
     assert kinds_to(letters, "ann") == ["event-ends"]
     (end,) = [letter for letter in letters if letter.recipient == address_of("ann")]
-    assert "The game that you had not finished was given up." in " ".join(end.text.split())
+    assert "The game that you had not finished was given up." in end.one_line
 
 
 def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field]) -> None:
     players = field(2)
-    _begun(players, "liar", "-boxes=1 -dice=2")
+    _begun(players, "liar", "-games=1 -dice=2")
     number = _board(players, "bob")
     line = f"liar move {number} bob {PASSWORD} 1 two"
     players.server.send_unread(address_of("bob"), line)  # the house does not answer yet
@@ -152,7 +152,7 @@ def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field
 
 def test_a_player_who_deletes_the_account_harms_nobody(field: Callable[[int], Field]) -> None:
     players = field(2)
-    _begun(players, "liar", "-boxes=2 -dice=1")
+    _begun(players, "liar", "-games=2 -dice=1")
     line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"
     players.server.send(address_of("bob"), line)
     (question,) = players.says("bob", "delete")
@@ -238,7 +238,7 @@ def test_places_at_a_game() -> None:
 
 def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], Field]) -> None:
     players = field(2)
-    letters = _begun(players, "liar", "-boxes=1 -dice=2")
+    letters = _begun(players, "liar", "-games=1 -dice=2")
     number = _board(players, "ann")
     letters += _play(players, "ann", number)
     record = f"liar record {number} ann {PASSWORD}"

@@ -51,7 +51,7 @@ def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field])
     operators = players.server.operators
     operators.do(OLGA, partial(events.remove, number=1, userid="dan"))
     letters = players.server.letters()
-    assert any("taken you out" in " ".join(letter.text.split()) for letter in letters)
+    assert any("taken you out" in letter.one_line for letter in letters)
     (game,) = [
         game for game in players.games(1) if {game["first"], game["second"]} == {"ann", "bob"}
     ]

@@ -62,9 +62,7 @@ def test_a_player_who_never_plays_leaves_the_table_and_harms_nobody(
     assert players.table(1) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
     letters = [letter for letter in players.letters if letter.recipient == address_of("ann")]
     assert any("you are out" in letter.subject for letter in letters)
-    assert any(
-        "you can enter no event until" in " ".join(letter.text.split()) for letter in letters
-    )
+    assert any("you can enter no event until" in letter.one_line for letter in letters)
     (refused,) = players.says("ann", f"cup join {GAME}")
     assert "you can enter none until" in refused.text
 
@@ -123,7 +121,7 @@ def test_a_season_with_three_players_waits_and_says_so(field: Callable[[int], Fi
     assert players.event(1)["status"] == EventStatus.OPEN
     assert players.event(1)["starts"] > first
     assert kinds_to(letters, "ann") == ["event-news"]
-    assert "Only 3 have entered, and it takes 4" in " ".join(letters[0].text.split())
+    assert "Only 3 have entered, and it takes 4" in letters[0].one_line
 
 
 def test_a_player_who_leaves_in_mid_season(field: Callable[[int], Field]) -> None:
@@ -132,7 +130,7 @@ def test_a_player_who_leaves_in_mid_season(field: Callable[[int], Field]) -> Non
     players.until(1, RUNNING)
     players.give_up(1, losers=["eve"])  # all her games are over
     letters = players.says("dan", "event leave 1")
-    assert "Less than half of your games were over" in " ".join(letters[0].text.split())
+    assert "Less than half of your games were over" in letters[0].one_line
     letters = players.live(0.1)
     players.give_up(1)
     players.live(1)
@@ -190,14 +188,10 @@ def test_winners_of_monthly_cups_play_a_final(field: Callable[[int], Field]) -> 
     final = players.event(2)
     assert final["waiting"] == ["ann", "bob"]
     assert final["starts"] == "2027-07-01"
-    won = [
-        letter
-        for letter in players.letters
-        if "You play in the final" in " ".join(letter.text.split())
-    ]
+    won = [letter for letter in players.letters if "You play in the final" in letter.one_line]
     assert [letter.recipient for letter in won] == [address_of("ann"), address_of("bob")]
     (refused,) = players.says("cleo", "event join 2")
-    assert "only to players who were invited" in " ".join(refused.text.split())
+    assert "only to players who were invited" in refused.one_line
     players.server.move_clock(days=500)
     players.live(1)
     assert players.event(2)["status"] == RUNNING
@@ -211,9 +205,7 @@ def test_too_few_for_a_group_go_to_the_next_cup(field: Callable[[int], Field]) -
     players.all_say(f"cup join {GAME}")
     players.until(1, RUNNING)
     assert players.event(2)["waiting"] == ["finn"]
-    assert any(
-        "You are in the next cup" in " ".join(letter.text.split()) for letter in players.letters
-    )
+    assert any("You are in the next cup" in letter.one_line for letter in players.letters)
 
 
 def test_an_own_cup_begins_when_it_is_full(field: Callable[[int], Field]) -> None:

@@ -86,7 +86,7 @@ def test_a_team_of_three_does_not_enter_and_one_that_shrinks_is_out(
     players = field(9)
     gather_two(players, ROOKS[:3])
     (refused,) = players.says("ann", f"team enter {GAME}")
-    assert "1 more is missing" in " ".join(refused.text.split())
+    assert "1 more is missing" in refused.one_line
     (refused,) = players.says("gus", f"team enter {GAME}")
     assert "Only the captain" in refused.text
     players.says("finn", f"team enter {GAME}")
@@ -94,7 +94,7 @@ def test_a_team_of_three_does_not_enter_and_one_that_shrinks_is_out(
     (refused,) = players.says("gus", "event leave 1")
     assert "only the captain" in refused.text
     letters = players.says("gus", "team leave")
-    assert any("no longer in" in " ".join(letter.text.split()) for letter in letters)
+    assert any("no longer in" in letter.one_line for letter in letters)
     assert players.event(1)["entered"] == 0
 
 
@@ -107,13 +107,13 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     assert "as soon as you have finished a game" in refused.text
     finish_a_game(players, "ann", "bob")
     (refused,) = players.says("bob", f'event create {GAME} team "Office match" -entries=2')
-    assert "the captain of your team is ann" in " ".join(refused.text.split())
+    assert "the captain of your team is ann" in refused.one_line
     (refused,) = players.says("ann", f'event create {GAME} team "Office match" -entries=1')
-    assert "from 2 to 64 teams" in " ".join(refused.text.split())
+    assert "from 2 to 64 teams" in refused.one_line
     letters = players.says("ann", f'event create {GAME} team "Office match" -entries=2 -invited')
     assert kinds_to(letters, "ann") == ["team"]
     assert kinds_to(letters, "bob") == ["team-news"]
-    assert "when 2 teams have entered" in " ".join(letters[0].text.split())
+    assert "when 2 teams have entered" in letters[0].one_line
     assert players.event(1)["entered"] == 1
     (refused,) = players.says("finn", "event join 1")
     assert "invited" in refused.text
@@ -122,7 +122,7 @@ def test_a_captain_holds_an_event_of_teams_that_begins_when_it_is_full(
     players.says("jack", "team join Pawns")
     players.says("finn", "team order gus hal ivy jack finn")
     letters = players.says("ann", "event invite 1 finn")
-    assert "To enter your team" in " ".join(letters[1].text.split())
+    assert "To enter your team" in letters[1].one_line
     assert players.event(1)["entered"] == 1
     letters = players.says("gus", "event join 1")
     assert kinds_to(letters, "gus") == ["refusal"]
@@ -156,7 +156,7 @@ def test_players_who_have_entered_do_not_count_as_invited(
     letters = players.says("ann", "event invite 1 finn gus")
     assert kinds_to(letters, "finn") == kinds_to(letters, "gus") == ["event-news"]
     (refused,) = players.says("ann", "event invite 1 hal")
-    assert "invite at most 2 players who do not enter" in " ".join(refused.text.split())
+    assert "invite at most 2 players who do not enter" in refused.one_line
 
 
 def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
@@ -168,9 +168,7 @@ def test_a_team_leaves_an_event_of_a_player_and_the_event_is_cancelled(
     players.says("ann", f'event create {GAME} team "Office match" -entries=3')
     players.says("finn", "event join 1")
     (refused,) = players.says("gus", "event leave 1")
-    assert 'only the captain can take the team out, with "event leave 1"' in " ".join(
-        refused.text.split()
-    )
+    assert 'only the captain can take the team out, with "event leave 1"' in refused.one_line
     letters = players.says("finn", "event leave 1")
     assert kinds_to(letters, "gus") == ["team-news"]
     assert players.event(1)["entered"] == 1
@@ -193,9 +191,9 @@ def test_no_player_leaves_a_line_up_between_the_end_of_entries_and_the_draw(
 
     players.server.server.writer.submit(close).result()
     (refused,) = players.says("gus", "event leave 1")
-    assert "only the captain can take the team out" in " ".join(refused.text.split())
+    assert "only the captain can take the team out" in refused.one_line
     (refused,) = players.says("finn", "event leave 1")
-    assert "takes no more entries or changes" in " ".join(refused.text.split())
+    assert "takes no more entries or changes" in refused.one_line
     players.until(1, EventStatus.RUNNING)
     (section,) = players.event(1)["sections"]
     assert len(section["games"]) == 4
@@ -208,8 +206,8 @@ def test_a_member_who_is_only_invited_is_not_said_to_play(field: Callable[[int],
     players.says("ann", f'event create {GAME} team "Office match" -entries=3 -invited')
     players.says("ann", "event invite 1 gus")
     (refused,) = players.says("gus", "event leave 1")
-    assert "You play there" not in " ".join(refused.text.split())
-    assert "the captain of your team is finn" in " ".join(refused.text.split())
+    assert "You play there" not in refused.one_line
+    assert "the captain of your team is finn" in refused.one_line
 
 
 def test_one_person_plays_for_one_team_and_a_barred_player_for_none(

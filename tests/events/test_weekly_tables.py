@@ -25,7 +25,7 @@ def test_the_digest_of_a_monday_has_the_table(tmp_path: Path) -> None:
         assert len(tables) == 2
         lines = [line.split() for line in tables[0].text.split("\n")]
         assert ["4", "dan", "0", "0", "0", "3", "0"] in lines
-        assert "event letters 1 off" in " ".join(tables[0].text.split())
+        assert "event letters 1 off" in tables[0].one_line
 
 
 def test_a_swiss_shows_its_top_and_the_neighbours(tmp_path: Path) -> None:

@@ -383,7 +383,7 @@ def test_a_letter_that_can_never_be_made(
     assert {letter.recipient for letter in new_letters} == {anna, bela}
     for letter in new_letters:
         assert letter.subject == "Board 1 cannot be shown now"
-        text = " ".join(letter.text.split())
+        text = letter.one_line
         assert "All moves on it are kept, and a person will look at it." in text
     logged = [record for record in caplog.records if record.message == "a letter could not be made"]
     assert sorted((record.letter, record.board, record.game) for record in logged) == [

@@ -108,10 +108,10 @@ def test_a_stopped_game(opened: House) -> None:
         # Of several commands, those about it are refused.
         both = "heaps move 1 bela wonder-land 2\nblackbox move 2 bela wonder-land 1"
         (answer, *_) = house.send(BELA, "multiple", both)
-        assert "it is stopped until a person has looked at it" in " ".join(answer.text.split())
+        assert "it is stopped until a person has looked at it" in answer.one_line
         (refused,) = house.send(BELA, "heaps challenge bela wonder-land anna")
         assert "Heaps" in refused.text
-        assert "is stopped until a person" in " ".join(refused.text.split())
+        assert "is stopped until a person" in refused.one_line
         (listed,) = house.send(BELA, "games bela")
         assert "cannot be shown now" in listed.text
 
@@ -158,7 +158,7 @@ def test_a_game_that_is_not_installed(opened: House) -> None:
         assert waits.subject == "heaps (not installed) is stopped for now"
         assert house.reply(board, "2") == []
         (listed,) = house.send(BELA, "games bela")
-        assert "heaps (not installed)" in " ".join(listed.text.split())
+        assert "heaps (not installed)" in listed.one_line
         assert shown(house, "/players/bela", "/", "/game/1", "/standings", "/api/players/bela") == {
             "/players/bela": 200,
             "/": 200,

@@ -59,9 +59,14 @@ def pressing_while_stopped(tab: Tab, port: str, play: int, url: str) -> Iterator
     """
     database = Database(mail_url(url))
 
-    def is_stored() -> bool:
+    def newest_arrival() -> int:
         with database.reading.connect() as connection:
-            return connection.execute(select(arrivals.c.id)).first() is not None
+            return connection.execute(select(func.max(arrivals.c.id))).scalar_one() or 0
+
+    before = newest_arrival()  # the door may not have removed the settled ones yet
+
+    def is_stored() -> bool:
+        return newest_arrival() > before
 
     with contextlib.closing(database), ThreadPoolExecutor(1) as pool:
         for _ in range(10):

@@ -94,7 +94,7 @@ def test_a_mail_is_not_mixed_in() -> None:
     assert marked.chance == SEED
 
 
-def test_nobody_sees_how_often_was_drawn() -> None:
+def test_nobody_sees_how_often_a_game_has_drawn() -> None:
     game = AdaptedGame(backgammon.GAME)
     end = _played(game, (), 1, SEED)
     assert end.state.dealt > (0, 1)

@@ -40,7 +40,7 @@ def test_no_pattern_grows_faster_than_its_text() -> None:
     assert unclear == [], "write these so that their text can be read from the code"
     assert len(patterns) > 200
     places = {place for used in patterns for place in used.places}
-    assert "pbmserv.views.environment._BLOCKS_OF_THE_OTHER" in places  # in a dictionary
+    assert "pbmserv.views.template_loader._BLOCKS_OF_THE_OTHER" in places  # in a dictionary
     assert any(place.startswith("pbmserv.testing.check:") for place in places)  # a call
     with patience():
         slow = [reason for used in patterns if (reason := slowness(used))]

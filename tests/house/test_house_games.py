@@ -28,7 +28,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Indoors]
 
 def answer_to(server: Indoors, subject: str) -> str:
     (letter,) = server.send(ALICE, subject)
-    return " ".join(letter.text.split())
+    return letter.one_line
 
 
 def test_the_house_plays_what_has_a_bot(server: Indoors) -> None:

@@ -87,7 +87,7 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
         assert "|" not in letter.text
         if letter.kind not in {"board", "result", "refusal"} or letter.board != board:
             continue
-        view, words = seen_in(server, letter), " ".join(letter.text.split())
+        view, words = seen_in(server, letter), letter.one_line
         for box in view.shown:
             check_box(box, box.seat == view.seat, (ALICE, BOB)[box.seat], words)
             facts += 1
@@ -109,7 +109,7 @@ def test_news_say_what_happened_and_how_things_stand(server: Indoors) -> None:
     server.send(address_of(ALICE), f"blackbox move {challenge.board} alice {PASSWORD} 3,+c3")
     letters = server.send(address_of(BOB), f"blackbox move {challenge.board} bob {PASSWORD} 3")
     (news,) = (letter for letter in letters if letter.recipient == address_of(ALICE))
-    words = " ".join(news.text.split())
+    words = news.one_line
     assert (
         "Since your last move: * bob fired port 3: hit (#). "
         "* You have 3 guesses left, 1 of 4 markers set and 27 unused ports." in words

@@ -75,7 +75,7 @@ def test_a_report_of_many_boards_leaves_some_undrawn_and_says_how_to_see_them(
     (report,) = server.send(ALICE, "multiple", f"showas alice {PASSWORD} all")
     are_short([report])
     assert "The board is not drawn here" in report.text
-    assert 'reply "show' in " ".join(report.text.split())
+    assert 'reply "show' in report.one_line
     undrawn = report.html.count("The board is not drawn here")
     assert report.html.count("the plain text of this letter shows it") < undrawn
 

@@ -59,7 +59,7 @@ def to(letters: list[Posted], recipient: str) -> Posted:
 
 def prefs(house: Indoors, userid: str = "alice") -> str:
     (letter,) = house.send(address_of(userid), f"prefs {userid} {PASSWORD}")
-    return " ".join(letter.text.split())
+    return letter.one_line
 
 
 def challenged(house: Indoors, options: str = "") -> Posted:
@@ -119,9 +119,7 @@ def test_a_click_is_confirmed_with_the_way_back_once_a_day(house: Indoors) -> No
     """A reader who pressed a button beside one challenge may not know that it ends them all."""
     letter = challenged(house)
     (confirmation,) = pressed(house, letter)
-    assert "Nobody can challenge you any more. Your games go on." in " ".join(
-        confirmation.text.split()
-    )
+    assert "Nobody can challenge you any more. Your games go on." in confirmation.one_line
     assert "prefs accept=ask" in confirmation.text
     assert pressed(house, letter) == []  # nothing has changed
     house.reply(confirmation, "prefs accept=ask")

@@ -167,7 +167,7 @@ def test_an_encrypted_reply_is_no_yes(tmp_path):
         for file in SEALED:
             raw = file.read_bytes().replace(b"\n", b"\r\n").replace(b"alice@", b"bob@")
             (answer,) = house.send_raw("bob@players.example", raw, challenge.reply_to)
-            reason = " ".join(answer.text.split())
+            reason = answer.one_line
             assert any(words in reason for words in CANNOT_READ)
             assert "nothing has changed" in answer.text
         with house.server.database.reading.connect() as connection:

@@ -205,7 +205,7 @@ def _is_placement(moved: str, text: str) -> bool:
 
 def _texts(letters: tuple[Posted, ...]) -> str:
     """Return the texts of letters in one line."""
-    return " ".join(" ".join(letter.text.split()) for letter in letters)
+    return " ".join(letter.one_line for letter in letters)
 
 
 def _has_talk(body: str, letters: tuple[Posted, ...]) -> bool:

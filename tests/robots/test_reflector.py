@@ -165,4 +165,4 @@ def test_a_slip_is_still_named_to_anybody(tmp_path: Path) -> None:
             ("blackbox challenge alice bob -size=90x9", "You wrote: blackbox challenge alice bob"),
         ):
             (letter,) = server.send(ALICE, line)
-            assert shown in " ".join(letter.text.split()), letter.text
+            assert shown in letter.one_line, letter.text

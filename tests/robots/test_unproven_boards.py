@@ -55,7 +55,7 @@ def test_forged_solos_make_no_board_and_block_none(server: Indoors) -> None:
         (begun,) = server.reply(begun, f"solo alice -size=5x5 -atoms={n}")
         assert begun.board == n
     (refused,) = server.reply(begun, "solo alice -size=2x2 -atoms=1")
-    assert "20 games alone" in " ".join(refused.text.split())
+    assert "20 games alone" in refused.one_line
 
 
 def test_unconfirmed_boards_are_forgotten(server: Indoors) -> None:
@@ -65,7 +65,7 @@ def test_unconfirmed_boards_are_forgotten(server: Indoors) -> None:
     assert begun.kind == "started"
     server.live(days=7, hours=1)
     (refused,) = server.reply(question, "yes")
-    assert "you had 7 days to answer the letter" in " ".join(refused.text.split())
+    assert "you had 7 days to answer the letter" in refused.one_line
     server.live(days=1)
     assert count(server, unconfirmed_boards) == 0
 

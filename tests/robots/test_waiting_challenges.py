@@ -54,10 +54,6 @@ def recipients(letters: list[Posted]) -> set[str]:
     return {letter.recipient for letter in letters}
 
 
-def flat(letter: Posted) -> str:
-    return letter.one_line
-
-
 def test_a_robot_with_many_addresses_reaches_nobody(server: Indoors) -> None:
     for number in range(60):
         sender = f"r{number}@evil{number}.example"
@@ -73,7 +69,7 @@ def test_a_robot_with_many_addresses_reaches_nobody(server: Indoors) -> None:
             write(server, f"h{hour}n{number}@evil.example", "blackbox challenge alice")
     assert waiting(server) <= 150  # of one network in a day
     letters = write(server, "nina@home.example", "blackbox challenge alice", peer="192.0.2.7")
-    assert "waits here" in flat(letters[0])
+    assert "waits here" in letters[0].one_line
 
 
 def test_a_forger_replaces_a_challenge_and_issues_none(server: Indoors) -> None:
@@ -87,7 +83,7 @@ def test_a_forger_replaces_a_challenge_and_issues_none(server: Indoors) -> None:
     # The letter named alice, so that bob and the spammer's friend hear of nothing.
     letters = server.reply(honest, "yes")
     assert [letter.kind for letter in letters] == ["welcome"]
-    assert "challenge to" not in flat(letters[0])
+    assert "challenge to" not in letters[0].one_line
 
 
 def test_a_letter_holds_no_password_that_was_written_beside_an_address(server: Indoors) -> None:
@@ -115,7 +111,7 @@ def test_a_challenge_expires_with_its_signup(server: Indoors) -> None:
     assert isinstance(clock, MovableClock)
     clock.move(days=7, minutes=1)
     (later,) = write(server, VICTIM, "hello")
-    assert "waits here" not in flat(later)
+    assert "waits here" not in later.one_line
     (answer,) = server.reply(offer, "yes")
     assert answer.kind == "refusal"
     clock.moment += timedelta(days=7)

@@ -1,7 +1,7 @@
 """A duplicate event with dice in two worlds: no later roll reaches a player who has not come to it.
 
 The worlds have the same first rolls, and other ones later. Bob plays his game to its end, in each
-world as its dice want. Told, by the rules, is only who has finished a game.
+world as its dice want. By the rules, players learn only who has finished a game.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _is_open(letters: list[Posted]) -> bool:
 
 
 @pytest.mark.parametrize("game", SEEN_AT_FIRST)
-def test_no_later_draw_reaches_who_may_still_play_it(
+def test_no_later_draw_reaches_a_player_who_may_still_play_it(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, end = _everything_read(tmp_path / "first", game, 0, monkeypatch)

@@ -39,7 +39,7 @@ def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
 def refusal(letters: list[Posted]) -> str:
     (letter,) = letters
     assert letter.kind == "refusal", letter.text
-    return " ".join(letter.text.split())
+    return letter.one_line
 
 
 def kinds(letters: list[Posted]) -> list[str]:

@@ -232,7 +232,7 @@ def test_the_second_name_gets_no_box_of_that_day(house: Indoors, end: str) -> No
         house.reply(first, solution(house, first.board) if end == "solved" else end)
     refusal, none = daily(house, "alice")
     assert none == []
-    assert "Another name at your address" in " ".join(refusal.text.split())
+    assert "Another name at your address" in refusal.one_line
     assert len(daily(house, "bob")[1]) == 1
     # The next day it is whichever asks first, and again only one of them.
     letters = [letter for _ in range(24) for letter in house.live(hours=1)]

@@ -36,9 +36,7 @@ def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     alice.asks(seek("-fair"))
     looking = alice.letter()
-    assert "As soon as somebody else looks for the same (blackbox -fair)" in " ".join(
-        looking.text.split()
-    )
+    assert "As soon as somebody else looks for the same (blackbox -fair)" in looking.one_line
     alice.asks(seek("-fair"))
     assert "You have been looking for this since 1 March 2026" in alice.letter().text
     bob.asks(seek())

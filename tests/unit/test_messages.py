@@ -59,7 +59,7 @@ from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.bots import ReportRequest
 from pbmserv.store.delivery.outbox import QueuedLetter
 
-NOW = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
+NOW = datetime(2026, 3, 1, 12, 30, 15, 250_001, tzinfo=UTC)
 BY = Signature("olga", "it was asked for")
 WORDS = {"a": [1, 2.5, None, True, {"ä": "\n\x00"}]}
 OVER = Over("player", "7", 3, "hour", NOW)

@@ -208,7 +208,7 @@ def test_a_move_of_a_blocked_player_counts(begun: Begun, tmp_path: Path) -> None
         letters = server.reply(pair.turn, f"a2,c4,d1\n\n{WORDS}")
         assert [letter.kind for letter in letters if letter.recipient == MALLORY] == ["board"]
         (shown,) = server.send(MALLORY, f"blackbox showas mallory {PASSWORD} {pair.turn.board}")
-        assert "hidden at" in shown.text or "waiting for alice" in " ".join(shown.text.split())
+        assert "hidden at" in shown.text or "waiting for alice" in shown.one_line
 
 
 @pytest.mark.parametrize("path", ["chat", "words with a move", "resignation", "rejection"])
@@ -295,7 +295,7 @@ def test_a_block_ends_a_challenge_that_still_waits(house: Indoors) -> None:
     block(house)
     (refused,) = house.reply(challenge, "accept")
     assert refused.kind == "refusal"
-    assert "alice is not taking challenges at the moment" in " ".join(refused.text.split())
+    assert "alice is not taking challenges at the moment" in refused.one_line
     # By the first move, too.
     (refused,) = house.reply(challenge, "b3,d3,f6,g7")
     assert refused.kind == "refusal"
@@ -306,7 +306,7 @@ def test_a_block_ends_a_challenge_that_still_waits(house: Indoors) -> None:
 def test_the_blocker_is_told_whom_to_unblock(house: Indoors) -> None:
     block(house)
     (refused,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory")
-    text = " ".join(refused.text.split())
+    text = refused.one_line
     assert "You block mallory" in text
     assert "unblock=mallory" in text
     house.send(READERS["alice2"], f"prefs alice2 {PASSWORD} unblock=mallory2")
@@ -371,7 +371,7 @@ def test_names_of_one_mailbox_are_not_blocked_along_with_each_other(house: Indoo
 def test_messages_none_and_played(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} messages=played")
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", WORDS)
-    assert "alice is not taking messages" in " ".join(refused.text.split())
+    assert "alice is not taking messages" in refused.one_line
     letters = house.send(CAROL, f"blackbox challenge carol {PASSWORD} alice {SMALL}", WORDS)
     assert WORDS not in to(letters, ALICE).text
     turn = to(house.reply(to(letters, ALICE), "accept"), CAROL)

@@ -59,7 +59,7 @@ def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> Non
     assert _words_to_others(server) == ""
     (answer,) = letters
     assert answer.recipient == ALICE
-    assert "Your message has your password in it" in " ".join(answer.text.split())
+    assert "Your message has your password in it" in answer.one_line
     assert PASSWORD not in answer.text
 
 

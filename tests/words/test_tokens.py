@@ -133,5 +133,5 @@ def test_the_writer_is_told_and_may_write_again(tmp_path: Path) -> None:
         letter = hidden(server)[-1]
         letters = server.reply(letter, f"chat\n\nLook at my board: {page_of(letter)}\nSee you!")
         (answer,) = (letter for letter in letters if letter.recipient == ALICE)
-        assert "opens your board or your account" in " ".join(answer.text.split())
+        assert "opens your board or your account" in answer.one_line
         assert [text for _, text in words_to_others(server, ALICE)][-1] == "See you!"

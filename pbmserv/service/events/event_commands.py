@@ -324,7 +324,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
-    [-boxes=3] [-house=best] [options]``"""
+    [-boxes=3|-games=3] [-house=best] [options]``"""
     plain, options = _split(words)
     words = [word.lower() for word in plain]
     example = CREATE_EXAMPLE
@@ -342,12 +342,13 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if events.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
     most = _entries(options.pop("-entries", ""), kind)
-    boxes = _boxes(options.pop("-boxes", ""), kind) if kind.shares_boxes else 0
     until = _until(context, player, options.pop("-until", ""))
     invited = "-invited" in options
     options.pop("-invited", None)
     line = f"event create {game.info.key} {kind.word}"
-    rules = replace(kind.rules_for(game), most=most, invited=invited, boxes=boxes)
+    rules = replace(kind.rules_for(game), most=most, invited=invited)
+    if kind.shares_boxes:
+        rules = replace(rules, boxes=_boxes(options, rules))
     if rules.house:
         rules = replace(rules, house=_house(options.pop("-house", rules.house), game, line))
     written = tuple(f"{name}={value}" if value else name for name, value in options.items())
@@ -413,12 +414,16 @@ def _entries(text: str, kind: Kind) -> int:
     return number
 
 
-def _boxes(text: str, kind: Kind) -> int:
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
+def _boxes(options: dict[str, str], rules: Rules) -> int:
+    """Remove the number of boxes, or of games against the house, from the options of an event."""
+    written = [options.pop(name, "") for name in ("-boxes", "-games")]
+    text = written[0] or written[1]
     if not text:
-        return kind.rules.boxes
+        return rules.boxes
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not 1 <= number <= MOST_BOXES:
-        raise Refused("event-boxes", part=text[:20], most=MOST_BOXES, example="-boxes=3")
+        example = "-games=3" if rules.house else "-boxes=3"
+        raise Refused("event-boxes", part=text[:20], most=MOST_BOXES, example=example)
     return number
 
 
