@@ -333,7 +333,7 @@ class World:
         with self.database.writing.begin() as connection:
             context = CommandContext(self.services, connection, CLOCK, now)
             for player_id in self.rng.sample(here, min(count, len(here))):
-                if events.barred_until(connection, player_id, now) is not None:
+                if events.barred_until(connection, [player_id], now) is not None:
                     continue
                 event = events.open_event(connection, word, GAME, now)
                 event = event or course.create_next(context, kind, GAME)
