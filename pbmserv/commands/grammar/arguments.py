@@ -50,6 +50,17 @@ UNTIL = frozenset({"until", "till", "til"})
 _IN_FRONT_OF_DATES = UNTIL | {"from"}
 """Words in front of a date, which are not a userid or password."""
 
+EVENT_VERBS = frozenset(
+    {"join", "leave", "create", "invite", "letters", "cancel", "enter", "withdraw", "show"}
+)
+"""First words behind the name of a command about events."""
+
+TEAM_VERBS = EVENT_VERBS | {"order", "captain", "remove"}
+"""First words behind ``team``."""
+
+VERBS = {Kind.WORDS: EVENT_VERBS, Kind.ANY_WORDS: TEAM_VERBS}
+"""First words in places that take any words."""
+
 
 def _read_board(cursor: Cursor) -> None:
     """Read the number of a board, ``12``, ``#12`` or ``12#7``."""
@@ -71,7 +82,11 @@ _VALUES = frozenset({"daily", "text", "html", "spoken", "tiny", "auto", "none", 
 def _read_userid(cursor: Cursor) -> None:
     """Read the userid of the writer."""
     text = cursor.next("missing-userid").lower().rstrip(",;")
-    if text in _IN_FRONT_OF_DATES and cursor.row.parameters[-1].kind is Kind.DATE:
+    last = cursor.row.parameters[-1].kind
+    if text in _IN_FRONT_OF_DATES and last is Kind.DATE:
+        raise cursor.refusal("missing-userid")
+    if text in VERBS.get(last, ()) and not cursor.sender.is_player(text):
+        cursor.keep(last, f"{text} ...")
         raise cursor.refusal("missing-userid")
     if not USERID.fullmatch(text) or text.startswith("-"):
         value = text.partition("=")[2]

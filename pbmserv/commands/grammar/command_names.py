@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.arguments import UNTIL
+from pbmserv.commands.grammar.arguments import UNTIL, VERBS
 from pbmserv.commands.grammar.words import (
     BOARD,
     OFF,
@@ -235,14 +235,6 @@ def is_number(text: str) -> bool:
     return digits.isascii() and digits.isdigit()
 
 
-EVENT_VERBS = frozenset(
-    {"join", "leave", "create", "invite", "letters", "cancel", "enter", "withdraw", "show"}
-)
-"""First words behind the name of a command about events."""
-
-TEAM_VERBS = EVENT_VERBS | {"order", "captain", "remove"}
-"""First words behind ``team``."""
-
 _ENGLISH = frozenset(
     {"to", "at", "in", "on", "from", "for", "with", "and", "the", "this", "that", "it", "my"}
     | {"all", "home", "again", "now", "here", "please"}
@@ -284,7 +276,7 @@ def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
         case Kind.SUBJECTS:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
         case Kind.WORDS | Kind.ANY_WORDS:
-            return first not in (EVENT_VERBS if kind is Kind.WORDS else TEAM_VERBS)
+            return first not in VERBS[kind]
         case Kind.SEATS:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:

@@ -93,13 +93,13 @@ class Cursor:
 
     @property
     def correct_words(self) -> Mapping[Kind, str]:
-        """Texts that examples may repeat. With a password in the line: boards and known userids."""
+        """Texts that examples may repeat: with a password in the line, those that cannot be it."""
         if not self.row.secrets:
             return self._correct_words
         return {
             kind: text
             for kind, text in self._correct_words.items()
-            if kind in {Kind.BOARD, Kind.SETTINGS}
+            if kind in {Kind.BOARD, Kind.SETTINGS, Kind.WORDS, Kind.ANY_WORDS}
             or (kind in {Kind.USERID, Kind.RECIPIENTS} and self.sender.is_player(text))
         }
 

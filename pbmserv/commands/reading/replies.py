@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from pbmserv.commands.grammar import plain_words
+from pbmserv.commands.grammar.arguments import EVENT_VERBS, TEAM_VERBS
 from pbmserv.commands.grammar.command_names import (
-    EVENT_VERBS,
-    TEAM_VERBS,
     find_command,
     has_credentials,
     holds_a_move,
