@@ -19,7 +19,6 @@ from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
-from pbmserv.service.events.tables import Line
 from pbmserv.store import events
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards import closed_games
@@ -477,7 +476,8 @@ def _tell_group(
     Players who reached a later round are told the place in the group of that one.
 
     Args:
-        has_winner: the first player of the group has won the event.
+        has_winner: the first player of the group has won the event. The best player who has not
+            left enters the event that it qualifies for.
     """
     connection, kind = context.connection, kind_of(event)
     lines = paired_games.tables(context, event, (section, section)).get(section, [])
@@ -491,9 +491,10 @@ def _tell_group(
     ]
     if not waiting:
         return None
+    best_here = next((line.player_id for line in lines if entries[line.player_id].is_here), None)
     final, qualification = "", kind.qualifies_for(event)
-    if has_winner and qualification is not None:
-        final = _enter_winner(context, event, qualification, lines)
+    if has_winner and qualification is not None and best_here is not None:
+        final = _enter_final(context, event, qualification, best_here)
     size = len(events.entries_of(connection, event.id, section))
     rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
     notifications: list[Notification] = []
@@ -512,32 +513,24 @@ def _tell_group(
             place=line.place,
             moves=0 if is_newcomer else moves,
             champion=line.place == 1 and has_winner,
-            final=final,
+            final=final if line.player_id == best_here else "",
         )
     return notifications
 
 
-def _enter_winner(
-    context: CommandContext,
-    event: Event,
-    qualification: Qualification,
-    lines: Sequence[Line],
+def _enter_final(
+    context: CommandContext, event: Event, qualification: Qualification, player_id: int
 ) -> str:
-    """Enter the winner of an event for the one that it qualifies for; return the day of its start.
-
-    Return ``""`` if that one has begun, or there is no winner.
-
-    Args:
-        lines: the table of the group whose first player has won.
-    """
+    """Enter a player of an event for the one that it qualifies for; return the day of its start,
+    ``""`` if that one has begun."""
     kind = SERVERS[qualification.kind]
     number, starts_at = qualification.number, qualification.starts_at
     following = events.of_number(context.connection, kind.word, event.game, number)
-    if not lines or (following is not None and following.status != EventStatus.OPEN):
+    if following is not None and following.status != EventStatus.OPEN:
         return ""
     if following is None:
         following = create(context, kind, event.game, starts_at, number=number)
-    events.enter(context.connection, following.id, [lines[0].player_id], context.now)
+    events.enter(context.connection, following.id, [player_id], context.now)
     return f"{starts_at:%Y-%m-%d}"
 
 
