@@ -32,6 +32,9 @@ LOOK = timedelta(days=1)
 LATE = timedelta(days=1)
 """Delay of a start by which all later dates move, too."""
 
+GONE = 4
+"""Players without an account whom one step takes out of an event, each with all open games."""
+
 PAUSE = timedelta(minutes=1)
 """Time after which a season looks again for the end of the one before."""
 
@@ -58,18 +61,18 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
     if event.game not in context.services.registry:
         events.change(context.connection, event.id, due_at=context.now + LOOK)
         return None  # it may be due all the same, since its games are over
-    notifications: list[Notification] = []
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
-        settled = games_of(event).settle_next(context, event)
-        if settled is not None:
+        notifications = games_of(event).settle_next(context, event)
+        if notifications is None:
+            notifications = _remove_next_gone(context, event)
+        if notifications is not None:
             _set_due(context, event, context.now)
-            return settled
-        notifications += _remove_gone_players(context, event)
+            return notifications
     makes_boards = event.status != EventStatus.RUNNING
     if makes_boards and closed_games.is_closed(context.connection, event.game):
         events.change(context.connection, event.id, due_at=context.now + LOOK)
-        return notifications
-    return [*notifications, *_STEPS[event.status](context, event)]
+        return []
+    return _STEPS[event.status](context, event)
 
 
 # -- before the start ----------------------------------------------------------------------------
@@ -355,10 +358,14 @@ def _step_starting(context: CommandContext, event: Event) -> Sequence[Notificati
     return []
 
 
-def _remove_gone_players(context: CommandContext, event: Event) -> list[Notification]:
-    """Take out the players who signed off, were barred by an operator, or were deleted."""
+def _remove_next_gone(context: CommandContext, event: Event) -> list[Notification] | None:
+    """Take out the next players who signed off, were barred by an operator, or were deleted; `None`
+    if there are none."""
+    entries = events.gone_entries(context.connection, event.id, GONE)
+    if not entries:
+        return None
     notifications: list[Notification] = []
-    for entry in events.gone_entries(context.connection, event.id):
+    for entry in entries:
         notifications += games_of(event).leave(context, event, entry)
     return notifications
 
