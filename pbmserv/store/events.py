@@ -357,7 +357,7 @@ def count_owned(connection: Connection, player_id: int) -> int:
 
 
 def count_invited(connection: Connection, owner_id: int, since: datetime) -> int:
-    """Return the number of invitations to a player's events since a moment that nobody followed."""
+    """Return the number of open invitations to a player's events that were sent since a moment."""
     number: int = connection.execute(
         select(func.count())
         .select_from(entries)
