@@ -357,7 +357,7 @@ def count_owned(connection: Connection, player_id: int) -> int:
 
 
 def count_invited(connection: Connection, owner_id: int, since: datetime) -> int:
-    """Return the number of invitations to a player's events since a moment that nobody followed."""
+    """Return the number of open invitations to a player's events that were sent since a moment."""
     number: int = connection.execute(
         select(func.count())
         .select_from(entries)
@@ -422,15 +422,16 @@ def entries_of(
     return [Entry(*row) for row in connection.execute(statement)]
 
 
-def gone_entries(connection: Connection, event_id: int) -> list[Entry]:
-    """Return the entries of players who were drawn and have no account any more."""
+def gone_entries(connection: Connection, event_id: int, most: int) -> list[Entry]:
+    """Return the first entries of players who were drawn and have no account any more."""
     statement = _ENTRY.where(
         entries.c.event_id == event_id,
         entries.c.status == EntryStatus.ENTERED,
         entries.c.section.is_not(None),
         players.c.state != PlayerState.ACTIVE,
     )
-    return [Entry(*row) for row in connection.execute(statement.order_by(entries.c.player_id))]
+    statement = statement.order_by(entries.c.player_id).limit(most)
+    return [Entry(*row) for row in connection.execute(statement)]
 
 
 def groups_here(connection: Connection, event_id: int) -> set[int]:

@@ -109,6 +109,26 @@ def test_a_group_that_has_left_wins_no_cup(field: Callable[[int], Field]) -> Non
     assert players.event(2)["waiting"] == ["ann"]  # the final of the year
 
 
+def test_a_cup_winner_who_leaves_is_followed_by_the_second_in_the_final(
+    field: Callable[[int], Field],
+) -> None:
+    players = field(5)
+    players.all_say(f"cup join {GAME}")
+    players.live(0.1)
+    _win_all(players, 1, "ann")
+    players.live(0.1)
+    players.says("ann", "event leave 1")
+    players.give_up(1)
+    players.until(1, EventStatus.FINISHED)
+    assert players.table(1)[:2] == [("ann", 8), ("bob", 6)]
+    assert players.event(2)["waiting"] == ["bob"]
+    news = [letter for letter in players.letters if letter.kind == "event-news"]
+    finalists = [letter.recipient for letter in news if "You play in the final" in letter.text]
+    assert finalists == [address_of("bob")]
+    won = [letter.recipient for letter in news if "You have won" in letter.text]
+    assert won == [address_of("ann")]
+
+
 def test_time_is_not_given_and_an_end_not_claimed_in_an_event(
     field: Callable[[int], Field],
 ) -> None:

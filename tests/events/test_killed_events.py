@@ -238,16 +238,21 @@ def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) ->
         assert players.status(2) == EventStatus.RUNNING
 
 
+def _enter_two_teams(server: Indoors) -> Field:
+    players = Field(server, NAMES[:8])
+    for name, members in (("Rooks", NAMES[:4]), ("Pawns", NAMES[4:8])):
+        gather(players, name, members)
+        players.says(members[0], f"team enter {GAME}")
+    return players
+
+
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_match_of_teams_goes_on_where_it_was_killed(
     database: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
     with indoors(tmp_path, url) as server:
-        players = Field(server, NAMES[:8])
-        for name, members in (("Rooks", NAMES[:4]), ("Pawns", NAMES[4:8])):
-            gather(players, name, members)
-            players.says(members[0], f"team enter {GAME}")
+        players = _enter_two_teams(server)
         server.server.door_stage.run_once()  # no mail waits
         starts_at = players.event(1)["starts"]
         now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
@@ -261,6 +266,32 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(
     pairs = [{game.first_id, game.second_id} for game in games]
     assert pairs == [{1, 5}, {2, 6}, {3, 7}, {4, 8}]
     assert len(event_boards) == 4
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
+    with indoors(tmp_path, url) as server:
+        players = _enter_two_teams(server)
+        players.pass_until(1, EventStatus.RUNNING)
+        now = _end_now(players, ended=3)
+    sent = 1  # the results of the first team, but not of the other one
+    with _killed_and_resumed(
+        tmp_path, url, now, sent, "news", letters, EventStatus.FINISHED
+    ) as connection:
+        places = {entry.player_id: entry.place for entry in events.entries_of(connection, 1)}
+        letters_sent = connection.execute(
+            select(outbox.c.player_id, outbox.c.words)
+            .where(outbox.c.letter == "event-news", outbox.c.created_at >= now)
+            .order_by(outbox.c.player_id)
+        ).all()
+    assert [player_id for player_id, _ in letters_sent] == list(range(1, 9))
+    assert {words["what"] for _, words in letters_sent} == {"team-ended"}
+    assert places == {player_id: words["place"] for player_id, words in letters_sent}
+    champions = [words["team"] for _, words in letters_sent if words["champion"]]
+    assert champions in (["Rooks"] * 4, ["Pawns"] * 4)
 
 
 @pytest.mark.parametrize(

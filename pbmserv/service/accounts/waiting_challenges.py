@@ -41,7 +41,8 @@ _ISSUE = Savepoint("waiting_challenge")
 def keep(context: CommandContext) -> WaitingChallenge | None:
     """Return the first challenge of a stranger's mail that can wait, `None` if there is none.
 
-    It takes the place of an earlier one of the same address. Networks can let a few wait.
+    It takes the place of an earlier one of the same address. If enough challenges of its network
+    wait already, the earlier one stays.
     """
     challenge = next(_challenges(context), None)
     if challenge is None or not context.services.traffic.may_keep(context.actor.source):

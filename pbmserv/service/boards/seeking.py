@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 
 from pbmserv.commands.table.starting import Seek
 from pbmserv.engine.chance import search_pledge
@@ -92,7 +93,7 @@ def _partners(
 
 
 def _start(
-    context: CommandContext, player: Player, partners: list[challenges.Seek], wanted: Proposal
+    context: CommandContext, player: Player, partners: list[challenges.Seek], proposal: Proposal
 ) -> Answer:
     """Begin the board of a match; the seats are drawn by lot.
 
@@ -105,7 +106,7 @@ def _start(
         partner = players.by_id(context.connection, player_id)
         assert partner is not None
         sitting.append(partner)
-    proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
+    proposal = replace(proposal, sitting=tuple(sitting))
     mark = mark_of_mail(context)
     board = make_board(
         context, proposal, set(ids), sides_drawn=True, seed=partners[0].seed, mark=mark

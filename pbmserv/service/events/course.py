@@ -19,7 +19,6 @@ from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import Entrant
 from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
-from pbmserv.service.events.tables import Line
 from pbmserv.store import events
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards import closed_games
@@ -32,6 +31,9 @@ LOOK = timedelta(days=1)
 
 LATE = timedelta(days=1)
 """Delay of a start by which all later dates move, too."""
+
+GONE = 4
+"""Players without an account whom one step takes out of an event, each with all open games."""
 
 PAUSE = timedelta(minutes=1)
 """Time after which a season looks again for the end of the one before."""
@@ -59,18 +61,18 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
     if event.game not in context.services.registry:
         events.change(context.connection, event.id, due_at=context.now + LOOK)
         return None  # it may be due all the same, since its games are over
-    notifications: list[Notification] = []
     if event.round and event.status in {EventStatus.OPEN, EventStatus.RUNNING}:
-        settled = games_of(event).settle_next(context, event)
-        if settled is not None:
+        notifications = games_of(event).settle_next(context, event)
+        if notifications is None:
+            notifications = _remove_next_gone(context, event)
+        if notifications is not None:
             _set_due(context, event, context.now)
-            return settled
-        notifications += _remove_gone_players(context, event)
+            return notifications
     makes_boards = event.status != EventStatus.RUNNING
     if makes_boards and closed_games.is_closed(context.connection, event.game):
         events.change(context.connection, event.id, due_at=context.now + LOOK)
-        return notifications
-    return [*notifications, *_STEPS[event.status](context, event)]
+        return []
+    return _STEPS[event.status](context, event)
 
 
 # -- before the start ----------------------------------------------------------------------------
@@ -356,10 +358,14 @@ def _step_starting(context: CommandContext, event: Event) -> Sequence[Notificati
     return []
 
 
-def _remove_gone_players(context: CommandContext, event: Event) -> list[Notification]:
-    """Take out the players who signed off, were barred by an operator, or were deleted."""
+def _remove_next_gone(context: CommandContext, event: Event) -> list[Notification] | None:
+    """Take out the next players who signed off, were barred by an operator, or were deleted; `None`
+    if there are none."""
+    entries = events.gone_entries(context.connection, event.id, GONE)
+    if not entries:
+        return None
     notifications: list[Notification] = []
-    for entry in events.gone_entries(context.connection, event.id):
+    for entry in entries:
         notifications += games_of(event).leave(context, event, entry)
     return notifications
 
@@ -477,7 +483,8 @@ def _tell_group(
     Players who reached a later round are told the place in the group of that one.
 
     Args:
-        has_winner: the first player of the group has won the event.
+        has_winner: the first player of the group has won the event. The best player who has not
+            left enters the event that it qualifies for.
     """
     connection, kind = context.connection, kind_of(event)
     lines = paired_games.tables(context, event, (section, section)).get(section, [])
@@ -491,9 +498,10 @@ def _tell_group(
     ]
     if not waiting:
         return None
+    best_here = next((line.player_id for line in lines if entries[line.player_id].is_here), None)
     final, qualification = "", kind.qualifies_for(event)
-    if has_winner and qualification is not None:
-        final = _enter_winner(context, event, qualification, lines)
+    if has_winner and qualification is not None and best_here is not None:
+        final = _enter_final(context, event, qualification, best_here)
     size = len(events.entries_of(connection, event.id, section))
     rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
     notifications: list[Notification] = []
@@ -512,32 +520,24 @@ def _tell_group(
             place=line.place,
             moves=0 if is_newcomer else moves,
             champion=line.place == 1 and has_winner,
-            final=final,
+            final=final if line.player_id == best_here else "",
         )
     return notifications
 
 
-def _enter_winner(
-    context: CommandContext,
-    event: Event,
-    qualification: Qualification,
-    lines: Sequence[Line],
+def _enter_final(
+    context: CommandContext, event: Event, qualification: Qualification, player_id: int
 ) -> str:
-    """Enter the winner of an event for the one that it qualifies for; return the day of its start.
-
-    Return ``""`` if that one has begun, or there is no winner.
-
-    Args:
-        lines: the table of the group whose first player has won.
-    """
+    """Enter a player of an event for the one that it qualifies for; return the day of its start,
+    ``""`` if that one has begun."""
     kind = SERVERS[qualification.kind]
     number, starts_at = qualification.number, qualification.starts_at
     following = events.of_number(context.connection, kind.word, event.game, number)
-    if not lines or (following is not None and following.status != EventStatus.OPEN):
+    if following is not None and following.status != EventStatus.OPEN:
         return ""
     if following is None:
         following = create(context, kind, event.game, starts_at, number=number)
-    events.enter(context.connection, following.id, [lines[0].player_id], context.now)
+    events.enter(context.connection, following.id, [player_id], context.now)
     return f"{starts_at:%Y-%m-%d}"
 
 

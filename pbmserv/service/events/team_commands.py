@@ -122,16 +122,11 @@ def _own(context: CommandContext, player: Player) -> Team:
     return team
 
 
-def _own_and_its_events(context: CommandContext, player: Player) -> Team:
-    """Return the team of a player, locked after the events whose line-ups follow it.
-
-    Raises:
-        Refused: the player has none.
-    """
+def _lock_events(context: CommandContext, player: Player) -> None:
+    """Lock the events whose line-ups follow the team of a player, which come before the team."""
     team = teams.of_players(context.connection, [player.id])
     if team is not None:
         events.open_to_team(context.connection, team.id, context.now)
-    return _own(context, player)
 
 
 def _led_by(context: CommandContext, player: Player) -> Team:
@@ -277,7 +272,8 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
 
 
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:  # noqa: ARG001
-    team = _own_and_its_events(context, player)
+    _lock_events(context, player)
+    team = _own(context, player)
     teams.remove(context.connection, team.id, player.id)
     part = Part("team", {**facts(context, team), "what": "left"})
     notifications = news(context, team, "left", player=player.userid)
@@ -292,8 +288,8 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
 
 def _order(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """Set the order of the boards; members who are not named come behind the others."""
-    team = _own_and_its_events(context, player)
-    _must_lead(context, player, team)
+    _lock_events(context, player)
+    team = _led_by(context, player)
     members = {one.userid: one for one in teams.members(context.connection, team.id)}
     names = _names(words)
     strangers = [name for name in names if name not in members]
@@ -323,8 +319,8 @@ def _captain(context: CommandContext, player: Player, words: Sequence[str]) -> A
 
 
 def _remove(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    team = _own_and_its_events(context, player)
-    _must_lead(context, player, team)
+    _lock_events(context, player)
+    team = _led_by(context, player)
     other = _named_member(context, team, words, "remove")
     if other.id == player.id:
         raise Refused("team-yourself", part="remove", example="team leave")
@@ -476,9 +472,10 @@ def _must_be_free(
 
 def _withdraw(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """Take the team out of an event that still takes entries."""
-    team = _own_and_its_events(context, player)
-    _must_lead(context, player, team)
+    _lock_events(context, player)
+    team = _led_by(context, player)
     key = _named_game(context, words, "withdraw").info.key
+    # Another mail may have withdrawn the team while this one waited for the locks.
     mine = events.open_to_team(context.connection, team.id, context.now)
     event = next((event for event in mine if event.game == key and not event.is_own), None)
     if event is None:

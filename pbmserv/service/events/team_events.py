@@ -171,8 +171,10 @@ def tell_group(context: CommandContext, event: Event, section: int) -> list[Noti
     """Store the places of the teams of a group with their players, and tell each player the result;
     `None` if none waits for it."""
     group = groups_of(context, event, (section, section)).get(section)
-    waiting = [] if group is None else [one for one in group.players.values() if one.place is None]
-    if group is None or not waiting:
+    if group is None:
+        return None
+    waiting = [entry for entry in group.players.values() if entry.place is None]
+    if not waiting:
         return None
     notifications: list[Notification] = []
     rows = [row_of(line, group) for line in group.lines]

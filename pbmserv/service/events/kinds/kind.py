@@ -61,7 +61,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Qualification:
-    """An event that the winner of another one enters: its kind, its number, and its start."""
+    """An event that the best player left of another one enters: its kind, number and start."""
 
     kind: str
     number: int
@@ -260,7 +260,7 @@ class Kind(ABC):
         return 0
 
     def qualifies_for(self, event: Event) -> Qualification | None:
-        """Return the event that the winner enters, `None` if there is none."""
+        """Return the event that the best player left enters, `None` if there is none."""
         return None
 
     # -- letters -------------------------------------------------------------------------------
