@@ -330,10 +330,10 @@ class World:
     def enter(self, word: str, now: datetime, count: int) -> None:
         """Let some players enter the next event of a kind."""
         kind = SERVERS[word]
-        here = [player_id for player_id in self.people if not self._is_gone(player_id, now)]
+        present = [player_id for player_id in self.people if not self._is_gone(player_id, now)]
         with self.database.writing.begin() as connection:
             context = CommandContext(self.services, connection, CLOCK, now)
-            for player_id in self.rng.sample(here, min(count, len(here))):
+            for player_id in self.rng.sample(present, min(count, len(present))):
                 if events.barred_until(connection, [player_id], now) is not None:
                     continue
                 event = events.open_event(connection, word, GAME, now)

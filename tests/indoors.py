@@ -233,8 +233,8 @@ class Indoors:
         self._posted.clear()
         if letters:
             letters.sort(key=lambda letter: letter.id)
-            made = self.server.outbox.make([letter.queued for letter in letters])
-            for letter, outgoing in zip(letters, made, strict=True):
+            outgoing_letters = self.server.outbox.make([letter.queued for letter in letters])
+            for letter, outgoing in zip(letters, outgoing_letters, strict=True):
                 letter.raw = outgoing.raw
 
     def make_in_time(self) -> None:
