@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from argon2 import PasswordHasher
 from dns_zone import Zone
 from headers import written
 from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player, read_settings
+from speedups import cheap_hasher
 from sqlalchemy import text, update
 
 from pbmserv.mail.dns import Resolver
@@ -351,7 +351,7 @@ def indoors(
         read_settings(folder, database_url or migrated(folder / "pbmserv.sqlite3"), chosen),
         MovableClock(),
         NoRelay(),
-        Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
+        Passwords(cheap_hasher()),
         names or Zone(),
     )
     loop = asyncio.new_event_loop()
