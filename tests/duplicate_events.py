@@ -1,14 +1,18 @@
-"""Duplicate events: how players begin them, and play their boards."""
+"""Duplicate events: how players or operators begin them, and how players play their boards."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of
 
 from pbmserv.engine.position import Position, bot_move
 from pbmserv.engine.types import Seat
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.events import create_event
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
 
@@ -27,6 +31,13 @@ def begin_duplicate(house: Indoors, game: str, names: Sequence[str], rest: str) 
     for name in others:
         letters += house.send(address_of(name), f"event {name} {PASSWORD} join 1")
     return letters + house.live(hours=1)
+
+
+def create_as_operator(house: Indoors, game: str) -> None:
+    """Let an operator create event 1, which begins in three days."""
+    day = f"{house.server.clock.now() + timedelta(days=3):%Y-%m-%d}"
+    create = partial(create_event, kind="duplicate", game=game, starts=day)
+    house.operators.do(Signature("olga", "They asked for it."), create)
 
 
 def board_and_position(house: Indoors, number: int) -> tuple[BoardRow, Position]:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from duplicate_events import create_as_operator
 from indoors import PASSWORD, Indoors, address_of, indoors
 from running import MovableClock
 from seasons import GAME, Field, gather
@@ -23,8 +24,6 @@ from sqlalchemy import Connection, Row, select
 
 from pbmserv.service.events import letters, paired_games
 from pbmserv.service.events import shared_boxes as boxes_of_events
-from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.events import create_event
 from pbmserv.store import events, shared_boxes
 from pbmserv.store.tables import boards, outbox
 from pbmserv.store.tables.events import EventStatus
@@ -264,9 +263,7 @@ def _entered_duplicate(server: Indoors, game: str, count: int) -> tuple[Field, l
     """Create a duplicate event, and enter so many players; return them and their IDs."""
     players = Field(server, tuple(f"p{number:02}" for number in range(count)))
     now = server.server.clock.now()
-    day = f"{now + timedelta(days=3):%Y-%m-%d}"
-    create = partial(create_event, kind="duplicate", game=game, starts=day)
-    server.operators.do(Signature("olga", "They asked for it."), create)
+    create_as_operator(server, game)
     ids = list(range(1, count + 1))
     server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
     return players, ids
