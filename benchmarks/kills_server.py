@@ -146,7 +146,7 @@ def _children(parent: int) -> dict[psutil.Process, str]:
 def _is_alive(process: psutil.Process) -> bool:
     """Return whether a process runs; one that nobody has reaped does not."""
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 

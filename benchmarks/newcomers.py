@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import mean
 
-from benchmarks.strength import Hiding, Played, Player, Table, chance, play_by
+from benchmarks.strength import Hiding, Played, Player, chance, play_by, use_table
 from pbmserv.engine.types import Rng
-from pbmserv.games.blackbox.bots import levels
-from pbmserv.games.blackbox.bots.levels import HASTY, LEVELS, MEASURED, Level, random_layout
+from pbmserv.games.blackbox.bots.levels import HASTY, LEVELS, Level, random_layout
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView, View
@@ -132,7 +131,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.newcomers", description=__doc__)
     parser.add_argument("--games", type=int, default=GAMES, help=f"of each player ({GAMES})")
     count = parser.parse_args().games
-    levels.candidates = Table(MEASURED).candidates
+    use_table()
     with ProcessPoolExecutor(2) as pool:
 
         def games(player: Player, hiding: Hiding) -> list[Played]:

@@ -31,6 +31,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 from statistics import correlation
 from time import process_time
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -77,7 +78,7 @@ MOST_GAMES = {"league": 7, "cup": 4, "swiss": 5}
 """Limits of the games of a player in a group."""
 FADES = (0.0, 0.01, 0.02, 0.1)
 """Probabilities to disappear in a season; players differ in them."""
-_WON = {"places": (1, 2), "scores": [], "reason": "four", "seat": None}
+_WON: dict[str, Any] = {"places": (1, 2), "scores": [], "reason": "four", "seat": None}
 """The outcome of a game that the first player has won."""
 RETURNS = 0.2
 """Probability to enter again after that, in each season."""
@@ -329,10 +330,10 @@ class World:
     def enter(self, word: str, now: datetime, count: int) -> None:
         """Let some players enter the next event of a kind."""
         kind = SERVERS[word]
-        here = [player_id for player_id in self.people if not self._is_gone(player_id, now)]
+        present = [player_id for player_id in self.people if not self._is_gone(player_id, now)]
         with self.database.writing.begin() as connection:
             context = CommandContext(self.services, connection, CLOCK, now)
-            for player_id in self.rng.sample(here, min(count, len(here))):
+            for player_id in self.rng.sample(present, min(count, len(present))):
                 if events.barred_until(connection, [player_id], now) is not None:
                     continue
                 event = events.open_event(connection, word, GAME, now)

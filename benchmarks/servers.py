@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,7 +141,7 @@ def settings_of(folder: Path, url: str) -> dict[str, str]:
 
 
 @contextmanager
-def _started(command: Sequence[str], settings: Mapping[str, str], log: int) -> Iterator[Running]:
+def _started(command: Sequence[str], settings: dict[str, str], log: int) -> Iterator[Running]:
     begun = perf_counter()
     process = subprocess.Popen(
         [sys.executable, *command],

@@ -71,7 +71,7 @@ def main() -> int:
     new = [arguments.only] if arguments.only else list(LEVELS)
     times = {userid: timed(userid) for userid in new}
     played: dict[tuple[str, Hiding], list[Played]] = {}
-    levels.candidates = Table(MEASURED).candidates
+    use_table()
     with ProcessPoolExecutor(2) as pool:
         for hiding in hidings:
             for userid in LEVELS:
@@ -160,7 +160,7 @@ class Table:
         """Return what `candidates.candidates` returns, for boards without options."""
         own = view.own
         assert own is not None
-        fits = np.ones(len(self._layouts), dtype=bool)
+        fits: Any = np.ones(len(self._layouts), dtype=bool)
         for port, out in own.results:
             fits &= self._results[:, port] == out + 1
         rows = np.flatnonzero(fits)
@@ -171,6 +171,11 @@ class Table:
         layouts = [self._layouts[row] for row in kept]
         spectra = (self._results[kept].astype(int) - 1).tolist()
         return Candidates(layouts, [1] * len(layouts), spectra, complete)
+
+
+def use_table() -> None:
+    """Have the levels look up the layouts in a `Table`."""
+    levels.candidates = Table(MEASURED).candidates  # type: ignore[attr-defined]
 
 
 def figures(games: Sequence[Played]) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from argon2 import PasswordHasher
 from dns_zone import Zone
 from headers import written
 from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player, read_settings
+from speedups import cheap_hasher
 from sqlalchemy import text, update
 
 from pbmserv.mail.dns import Resolver
@@ -128,14 +128,33 @@ class Indoors:
     _posted: WeakSet[Posted] = field(default_factory=WeakSet)
 
     def send(
-        self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
+        self,
+        sender: str,
+        subject: str = "",
+        body: str = "",
+        to: str = "",
+        *,
+        peer: str = "",
+        **headers: str,
     ) -> list[Posted]:
-        """Hand in a mail, and return the letters that it causes."""
-        self.send_unread(sender, subject, body, to, **headers)
+        """Hand in a mail, and return the letters that it causes.
+
+        Args:
+            sender: of the envelope, and in From unless the headers have another one.
+            peer: network address of the client.
+        """
+        self.send_unread(sender, subject, body, to, peer=peer, **headers)
         return self.letters()
 
     def send_unread(
-        self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
+        self,
+        sender: str,
+        subject: str = "",
+        body: str = "",
+        to: str = "",
+        *,
+        peer: str = "",
+        **headers: str,
     ) -> None:
         """Hand in a mail, and leave its letters in the outbox: making them is half the work."""
         self.mails += 1
@@ -146,7 +165,8 @@ class Indoors:
             "Message-ID": f"<{self.mails}@players.example>",
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        self._hand_over(sender, written(named, body), to or self.server.mail_domain.address)
+        recipient = to or self.server.mail_domain.address
+        self._hand_over(Envelope(sender, recipient, written(named, body), peer))
 
     def begin(self, sender: str, subject: str, body: str = "") -> list[Posted]:
         """Ask for a board without a password, and say yes to the question that comes back."""
@@ -156,11 +176,11 @@ class Indoors:
 
     def send_raw(self, sender: str, raw: bytes, to: str = "") -> list[Posted]:
         """Hand in these octets as they are."""
-        self._hand_over(sender, raw, to or self.server.mail_domain.address)
+        self._hand_over(Envelope(sender, to or self.server.mail_domain.address, raw))
         return self.letters()
 
-    def _hand_over(self, sender: str, raw: bytes, to: str) -> None:
-        answer = self.hand_in(Envelope(sender, to, raw))
+    def _hand_over(self, envelope: Envelope) -> None:
+        answer = self.hand_in(envelope)
         assert answer.startswith("250"), answer
 
     def hand_in(self, envelope: Envelope) -> str:
@@ -213,8 +233,8 @@ class Indoors:
         self._posted.clear()
         if letters:
             letters.sort(key=lambda letter: letter.id)
-            made = self.server.outbox.make([letter.queued for letter in letters])
-            for letter, outgoing in zip(letters, made, strict=True):
+            outgoing_letters = self.server.outbox.make([letter.queued for letter in letters])
+            for letter, outgoing in zip(letters, outgoing_letters, strict=True):
                 letter.raw = outgoing.raw
 
     def make_in_time(self) -> None:
@@ -331,7 +351,7 @@ def indoors(
         read_settings(folder, database_url or migrated(folder / "pbmserv.sqlite3"), chosen),
         MovableClock(),
         NoRelay(),
-        Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
+        Passwords(cheap_hasher()),
         names or Zone(),
     )
     loop = asyncio.new_event_loop()

@@ -21,12 +21,12 @@ from pathlib import Path
 from time import monotonic, sleep
 from unittest.mock import patch
 
-from argon2 import PasswordHasher
 from dns_zone import Zone
 from headers import one_line, read, written
 from migrated import migrated
 from one_process import Server
 from smtp_client import SETTLES
+from speedups import cheap_hasher
 from sqlalchemy import ColumnElement, select, update
 
 from pbmserv.config.listen import public_url
@@ -429,7 +429,7 @@ def start(
             loaded.model_copy(update={"smtp": smtp, "web_url": web_url}),
             MovableClock(),
             relay,
-            Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
+            Passwords(cheap_hasher()),
             names or Zone(),
         )
     running = Running(

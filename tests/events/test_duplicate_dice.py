@@ -8,21 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from duplicate_events import begin_duplicate, board_and_position, play_as_bot
 from indoors import PASSWORD, Posted, address_of, indoors
 from mailboxes_of_games import sentences, verdict_of
 from seasons import Field, kinds_to
 
-from pbmserv.engine.position import Position, bot_move
+from pbmserv.engine.position import Position
 from pbmserv.engine.proof import pledge_of
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Seat
 from pbmserv.game import After, Game, Rng, win
 from pbmserv.service.events import shared_boxes as shared
 from pbmserv.service.operators import events
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store import shared_boxes
-from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.shared_boxes import GIVEN_UP, PLAYED, SharedBoard
 from pbmserv.store.tables.events import EventStatus
@@ -32,14 +31,8 @@ OLGA = Signature("olga", "They asked for it.")
 
 def _begun(players: Field, game: str, options: str) -> list[Posted]:
     """Let the first player create a duplicate event, and all enter it; return its first letters."""
-    with pytest.MonkeyPatch.context() as patch:  # the first player needs no earlier game
-        patch.setattr(histories, "of_player", lambda *_: [1])
-        create = (
-            f'event create {game} duplicate "Same dice" -entries={len(players.names)} {options}'
-        )
-        players.says(players.names[0], create)
-    players.all_say("event join 1", players.names[1:])
-    return players.live(0.01)
+    rest = f'"Same dice" -entries={len(players.names)} {options}'
+    return begin_duplicate(players.server, game, players.names, rest)
 
 
 def _results(players: Field) -> list[SharedBoard]:
@@ -55,24 +48,8 @@ def _board(players: Field, name: str, number: int = 1) -> int:
     return board
 
 
-def _position(players: Field, number: int) -> tuple[BoardRow, Position]:
-    with players.server.server.database.reading.connect() as connection:
-        board = boards.load(connection, number)
-        assert board is not None
-        return board, players.server.server.positions.newest(connection, board)
-
-
-def _play(players: Field, name: str, number: int, most: int = 100) -> list[Posted]:
-    """Let a player move as the house would, at most to the end of the board."""
-    letters: list[Posted] = []
-    for _ in range(most):
-        board, position = _position(players, number)
-        if position.outcome is not None:
-            break
-        move = bot_move(position, Seat(0), "house").text
-        line = f"{board.game} move {number} {name} {PASSWORD} {move}"
-        letters += players.server.send(address_of(name), line)
-    return letters
+def _position(players: Field, number: int) -> Position:
+    return board_and_position(players.server, number)[1]
 
 
 def test_the_same_moves_lead_to_the_same_game(field: Callable[[int], Field]) -> None:
@@ -80,14 +57,15 @@ def test_the_same_moves_lead_to_the_same_game(field: Callable[[int], Field]) -> 
     _begun(players, "liar", "-games=2 -dice=2")
     first, second = _board(players, "ann"), _board(players, "bob")
     for name, number in (("ann", first), ("bob", second)):
-        _play(players, name, number)
-    own, other = _position(players, first)[1], _position(players, second)[1]
+        play_as_bot(players.server, name, number)
+    own, other = _position(players, first), _position(players, second)
     texts = [[position.ply for position in end.backwards()] for end in (own, other)]
     assert texts[0] == texts[1]
     assert own.state == other.state
-    rows = [_position(players, number)[0] for number in (first, second)]
+    rows = [board_and_position(players.server, number)[0] for number in (first, second)]
     assert len({_pledge(row) for row in rows}) == 1
-    assert _pledge(rows[0]) != _pledge(_position(players, _board(players, "ann", 2))[0])
+    other_game, _ = board_and_position(players.server, _board(players, "ann", 2))
+    assert _pledge(rows[0]) != _pledge(other_game)
     assert not any(row.rated for row in rows)
     players.says("cleo", "event leave 1")
     marks = {row["userid"]: row["boxes"] for row in players.event(1)["sections"][0]["rows"]}
@@ -121,7 +99,7 @@ def test_games_that_still_run_are_given_up_after_four_weeks(field: Callable[[int
     for _ in range(3):
         players.live(9)
         for name in players.names:
-            _play(players, name, _board(players, name), most=1)
+            play_as_bot(players.server, name, _board(players, name), most=1)
     assert players.event(1)["status"] == EventStatus.RUNNING
     letters = players.live(1.5)
     assert players.event(1)["status"] == EventStatus.FINISHED
@@ -139,12 +117,12 @@ def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field
     number = _board(players, "bob")
     line = f"liar move {number} bob {PASSWORD} 1 two"
     players.server.send_unread(address_of("bob"), line)  # the house does not answer yet
-    position = _position(players, number)[1]
+    position = _position(players, number)
     assert position.game.to_act(position.state) == {1}
     players.server.operators.do(OLGA, partial(events.remove, number=1, userid="bob"))
     assert [row.rank for row in _results(players)] == [None, GIVEN_UP]
     players.live(0.1)  # the house has nothing to answer any more
-    _play(players, "ann", _board(players, "ann"))
+    play_as_bot(players.server, "ann", _board(players, "ann"))
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
     assert players.table(1) == [("ann", 2), ("bob", 0)]
@@ -159,7 +137,7 @@ def test_a_player_who_deletes_the_account_harms_nobody(field: Callable[[int], Fi
     players.server.reply(question, "yes")
     assert [row.rank for row in _results(players) if row.player_id == 2] == [PLAYED, GIVEN_UP]
     for number in (1, 2):
-        _play(players, "ann", _board(players, "ann", number))
+        play_as_bot(players.server, "ann", _board(players, "ann", number))
     players.live(1)
     assert players.event(1)["status"] == EventStatus.FINISHED
     assert sum(points for _, points in players.table(1)) == 4
@@ -202,10 +180,10 @@ def test_a_game_gets_such_events_for_a_word(
         for name, word in (("ann", "roll"), ("bob", "throw")):
             for number in (1, 2, 3):
                 board = _board(players, name, number)
-                while _position(players, board)[1].outcome is None:
+                while _position(players, board).outcome is None:
                     server.send(address_of(name), f"late move {board} {name} {PASSWORD} {word}")
         ends = [
-            [_position(players, _board(players, name, number))[1] for number in (1, 2, 3)]
+            [_position(players, _board(players, name, number)) for number in (1, 2, 3)]
             for name in players.names
         ]
         assert [end.state.state for end in ends[0]] == [end.state.state for end in ends[1]]
@@ -240,7 +218,7 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     players = field(2)
     letters = _begun(players, "liar", "-games=1 -dice=2")
     number = _board(players, "ann")
-    letters += _play(players, "ann", number)
+    letters += play_as_bot(players.server, "ann", number)
     record = f"liar record {number} ann {PASSWORD}"
     refused = players.server.send(address_of("ann"), record)
     assert "Not done" in refused[0].text
@@ -254,7 +232,7 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     assert "the result fit all" in findings
     assert "it belongs to a duplicate event" in findings
     assert "on a page" not in findings
-    assert all(not _ply(position).mark for position in _position(players, number)[1].backwards())
+    assert all(not _ply(position).mark for position in _position(players, number).backwards())
 
 
 def _ply(position: Position) -> Ply:

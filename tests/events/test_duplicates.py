@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from duplicate_events import board_and_position, create_as_operator
 from indoors import PASSWORD, Posted, address_of
 from seasons import GAME, Field, kinds_to
 
@@ -28,10 +29,7 @@ OLGA = Signature("olga", "They asked for it.")
 
 def _begun(players: Field) -> None:
     """Let operators create a duplicate event, and all players enter it."""
-    now = players.server.server.clock.now()
-    day = f"{now + timedelta(days=3):%Y-%m-%d}"
-    create = partial(events.create_event, kind="duplicate", game="blackbox", starts=day)
-    players.server.operators.do(OLGA, create)
+    create_as_operator(players.server, "blackbox")
     players.all_say("event join 1")
     players.until(1, EventStatus.RUNNING)
 
@@ -50,9 +48,7 @@ def _marks(players: Field) -> dict[str, list[str]]:
 
 def _solves(players: Field, name: str, number: int) -> list[Posted]:
     """Let a player guess all atoms of a board at once."""
-    with players.server.server.database.reading.connect() as connection:
-        board = boards.load(connection, number)
-    assert board is not None
+    board, _ = board_and_position(players.server, number)
     (word,) = [word for word in board.options if word.startswith("-id=")]
     game = read_id(word.removeprefix("-id="))
     cells = geometry(game.width, game.height)

@@ -135,12 +135,10 @@ def test_time_is_not_given_and_an_end_not_claimed_in_an_event(
     players = field(5)
     players.all_say(f"cup join {GAME}")
     players.live(0.1)
-    for command, why in (("give 1 {} 3d", "event"), ("claim 1 {}", "event")):
-        verb, number, _, *rest = command.split()
-        line = " ".join((GAME, verb, number, "ann", PASSWORD, *rest))
-        (refused,) = players.server.send(address_of("ann"), line)
+    for command in (f"give 1 ann {PASSWORD} 3d", f"claim 1 ann {PASSWORD}"):
+        (refused,) = players.server.send(address_of("ann"), f"{GAME} {command}")
         assert refused.kind == "refusal"
-        assert why in refused.one_line
+        assert "event" in refused.one_line
 
 
 def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Field]) -> None:

@@ -6,24 +6,24 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from duplicate_events import create_as_operator
 from indoors import PASSWORD, Indoors, address_of, indoors
 from running import MovableClock
 from seasons import GAME, Field, gather
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from pbmserv.service.events import letters, paired_games
 from pbmserv.service.events import shared_boxes as boxes_of_events
-from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.events import create_event
 from pbmserv.store import events, shared_boxes
 from pbmserv.store.tables import boards, outbox
 from pbmserv.store.tables.events import EventStatus
@@ -96,13 +96,14 @@ def _killed_and_resumed(
 
 
 @pytest.mark.parametrize(
-    ("database", "killed_after"), [("sqlite", 0), ("sqlite", 2), ("postgresql", 2)]
+    ("database_url", "killed_after"),
+    [("sqlite", 0), ("sqlite", 2), ("postgresql", 2)],
+    indirect=["database_url"],
 )
 def test_a_season_start_goes_on_where_it_was_killed(
-    database: str, killed_after: int, tmp_path: Path, request: pytest.FixtureRequest
+    database_url: str, killed_after: int, tmp_path: Path
 ) -> None:
-    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as server:
+    with indoors(tmp_path, database_url) as server:
         players = Field(server, NAMES)
         players.all_say(f"league join {GAME}")
         server.move_clock(days=8)
@@ -111,7 +112,7 @@ def test_a_season_start_goes_on_where_it_was_killed(
         clock = server.server.clock
         assert isinstance(clock, MovableClock)
         now = clock.moment + timedelta(days=7)
-    with _killed_and_resumed(tmp_path, url, now, groups=killed_after) as connection:
+    with _killed_and_resumed(tmp_path, database_url, now, groups=killed_after) as connection:
         groups: dict[int, list[int]] = {}
         for entry in events.entries_of(connection, 1):
             groups.setdefault(entry.section or 0, []).append(entry.player_id)
@@ -141,39 +142,42 @@ def _end_now(players: Field, ended: int) -> datetime:
     return now
 
 
+def _news_since(connection: Connection, moment: datetime) -> Sequence[Row[int, dict[str, Any]]]:
+    """Return the players and words of the letters that tell the results, by player."""
+    return connection.execute(
+        select(outbox.c.player_id, outbox.c.words)
+        .where(outbox.c.letter == "event-news", outbox.c.created_at >= moment)
+        .order_by(outbox.c.player_id)
+    ).all()
+
+
 @pytest.mark.parametrize(
     ("module", "made_by", "killed_after"),
     [(events, "settle", 7), (paired_games, "decide", 12), (letters, "news", 8)],
     ids=["settling games", "deciding games", "sending results"],
 )
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.both_databases
 def test_the_end_of_a_season_goes_on_where_it_was_killed(
-    database: str,
+    database_url: str,
     module: ModuleType,
     made_by: str,
     killed_after: int,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
 ) -> None:
-    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as server:
+    with indoors(tmp_path, database_url) as server:
         players = Field(server, NAMES)
         players.all_say(f"league join {GAME}")
         players.pass_until(1, EventStatus.RUNNING)
         now = _end_now(players, ended=3)
     in_second_group = _killed_and_resumed(
-        tmp_path, url, now, killed_after, made_by, module, EventStatus.FINISHED
+        tmp_path, database_url, now, killed_after, made_by, module, EventStatus.FINISHED
     )
     with in_second_group as connection:
         groups: dict[int, list[int | None]] = {}
         for entry in events.entries_of(connection, 1):
             groups.setdefault(entry.section or 0, []).append(entry.place)
         games = events.pairings_of(connection, 1)
-        letters_sent = connection.execute(
-            select(outbox.c.player_id, outbox.c.words)
-            .where(outbox.c.letter == "event-news", outbox.c.created_at >= now)
-            .order_by(outbox.c.player_id)
-        ).all()
+        letters_sent = _news_since(connection, now)
         regulars = events.entries_of(connection, 2)
     assert [player_id for player_id, _ in letters_sent] == list(range(1, 18))
     assert {words["what"] for _, words in letters_sent} == {"ended"}
@@ -188,12 +192,11 @@ def test_the_end_of_a_season_goes_on_where_it_was_killed(
     assert sorted(entry.player_id for entry in regulars) == list(range(1, 18))
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.both_databases
 def test_the_winner_of_a_killed_cup_enters_the_final_once(
-    database: str, tmp_path: Path, request: pytest.FixtureRequest
+    database_url: str, tmp_path: Path
 ) -> None:
-    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as server:
+    with indoors(tmp_path, database_url) as server:
         players = Field(server, NAMES[:10])
         players.all_say(f"cup join {GAME}")
         players.live(0.1)
@@ -208,13 +211,9 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
         now = server.server.clock.now()
     sent = 3  # the two of the last group, and one of the next
     with _killed_and_resumed(
-        tmp_path, url, now, sent, "news", letters, EventStatus.FINISHED
+        tmp_path, database_url, now, sent, "news", letters, EventStatus.FINISHED
     ) as connection:
-        letters_sent = connection.execute(
-            select(outbox.c.player_id, outbox.c.words)
-            .where(outbox.c.letter == "event-news", outbox.c.created_at >= now)
-            .order_by(outbox.c.player_id)
-        ).all()
+        letters_sent = _news_since(connection, now)
         finalists = [entry.userid for entry in events.entries_of(connection, 2)]
     assert [player_id for player_id, _ in letters_sent] == list(range(1, 11))
     champions = [player_id for player_id, words in letters_sent if words["champion"]]
@@ -246,17 +245,14 @@ def _enter_two_teams(server: Indoors) -> Field:
     return players
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_a_match_of_teams_goes_on_where_it_was_killed(
-    database: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as server:
+@pytest.mark.both_databases
+def test_a_match_of_teams_goes_on_where_it_was_killed(database_url: str, tmp_path: Path) -> None:
+    with indoors(tmp_path, database_url) as server:
         players = _enter_two_teams(server)
         server.server.door_stage.run_once()  # no mail waits
         starts_at = players.event(1)["starts"]
         now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
-    with _killed_and_resumed(tmp_path, url, now, groups=0) as connection:
+    with _killed_and_resumed(tmp_path, database_url, now, groups=0) as connection:
         games = events.pairings_of(connection, 1)
         event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
         readers = connection.execute(
@@ -268,18 +264,17 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(
     assert len(event_boards) == 4
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.both_databases
 def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
-    database: str, tmp_path: Path, request: pytest.FixtureRequest
+    database_url: str, tmp_path: Path
 ) -> None:
-    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as server:
+    with indoors(tmp_path, database_url) as server:
         players = _enter_two_teams(server)
         players.pass_until(1, EventStatus.RUNNING)
         now = _end_now(players, ended=3)
     sent = 1  # the results of the first team, but not of the other one
     with _killed_and_resumed(
-        tmp_path, url, now, sent, "news", letters, EventStatus.FINISHED
+        tmp_path, database_url, now, sent, "news", letters, EventStatus.FINISHED
     ) as connection:
         places = {entry.player_id: entry.place for entry in events.entries_of(connection, 1)}
         letters_sent = connection.execute(
@@ -294,27 +289,30 @@ def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
     assert champions in (["Rooks"] * 4, ["Pawns"] * 4)
 
 
+def _entered_duplicate(server: Indoors, game: str, count: int) -> tuple[Field, list[int]]:
+    """Create a duplicate event, and enter so many players; return them and their IDs."""
+    players = Field(server, tuple(f"p{number:02}" for number in range(count)))
+    now = server.server.clock.now()
+    create_as_operator(server, game)
+    ids = list(range(1, count + 1))
+    server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
+    return players, ids
+
+
 @pytest.mark.parametrize(
-    ("database", "game"),
+    ("database_url", "game"),
     [("sqlite", "blackbox"), ("postgresql", "blackbox"), ("postgresql", "backgammon")],
+    indirect=["database_url"],
 )
 def test_a_duplicate_event_goes_on_where_it_was_killed(
-    database: str, game: str, tmp_path: Path, request: pytest.FixtureRequest
+    database_url: str, game: str, tmp_path: Path
 ) -> None:
-    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
-    names = tuple(f"p{number:03}" for number in range(25))
-    with indoors(tmp_path, url) as server:
-        players = Field(server, names)
-        now = server.server.clock.now()
-        day = f"{now + timedelta(days=3):%Y-%m-%d}"
-        create = partial(create_event, kind="duplicate", game=game, starts=day)
-        server.operators.do(Signature("olga", "They asked for it."), create)
-        ids = list(range(1, 26))
-        server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
+    with indoors(tmp_path, database_url) as server:
+        players, ids = _entered_duplicate(server, game, 25)
         server.server.door_stage.run_once()  # no mail waits
         starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
     dealt = 15  # a portion of ten players, and half of the next
-    with _killed_and_resumed(tmp_path, url, starts_at, dealt, "box_letter") as connection:
+    with _killed_and_resumed(tmp_path, database_url, starts_at, dealt, "box_letter") as connection:
         rows = shared_boxes.results(connection, 1)
         event_boards = connection.execute(
             select(boards.c.id, boards.c.options, boards.c.seed).where(boards.c.event_id == 1)
@@ -338,27 +336,18 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
     [(boxes_of_events, "_give_up", 45), (letters, "news", 15)],
     ids=["giving up boxes", "sending results"],
 )
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.both_databases
 def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
-    database: str,
+    database_url: str,
     module: ModuleType,
     made_by: str,
     killed_after: int,
     tmp_path: Path,
-    request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    url = "" if database == "sqlite" else request.getfixturevalue("postgres_url")
     monkeypatch.setattr(boxes_of_events, "READERS", 10)
-    names = tuple(f"p{number:02}" for number in range(40))
-    with indoors(tmp_path, url) as server:
-        players = Field(server, names)
-        now = server.server.clock.now()
-        day = f"{now + timedelta(days=3):%Y-%m-%d}"
-        create = partial(create_event, kind="duplicate", game="blackbox", starts=day)
-        server.operators.do(Signature("olga", "They asked for it."), create)
-        ids = list(range(1, 41))
-        server.server.writer.submit(lambda c: events.enter(c, 1, ids, now)).result()
+    with indoors(tmp_path, database_url) as server:
+        players, ids = _entered_duplicate(server, "blackbox", 40)
         players.pass_until(1, EventStatus.RUNNING)
         for board in (1, 2, 3):
             server.send_unread(address_of("p00"), f"blackbox resign {board} p00 {PASSWORD}")
@@ -368,7 +357,7 @@ def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
         left = ends_at - server.server.clock.now()
         server.move_clock(seconds=left.total_seconds())
     with _killed_and_resumed(
-        tmp_path, url, ends_at, killed_after, made_by, module, EventStatus.FINISHED
+        tmp_path, database_url, ends_at, killed_after, made_by, module, EventStatus.FINISHED
     ) as connection:
         rows = shared_boxes.results(connection, 1)
         places = [entry.place for entry in events.entries_of(connection, 1)]

@@ -66,8 +66,6 @@ def test_a_player_is_always_invited_to_an_event_of_their_own(
     assert players.event(1)["entered"] == 1
 
 
-@pytest.mark.both_databases
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -19,14 +19,15 @@ from pbmserv.store.shared_boxes import GIVEN_UP, SOLVED
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
+pytestmark = pytest.mark.both_databases
+
 NOW = datetime(2027, 1, 4, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Indoors]:
-    url = "" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as server:
+@pytest.fixture
+def server(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
+    with indoors(tmp_path, database_url) as server:
         server.sign_up("ann", "bob", "cleo")
         yield server
 

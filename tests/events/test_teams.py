@@ -23,10 +23,9 @@ from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.events import EventStatus
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def either(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Indoors]:
-    url = "" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    with indoors(tmp_path, url) as server:
+@pytest.fixture
+def either(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
+    with indoors(tmp_path, database_url) as server:
         yield server
 
 

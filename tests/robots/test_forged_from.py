@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.mail.envelope import Envelope
-
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -39,14 +37,7 @@ def forged(
     server: Indoors, subject: str, body: str = "", *, author: str = VICTIM, peer: str = ELSEWHERE
 ) -> None:
     """Mallory's mail with somebody else's From, and an envelope sender that is never the same."""
-    server.mails += 1
-    house = server.server.mail_domain.address
-    raw = (
-        f"From: {author}\r\nTo: {house}\r\nSubject: {subject}\r\n"
-        f"Message-ID: <f{server.mails}@x>\r\n\r\n{body}\r\n"
-    ).encode()
-    envelope = Envelope(f"m{server.mails}@evil.example", house, raw, peer, "x")
-    assert server.hand_in(envelope).startswith("250")
+    server.send_unread(f"m{server.mails}@evil.example", subject, body, From=author, peer=peer)
 
 
 def kinds(letters: list[Posted], to: str = VICTIM) -> Counter[str]:
@@ -167,14 +158,10 @@ def test_a_player_at_home_is_not_silenced_by_a_forger(server: Indoors) -> None:
     for n in range(25):
         assert writes(f"prefs alice {PASSWORD}", f"{n}") == {"prefs": 1}
     # Her envelope's sender is the same each time, as a mail program's is.
-    house = server.server.mail_domain.address
     for n in range(25):
         for subject, kind in ((f"prefs alice {PASSWORD}", "prefs"), ("list", "list")):
-            raw = (
-                f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <{kind}{n}@h>\r\n\r\nh{n}\r\n"
-            )
-            server.hand_in(Envelope(ALICE, house, raw.encode(), "192.0.2.7", "x"))
-            assert kinds(server.letters(), ALICE) == {kind: 1}
+            letters = server.send(ALICE, subject, f"h{n}", peer="192.0.2.7")
+            assert kinds(letters, ALICE) == {kind: 1}
 
 
 def test_replies_from_the_player_s_own_address_are_answered(server: Indoors) -> None:

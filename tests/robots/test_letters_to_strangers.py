@@ -12,7 +12,6 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import MovableClock
 from sqlalchemy import func, select
 
-from pbmserv.mail.envelope import Envelope
 from pbmserv.store.tables.accounts import address_changes, signups
 
 pytestmark = pytest.mark.slow
@@ -28,18 +27,9 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
         yield inside
 
 
-def write(
-    server: Indoors, sender: str, subject: str, body: str = "", peer: str = "198.51.100.3"
-) -> list[Posted]:
+def write(server: Indoors, sender: str, subject: str, peer: str = "198.51.100.3") -> list[Posted]:
     """Hand a mail in from a client at some place of the net."""
-    server.mails += 1
-    house = server.server.mail_domain.address
-    raw = (
-        f"From: {sender}\r\nTo: {house}\r\nSubject: {subject}\r\n"
-        f"Message-ID: <s{server.mails}@x>\r\n\r\n{body}\r\n"
-    ).encode()
-    assert server.hand_in(Envelope(sender, house, raw, peer, "x")).startswith("250")
-    return server.letters()
+    return server.send(sender, subject, peer=peer)
 
 
 def to_strangers(letters: list[Posted], writer: str) -> list[Posted]:

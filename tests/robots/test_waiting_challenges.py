@@ -12,7 +12,6 @@ from indoors import Indoors, Posted, address_of, indoors
 from running import MovableClock
 from sqlalchemy import func, select
 
-from pbmserv.mail.envelope import Envelope
 from pbmserv.store import tables
 from pbmserv.store.tables.accounts import signups
 
@@ -29,19 +28,9 @@ def server(tmp_path: Path) -> Iterator[Indoors]:
         yield inside
 
 
-def write(
-    server: Indoors, sender: str, subject: str, body: str = "", peer: str = "198.51.100.3"
-) -> list[Posted]:
+def write(server: Indoors, sender: str, subject: str, peer: str = "198.51.100.3") -> list[Posted]:
     """Hand a mail in with this From, whose envelope names another sender each time."""
-    server.mails += 1
-    house = server.server.mail_domain.address
-    raw = (
-        f"From: {sender}\r\nTo: {house}\r\nSubject: {subject}\r\n"
-        f"Message-ID: <w{server.mails}@x>\r\n\r\n{body}\r\n"
-    ).encode()
-    envelope = Envelope(f"m{server.mails}@evil.example", house, raw, peer, "x")
-    assert server.hand_in(envelope).startswith("250")
-    return server.letters()
+    return server.send(f"m{server.mails}@evil.example", subject, From=sender, peer=peer)
 
 
 def waiting(server: Indoors) -> int:
@@ -95,13 +84,8 @@ def test_a_letter_holds_no_password_that_was_written_beside_an_address(server: I
 
 
 def test_a_program_s_challenge_does_not_wait(server: Indoors) -> None:
-    house = server.server.mail_domain.address
-    raw = (
-        f"From: {VICTIM}\r\nTo: {house}\r\nSubject: blackbox challenge alice\r\n"
-        "Auto-Submitted: auto-generated\r\nMessage-ID: <a@x>\r\n\r\nx\r\n"
-    )
-    server.hand_in(Envelope(VICTIM, house, raw.encode(), "198.51.100.3", "x"))
-    assert server.letters() == []
+    line, mark = "blackbox challenge alice", "auto-generated"
+    assert server.send(VICTIM, line, "x", peer="198.51.100.3", Auto_Submitted=mark) == []
     assert waiting(server) == 0
 
 

@@ -7,21 +7,22 @@ world as its dice want. By the rules, players learn only who has finished a game
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 from asgi_client import fetch, site_of
 from blackbox_alone import every_game
+from duplicate_events import begin_duplicate, board_and_position, play_as_bot
 from indoors import PASSWORD, Indoors, Posted, address_of
 from test_race_worlds import indoors_drawing, without_nonces
 
 from pbmserv.engine import registry
-from pbmserv.engine.position import Position, bot_move
+from pbmserv.engine.position import Position
 from pbmserv.engine.table import DealtRng
-from pbmserv.engine.types import Rng, Seat
-from pbmserv.store.boards import boards, histories
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.engine.types import Rng
 
+NAMES = ("alice", "bob", "carol")
 SEEN_AT_FIRST = {"backgammon": 8, "liar": 6}
 """Draws before alice's first move, by game."""
 
@@ -81,28 +82,6 @@ PATHS = (
 )
 
 
-def _position(world: Indoors, number: int) -> tuple[BoardStatus, Position]:
-    with world.server.database.reading.connect() as connection:
-        board = boards.load(connection, number)
-        assert board is not None
-        return board.status, world.server.positions.newest(connection, board)
-
-
-def _play(world: Indoors, game: str, number: int, moves: int) -> list[Posted]:
-    """Let bob make moves on a board, at most until it is over."""
-    letters: list[Posted] = []
-    for _ in range(moves):
-        status, position = _position(world, number)
-        if status != BoardStatus.ACTIVE:
-            return letters
-        assert 0 in position.game.to_act(position.state)
-        move = bot_move(position, Seat(0), "house-best").text
-        line = f"{game} move {number} bob {PASSWORD} {move}"
-        world.send_unread(address_of("bob"), line)
-        letters += world.letters(to=address_of("alice"))
-    return letters
-
-
 def _everything_read(
     folder: Path, game: str, salt: int, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[str], Position]:
@@ -113,11 +92,8 @@ def _everything_read(
         salt: changes the later draws.
     """
     folder.mkdir()
-    letters: list[Posted] = []
-    create = (
-        f'event alice {PASSWORD} create {game} duplicate "Same dice" -boxes=2 -entries=3 '
-        f"{OPTIONS[game]}"
-    )
+    rest = f'"Same dice" -boxes=2 -entries=3 {OPTIONS[game]}'
+    play = partial(play_as_bot, level="house-best", to=address_of("alice"))
 
     def salted(self: DealtRng) -> Rng:
         deal, draws = self.dealt
@@ -132,17 +108,12 @@ def _everything_read(
         with indoors_drawing(patch, folder) as world:
             patch.setattr(DealtRng, "_next", salted)
             world.server.scheduler.begin()
-            world.sign_up("alice", "bob", "carol")
-            with patch.context() as proven:  # alice needs no earlier game
-                proven.setattr(histories, "of_player", lambda *_: [1])
-                letters += world.send(address_of("alice"), create)
-            for name in ("bob", "carol"):
-                letters += world.send(address_of(name), f"event {name} {PASSWORD} join 1")
-            letters += world.live(hours=1)
-            letters += _play(world, game, 3, MOVES[game])
+            world.sign_up(*NAMES)
+            letters = begin_duplicate(world, game, NAMES, rest)
+            letters += play(world, "bob", 3, most=MOVES[game])
             letters += world.send(address_of("bob"), f"{game} resign 3 bob {PASSWORD}")
-            end = _position(world, 3)[1]
-            letters += _play(world, game, 4, 3)
+            end = board_and_position(world, 3)[1]
+            letters += play(world, "bob", 4, most=3)
             for command in HERS:
                 letters += world.send(address_of("alice"), f"{game} {command}")
                 letters += world.send(address_of("alice"), command)

@@ -12,17 +12,16 @@ from pathlib import Path
 
 import pytest
 from asgi_client import fetch, site_of
+from duplicate_events import begin_duplicate
 from indoors import PASSWORD, Indoors, Posted, address_of
 from test_copies import solution
 from test_race_worlds import indoors_drawing, without_nonces
 
 from pbmserv.engine.types import Rng
 from pbmserv.service.events import shared_boxes
-from pbmserv.store.boards import histories
 
-CREATE = (
-    f'event alice {PASSWORD} create blackbox duplicate "Same boxes" -boxes=2 -entries=3 -size=5x5'
-)
+NAMES = ("alice", "bob", "carol")
+BOXES = '"Same boxes" -boxes=2 -entries=3 -size=5x5'
 HERS = (
     "events 1",
     f"event alice {PASSWORD} leave 2",
@@ -73,7 +72,6 @@ def _everything_read(
     """
     folder.mkdir()
     seen: list[str] = []
-    letters: list[Posted] = []
 
     def salted(seed: bytes, number: int) -> Rng:
         return Rng(bytes(octet ^ salt for octet in seed), number)
@@ -81,13 +79,8 @@ def _everything_read(
     with monkeypatch.context() as patch, indoors_drawing(patch, folder) as world:
         patch.setattr(shared_boxes, "Rng", salted)
         world.server.scheduler.begin()
-        world.sign_up("alice", "bob", "carol")
-        with patch.context() as proven:  # alice needs no earlier game
-            proven.setattr(histories, "of_player", lambda *_: [1])
-            letters += world.send(address_of("alice"), CREATE)
-        for name in ("bob", "carol"):
-            letters += world.send(address_of(name), f"event {name} {PASSWORD} join 1")
-        letters += world.live(hours=1)
+        world.sign_up(*NAMES)
+        letters = begin_duplicate(world, "blackbox", NAMES, BOXES)
         right = [solution(world, board) for board in (3, 4)]
         for board in (3, 4):
             moves = [right[board - 3]] if salt % 2 == 0 else ["3", "7", _wrong(right[board - 3])]

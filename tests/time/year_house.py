@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from argon2 import PasswordHasher
 from one_process import Server
 from running import MovableClock
+from speedups import cheap_hasher
 from sqlalchemy import Connection, bindparam, event, func, select, update
 from year_rules import Human
 from year_world import BEGINNING, Event
@@ -94,7 +94,7 @@ class ServiceHouse:
             },
             None,
         )
-        cheap = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        cheap = Passwords(cheap_hasher())
         self.server = Server(loaded.settings, self.clock, NoRelay(), cheap)
         database = self.server.database
         # A year of commits: whether the disk has them is another test's question. At each checkout,
