@@ -114,8 +114,8 @@ def run(plan: Plan, postgres: OwnPostgres | None = None) -> Report:
     with ExitStack() as stack:
         relay_port = stack.enter_context(relaying(letters.take))
         tree = Tree(plan.folder, plan.url, relay_port, plan.begin)
-        tree.start()
         stack.callback(tree.close)
+        tree.start()
         load = Load(games, lambda: tree.port, chance, sessions=plan.sessions, pause_s=plan.pause_s)
         letters.arrived = load.arrived
         stores = _Stores(plan.url)

@@ -186,7 +186,7 @@ def test_an_order_with_other_arguments_is_not_read() -> None:
 
 
 def wrong_values(good: dict[str, Any]) -> list[Any]:
-    """Return what is like a request and is none: a field too many, each field missing or wrong."""
+    """Return values that only resemble a request: a field too many, each one missing or wrong."""
     wrong: list[Any] = [None, [], "WRONG", {**good, "extra": "WRONG"}]
     for name in good:
         if name not in {"values", "words"}:
