@@ -257,6 +257,22 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     assert all(not _ply(position).mark for position in _position(players, number)[1].backwards())
 
 
+def test_a_move_in_a_hidden_game_leaves_its_page_as_it_is(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    _begun(players, "backgammon", "-games=1")
+    number = _board(players, "ann")
+    server = players.server
+
+    def stamp() -> object:
+        return server.loop.run_until_complete(server.server.web_requests.public.stamp(number))
+
+    before = stamp()
+    _play(players, "ann", number, most=1)
+    assert stamp() == before
+    players.all_say("event leave 1")
+    assert stamp() != before
+
+
 def _ply(position: Position) -> Ply:
     assert position.ply is not None
     return position.ply
