@@ -66,7 +66,7 @@ def environment() -> Environment:
 
 
 def _is_escaped(name: str | None) -> bool:
-    """Whether the values of a template are escaped; *name* is `None` for one without a file."""
+    """Return whether a template escapes its values; *name* is `None` if it has no file."""
     return name is not None and name.endswith(ESCAPED)
 
 

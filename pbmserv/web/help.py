@@ -18,8 +18,8 @@ from pbmserv.engine.types import GameInfo
 
 _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
 _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
-_ENDS_WITH_HYPHEN = re.compile(r'("[^"\s]{0,10}-")')
-"""Quoted words that a browser would break before their closing quote."""
+_WHOLE = re.compile(r'("[^"\s]{0,10}-"|(?<![^\s("])--?[a-z][a-z0-9=-]{1,24})')
+"""Words that a browser would break at a hyphen: quoted ones that end with it, and options."""
 _INCOMPLETE = frozenset({"load", "ladder join", "ladder challenge", "team"})
 """Commands that may be refused alone: they need a file, the game of the ladder, or a team."""
 _STEP = 3
@@ -201,7 +201,7 @@ def _line_alone(row: Row, game: str) -> str:
 
 
 def _plain(text: str) -> Iterator[Piece]:
-    for place, words in enumerate(_ENDS_WITH_HYPHEN.split(text)):
+    for place, words in enumerate(_WHOLE.split(text)):
         yield Piece(words, whole=place % 2 == 1)
 
 

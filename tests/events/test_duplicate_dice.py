@@ -235,6 +235,31 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     assert all(not _ply(position).mark for position in _position(players, number).backwards())
 
 
+def test_the_first_letter_about_one_game_speaks_of_one_board(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    letters = _begun(players, "backgammon", "-games=1")
+    number = _board(players, "ann")
+    begins = next(letter for letter in letters if letter.recipient == address_of("ann"))
+    assert f"Your board: {number}." in begins.one_line
+    assert f'with the number of the board, such as "{number}: show".' in begins.one_line
+
+
+def test_a_move_in_a_hidden_game_leaves_its_page_as_it_is(field: Callable[[int], Field]) -> None:
+    players = field(2)
+    _begun(players, "backgammon", "-games=1")
+    number = _board(players, "ann")
+    server = players.server
+
+    def stamp() -> object:
+        return server.loop.run_until_complete(server.server.web_requests.public.stamp(number))
+
+    before = stamp()
+    _play(players, "ann", number, most=1)
+    assert stamp() == before
+    players.all_say("event leave 1")
+    assert stamp() != before
+
+
 def _ply(position: Position) -> Ply:
     assert position.ply is not None
     return position.ply

@@ -29,6 +29,7 @@ def test_a_season_is_played_and_the_next_one_follows(field: Callable[[int], Fiel
     letters = players.until(1, RUNNING)
     assert [kinds_to(letters, name) for name in players.names] == [["event-begins"]] * 5
     assert "You play 4 games" in letters[0].text
+    assert all("You have ●; " in letter.html for letter in letters)
     players.give_up(1)
     letters = players.live(1)
     assert players.table(1) == [("ann", 8), ("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]

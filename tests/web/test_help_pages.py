@@ -117,6 +117,12 @@ def test_a_paragraph_that_depends_on_the_games_ends_before_the_next_one(site):
     assert "<p>To check a game, keep the letters about it" in site.page("/help/proof")
 
 
+def test_an_option_is_never_broken_at_its_hyphen(site):
+    page = site.page("/help/event")
+    assert 'With <span class="whole">-invited</span> only those' in page
+    assert 'such as <span class="whole">-size=6x6</span>.' in page
+
+
 def buttons(page: str) -> list[str]:
     """The subjects of the mails that the links of a page begin."""
     links = re.findall(r'href="mailto:[^"?]*\?subject=([^"]*)"', page)

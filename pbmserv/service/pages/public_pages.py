@@ -200,7 +200,10 @@ def _stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
     board = boards.load(context.connection, number)
     if board is None:
         return None
-    return board.status, board.plies, public_board(board).names, spoils(context, board)
+    kept = spoils(context, board)
+    # Until all players of the event have finished it, its page shows only its start.
+    plies = 0 if kept == "event-game-runs" else board.plies
+    return board.status, plies, public_board(board).names, kept
 
 
 def _finished(
