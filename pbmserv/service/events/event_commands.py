@@ -416,8 +416,7 @@ def _entries(text: str, kind: Kind) -> int:
 
 def _boxes(options: dict[str, str], rules: Rules) -> int:
     """Remove the number of boxes, or of games against the house, from the options of an event."""
-    written = [options.pop(name, "") for name in ("-boxes", "-games")]
-    text = written[0] or written[1]
+    text = options.pop("-boxes", "") or options.pop("-games", "")
     if not text:
         return rules.boxes
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
