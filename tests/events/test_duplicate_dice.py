@@ -239,7 +239,11 @@ def test_the_first_letter_about_one_game_speaks_of_one_board(field: Callable[[in
     players = field(2)
     letters = _begun(players, "backgammon", "-games=1")
     number = _board(players, "ann")
-    begins = next(letter for letter in letters if letter.recipient == address_of("ann"))
+    begins = next(
+        letter
+        for letter in letters
+        if letter.kind == "event-begins" and letter.recipient == address_of("ann")
+    )
     assert f"Your board: {number}." in begins.one_line
     assert f'with the number of the board, such as "{number}: show".' in begins.one_line
 
@@ -254,7 +258,7 @@ def test_a_move_in_a_hidden_game_leaves_its_page_as_it_is(field: Callable[[int],
         return server.loop.run_until_complete(server.server.web_requests.public.stamp(number))
 
     before = stamp()
-    _play(players, "ann", number, most=1)
+    play_as_bot(players.server, "ann", number, most=1)
     assert stamp() == before
     players.all_say("event leave 1")
     assert stamp() != before
