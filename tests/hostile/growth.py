@@ -12,9 +12,10 @@ from typing import Any
 
 FLOOR_S = 0.0015
 """Seconds of processor time below which growth is not measured."""
-MOST_GROWTH = 3.0
-"""Limit of the time for a text in proportion to the time for half of it: 2 is linear growth, 4 is
-quadratic growth."""
+SHORTER = 8
+"""A text is compared with one that is this many times shorter. Linear growth multiplies the time by
+8, quadratic growth by 64: far enough apart for a machine that is busy during one of the two."""
+MOST_GROWTH = 22.0
 PATIENCE_S = 0.2
 """Seconds of processor time after which a function is interrupted."""
 _ROUNDS = 4
@@ -72,23 +73,23 @@ def seconds(ask: Callable[[Any], object], text: str | bytes) -> float:
 def steepness(
     ask: Callable[[Any], object],
     text: str | bytes,
-    half: Callable[[], str | bytes],
+    short: Callable[[], str | bytes],
     floor_s: float = FLOOR_S,
 ) -> str:
     """Describe how a call takes more than linear time; ``""`` if it does not.
 
     Args:
         text: the argument.
-        half: returns an argument of the same kind and half the length.
+        short: returns an argument of the same kind that is `SHORTER` times shorter.
         floor_s: a call that takes less is quick enough, however its time grows.
     """
     took = seconds(ask, text)
     if took <= floor_s:
         return ""
-    shorter = half()
+    shorter = short()
     before = 0.0
     for _ in range(_ROUNDS):  # a busy machine is slow now and then, a slow function each time
-        if took < inf:  # if it is interrupted each time, the time of the half does not matter
+        if took < inf:  # if it is interrupted each time, the time of the short one does not matter
             before = max(before, min(seconds(ask, shorter) for _ in range(2)))
         if took <= floor_s or took <= MOST_GROWTH * before:
             return ""

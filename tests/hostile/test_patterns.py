@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 import pytest
-from growth import patience, steepness
+from growth import SHORTER, patience, steepness
 from pattern_list import Asked, all_patterns, ways
 from regex_text import texts
 from rows import rows
@@ -28,7 +28,7 @@ def slowness(used: Asked) -> str:
     for way, ask in ways(used).items():
         for length in LENGTHS:
             for number, hard in enumerate(texts_of(length)):
-                growth = steepness(ask, hard, lambda: texts_of(length // 2)[number])  # noqa: B023
+                growth = steepness(ask, hard, lambda: texts_of(length // SHORTER)[number])  # noqa: B023
                 if growth:
                     places = ", ".join(used.places)
                     return f"{way} of {used.pattern.pattern!r} in {places}: {growth}"

@@ -14,7 +14,7 @@ from functools import partial
 
 import pytest
 from examples import DEEP
-from growth import patience, steepness
+from growth import SHORTER, patience, steepness
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.line import LONGEST_LINE
@@ -431,7 +431,7 @@ def test_no_reader_grows_faster_than_its_text(name: str) -> None:
     with patience():
         for front in ("", *scanner.fronts):
             for piece in dict.fromkeys((*PIECES, *scanner.pieces)):
-                shorter = partial(repeated, front, piece, length // 2)
+                shorter = partial(repeated, front, piece, length // SHORTER)
                 growth = steepness(ask, repeated(front, piece, length), shorter, LENGTHS[length])
                 assert not growth, (front, growth)
 
@@ -442,7 +442,9 @@ def test_the_pieces_make_a_quadratic_reader_slow() -> None:
 
     length = max(LENGTHS)
     with patience():
-        assert steepness(quadratic, "'" * length, lambda: "'" * (length // 2), LENGTHS[length])
+        assert steepness(
+            quadratic, "'" * length, lambda: "'" * (length // SHORTER), LENGTHS[length]
+        )
 
 
 def test_lines_of_unclosed_quotes_are_read_quickly() -> None:
@@ -455,4 +457,4 @@ def test_lines_of_unclosed_quotes_are_read_quickly() -> None:
         assert len(read_commands(mail.subject, mail.text, games=_GAMES, reply=False).lines) > 1
 
     with patience():
-        assert steepness(ask, head + body, lambda: head + body[: len(body) // 2]) == ""
+        assert steepness(ask, head + body, lambda: head + body[: len(body) // SHORTER]) == ""
