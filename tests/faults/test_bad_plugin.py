@@ -146,10 +146,10 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
     stopped = "Heaps is stopped for now"
     everybody = {player.address for table in house.bad_tables for player in table.players}
     wait_until(lambda: set(house.recipients(stopped)) >= everybody, "its players are told")
+    wait_until(lambda: "package=bad_plugin" in house.process.errors, "the log tells it")
     for words in (house.process.errors, house.process.command("status")):
         assert "bad_plugin.py" in words
         assert "heaps is stopped" in words or "a game is stopped" in words
-    assert "package=bad_plugin" in house.process.errors
 
     # Mails about it wait, and other games do not.
     house.send(bad, 0, "2")
@@ -184,13 +184,13 @@ def test_letters_that_are_never_made(house: House) -> None:
     wait_until(lambda: set(house.recipients(stopped)) >= set(readers), "the game is stopped")
     assert all(house.letters(reader) == [stopped] for reader in readers)
     assert house.played()[bad.board, 0] == 1  # the move stands
-    assert house.process.errors.count("a letter keeps post for too long") == 2
     for table in house.good:
         house.send(table, 1, HIDINGS[1])
     wait_until(
         lambda: all(len(house.letters(writer)) > 1 for writer in writers[:-1]), "letters go on"
     )
     assert house.process.stop() == 0
+    assert house.process.errors.count("a letter keeps post for too long") == 2
 
 
 @pytest.mark.sqlite_alone  # `test_killed_house` ends the bots on PostgreSQL
@@ -205,9 +205,9 @@ def test_a_bot_that_never_comes_back(house: House) -> None:
     wait_until(lambda: house.played()[other.board, 1] == 1, "the bot moves on the other board")
     wait_until(lambda: bool(house.letters(bad.players[0].address)), "the answer waits no longer")
     assert house.played()[bad.board, 1] == 0
+    assert house.process.stop() == 0
     assert house.process.errors.count("a board keeps the bots for too long") == 1
     assert house.process.errors.count("does not come back from a board") == 1
-    assert house.process.stop() == 0
 
 
 @pytest.mark.sqlite_alone  # on PostgreSQL threads of web read
