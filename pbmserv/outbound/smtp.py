@@ -226,7 +226,7 @@ def _offer(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> 
                 refusal = refusal or _refusal(verb, code, words)
                 if not is_together:
                     break
-        if refusal and code == 354:  # the peer waits for the letter all the same
+        if refusal and code == _GO_AHEAD:  # the peer waits for the letter all the same
             connection.close()
     except (OSError, smtplib.SMTPException) as error:
         raise refusal or _broken(verb, error) from None
@@ -256,7 +256,7 @@ def _commands(connection: smtplib.SMTP, letter: OutgoingLetter) -> dict[str, str
 
 
 def _is_accepted(verb: str, code: int) -> bool:
-    return code == 354 if verb == "DATA" else 200 <= code < 300
+    return code == _GO_AHEAD if verb == "DATA" else 200 <= code < 300
 
 
 def _path(address: str) -> str:
