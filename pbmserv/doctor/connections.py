@@ -6,7 +6,6 @@ import smtplib
 import socket
 from collections.abc import Iterator
 
-
 from pbmserv.doctor.finding import Finding, problem, warning
 from pbmserv.doctor.installation import Installation
 from pbmserv.errors import RelayError
