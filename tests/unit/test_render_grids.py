@@ -11,15 +11,8 @@ from jinja2 import Environment
 from jinja2.filters import do_wordwrap
 from markupsafe import escape
 
-from pbmserv.views.filters import (
-    WIDTH,
-    beside,
-    filled,
-    forms,
-    grid,
-    sentence,
-    wordwrap,
-)
+from pbmserv.views.filters import WIDTH, filled, sentence, wordwrap
+from pbmserv.views.grids import beside, forms, grid
 
 cells = st.lists(st.text("ab<&>'\" #%@", max_size=2), min_size=1, max_size=9)
 
