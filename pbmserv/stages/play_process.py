@@ -26,7 +26,7 @@ from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
-from pbmserv.service.pages.forms import Forms
+from pbmserv.service.pages.forms import forms_by_name
 from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
@@ -183,7 +183,7 @@ class PlayStage:
             self.mails,
             self.writer,
             clock,
-            Forms(self.services).by_name,
+            forms_by_name(self.services),
             PageRequests(self.services, base.game, self.mails),
             ring_post=ring_post,
             ring_bots=ring_bots,
