@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from pbmserv.commands.grammar.line import BLANK, LONGEST_LINE, REST, words_of
-from pbmserv.commands.grammar.readings import Line, NotTried, Reading
-from pbmserv.commands.grammar.words import fold
+from pbmserv.commands.grammar.readings import BLANK, REST, Line, NotTried, Reading
+from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
 from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
 from pbmserv.commands.reading.lines_below import is_signature, with_counted_rest
 from pbmserv.commands.reading.replies import read_reply, read_reply_lines, top_lines

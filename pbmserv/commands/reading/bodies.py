@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pbmserv.commands.grammar.command_names import (
-    Head,
-    find_head,
-)
-from pbmserv.commands.grammar.line import (
-    REST,
-    not_a_command,
-    read_line,
-    without_unknown_word,
-    words_of,
-)
-from pbmserv.commands.grammar.readings import Line, NotTried, Reading
-from pbmserv.commands.grammar.words import Word, fold, quotable
+from pbmserv.commands.grammar.command_names import Head, find_head
+from pbmserv.commands.grammar.line import read_line
+from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
+from pbmserv.commands.grammar.unknown_lines import not_a_command, without_unknown_word
+from pbmserv.commands.grammar.word_forms import quotable
+from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.reading.lines_below import (
     LinesBelow,
     is_signature,

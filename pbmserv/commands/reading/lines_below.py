@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from operator import itemgetter
 
-from pbmserv.commands.grammar.command_names import Head, find_command, has_credentials, is_number
-from pbmserv.commands.grammar.line import REST, words_of
-from pbmserv.commands.grammar.readings import Line, NotTried
-from pbmserv.commands.grammar.words import BOARD, Word, fold
+from pbmserv.commands.grammar.command_names import Head, find_command, has_credentials
+from pbmserv.commands.grammar.readings import REST, Line, NotTried
+from pbmserv.commands.grammar.word_forms import BOARD, is_number
+from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.table.row_types import Kind
 
 LONGEST_WORDS = 4_000

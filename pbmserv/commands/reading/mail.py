@@ -12,16 +12,10 @@ from pbmserv.commands.grammar.command_names import (
     has_credentials,
     spoken_challenge,
 )
-from pbmserv.commands.grammar.line import (
-    EMPTY,
-    better_in_plain_words,
-    in_plain_words,
-    not_a_command,
-    read_line,
-    words_of,
-)
+from pbmserv.commands.grammar.line import EMPTY, better_in_plain_words, in_plain_words, read_line
 from pbmserv.commands.grammar.readings import Line, Reading
-from pbmserv.commands.grammar.words import Word, fold
+from pbmserv.commands.grammar.unknown_lines import not_a_command
+from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.reading.board_lines import read_reply_with_boards
 from pbmserv.commands.reading.bodies import read_body
 from pbmserv.commands.reading.lines_below import LinesBelow, short_form_if_full

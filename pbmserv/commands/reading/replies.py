@@ -12,19 +12,12 @@ from pbmserv.commands.grammar.command_names import (
     find_command,
     has_credentials,
     holds_a_move,
-    is_number,
     spoken_challenge,
 )
-from pbmserv.commands.grammar.line import (
-    LONGEST_LINE,
-    REST,
-    read_arguments,
-    read_line,
-    without_filler,
-    words_of,
-)
-from pbmserv.commands.grammar.readings import Line, NotTried, Reading
-from pbmserv.commands.grammar.words import SHORTEST_PASSWORD, Word, fold
+from pbmserv.commands.grammar.line import read_arguments, read_line, without_filler
+from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
+from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
+from pbmserv.commands.grammar.words import LONGEST_LINE, Word, fold, words_of
 from pbmserv.commands.reading.bodies import read_body
 from pbmserv.commands.reading.lines_below import LinesBelow, is_signature
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant

@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 
 from pbmserv.commands.grammar.examples import Sender
-from pbmserv.commands.grammar.line import not_a_command, words_of
 from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.grammar.unknown_lines import not_a_command
+from pbmserv.commands.grammar.words import words_of
 from pbmserv.commands.reading.replies import may_act, read_reply
 from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, ShowAs

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from pbmserv.commands.grammar.words import USERID
+from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards import queries
