@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, Session
 from dns_zone import Zone
+from fork_server import run
 from name_server import name_server
 from programs import free_port
 
@@ -287,12 +286,9 @@ def test_silent_name_servers_hide_no_other_finding(tmp_path: Path) -> None:
 
 def test_the_command_tells_a_newcomer_what_is_missing(tmp_path: Path) -> None:
     environment = {**os.environ, "PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_SMTP": "127.0.0.1:9"}
-    command = [sys.executable, "-m", "pbmserv", "doctor"]
-    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    shown = run(["doctor"], environment)
     assert shown.returncode == Level.PROBLEM, shown
     assert "PROBLEM  SMTP port: Nothing answers at 127.0.0.1:9" in shown.stdout
     assert "→ systemctl start pbmserv" in shown.stdout
-    as_json = subprocess.run(
-        [*command, "--json"], env=environment, capture_output=True, text=True, check=False
-    )
+    as_json = run(["doctor", "--json"], environment)
     assert json.loads(as_json.stdout)["level"] == "problem"

@@ -9,17 +9,6 @@ from pbmserv.outbound.domains import LONGEST_REST, MANY_DEFERRED, Domains
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_a_domain_gets_no_more_letters_at_a_time_than_its_limit() -> None:
-    domains = Domains(2)
-    for _ in range(2):
-        assert domains.may_begin("x.example")
-        domains.record_start("x.example")
-    assert not domains.may_begin("x.example")
-    assert domains.may_begin("y.example")
-    domains.record_end("x.example", accepted=True)
-    assert domains.may_begin("x.example")
-
-
 def test_no_more_letters_are_claimed_for_a_domain_that_has_enough_in_hand() -> None:
     domains = Domains(2)
     for _ in range(100):
