@@ -15,7 +15,7 @@ from typing import Any
 from pbmserv.commands.table.accounts import Prefs
 from pbmserv.commands.table.looking import Follow
 from pbmserv.commands.table.starting import Daily
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ReplyAddress

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from pbmserv.commands.table.events import EventByGame, EventByNumber, Events
-from pbmserv.engine.clocks import zone
 from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refused
 from pbmserv.service.accounts.preferences import DIGEST_MINUTE
 from pbmserv.service.core import contact

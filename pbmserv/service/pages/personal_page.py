@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.replies import opens_page
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
