@@ -36,7 +36,7 @@ WARNING = timedelta(hours=34)
 """The counted time before the end of a bank at which its player is warned: `NOTICE`, a night and an
 hour after an outage."""
 
-TOGETHER = timedelta(hours=3)
+REMIND_AHEAD = timedelta(hours=3)
 """A reminder of one board includes all boards whose own reminder is due within this time."""
 
 RECOVERY = timedelta(hours=1)
@@ -315,7 +315,7 @@ def clock_after_reminder(
     person: Person,
     server: Server,
     now: datetime,
-    ahead: timedelta = TOGETHER,
+    ahead: timedelta = REMIND_AHEAD,
 ) -> SeatClock | None:
     """Return the clock after a reminder at *now*, which covers all that is due until *ahead* later.
 
