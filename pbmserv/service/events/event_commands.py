@@ -171,7 +171,6 @@ def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
         "entered": count,
         "least": rules.least,
         "most": rules.most,
-        "size": rules.size,
         "boxes": rules.boxes,
         "own": event.is_own,
         "once": False,
