@@ -42,7 +42,7 @@ from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood
 from pbmserv.game import Game, Grid, No, Result, matching
 
 adapted_games: dict[str, AdaptedGame] = {}
-"""Games whose boards the server draws, by their keys."""
+"""The games that `adapt` has made in this process, by their keys, as templates name them."""
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     SWAP: ("swap", "swap sides"),
@@ -96,7 +96,6 @@ class AdaptedGame:
         self.bots: Mapping[str, Any] = {
             userid: ListedBot(self, bots[userid]) for userid in BOT_USERIDS if userid in bots
         }
-        adapted_games[rules.key] = self
 
     @property
     def server_rules(self) -> list[str]:
@@ -441,6 +440,16 @@ class AdaptedGame:
         return type(self.rules).read is not Game.read
 
 
+def adapt(rules: Game[Any]) -> AdaptedGame:
+    """Return a game as the server knows games, and let templates find it by its key.
+
+    Raises:
+        ValueError: see `check_declaration`.
+    """
+    game = adapted_games[rules.key] = AdaptedGame(rules)
+    return game
+
+
 def adapted(game: Any) -> Any:
     """Return the game as the server knows games; one of `engine.protocol` as it is."""
-    return AdaptedGame(game) if isinstance(game, Game) else game
+    return adapt(game) if isinstance(game, Game) else game

@@ -65,7 +65,7 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         [
             *(sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install"),
-            *("--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"),
+            *("--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-compile"),
             *("-c", str(constraints(built, home))),
             str(built.wheel),
         ],

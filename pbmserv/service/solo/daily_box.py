@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pbmserv.commands.grammar.words import OFF
+from pbmserv.commands.grammar.word_forms import OFF
 from pbmserv.commands.table.looking import Week
 from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL, zone
