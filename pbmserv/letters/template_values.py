@@ -22,7 +22,7 @@ from pbmserv.views.board import BEYOND_RECORD, BoardScene, scene_beyond_record
 from pbmserv.views.reader import ShownBoard
 from pbmserv.views.texts import refusal_sentence, render_text
 
-_USUAL: dict[str, Any] = {
+USUAL: dict[str, Any] = {
     "event": "",
     "by": "",
     "said": "",
@@ -68,7 +68,7 @@ class TemplateValues:
         values: dict[str, Any] = {
             "house": self.mail_domain.address,
             "userid": reader.player.userid if reader.player else "",
-            "words": _USUAL | dict(words),
+            "words": USUAL | dict(words),
             "brief": False,
             "compact": letter == "tray-board",
             "drawn": True,

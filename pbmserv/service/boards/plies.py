@@ -414,7 +414,6 @@ def decline(
     words = {
         "by": sitter.userid,
         "agreed": agreed,
-        "players": list(board.names),
         "silent": list(silent),
         "said": words_for_others(context),
     }
