@@ -37,10 +37,10 @@ _PLACE = re.compile(r"\{([0-9])('s)?\}")
 
 
 class BrokenRules(Exception):
-    """A game has said something that cannot be.
+    """A game returned a value that is impossible.
 
     Attributes:
-        method: of the game.
+        method: the method of the game.
     """
 
     def __init__(self, method: str, sentence: str) -> None:
@@ -53,7 +53,7 @@ class Table:
     """A board with all that the server knows beside the state of the game.
 
     Attributes:
-        state: of the game.
+        state: the state of the game.
         options: the value of each option.
         sides: the side of each seat.
         due: seats that may use a turn now, each with the number of that turn.
@@ -61,7 +61,7 @@ class Table:
         out: seats that were eliminated or have resigned, the first one first.
         resigned: seats of these that have resigned.
         chosen: moves of this turn that are not carried out yet, if seats move together.
-        offer: what a seat offers, `DRAW` or `TAKE_BACK`, and the seat.
+        offer: the offer of a seat, `DRAW` or `TAKE_BACK`, and the seat.
         last: the last move, as everybody may read it.
         may_swap: whether the seat to move may take the other side.
         before: the table before the last turn; `None` at the start.
@@ -330,7 +330,7 @@ class Keeper:
             result = Result(tuple(places))
         return outcome_of(table, result)
 
-    # -- what a player can do beside moves -------------------------------------------------
+    # -- other acts of a player ------------------------------------------------------------
 
     def swap(self, table: Table, seat: Seat) -> Step[Table]:
         """Exchange the sides of two players after the first move."""
