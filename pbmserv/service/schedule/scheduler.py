@@ -169,13 +169,14 @@ class Scheduler(Rounds):
         passed: set[int] = set()
         more = True
         while more and not self.ending:
-            most = BATCH + len(passed)
+            most, present = BATCH + len(passed), self._present()
             with self._database.reading.connect() as connection:
-                due = find(connection, self._present(), most)
+                due = find(connection, present, most)
             more = len(due) == most
             batch = [number for number in due if number not in passed]
             futures = [
-                (number, self._writer.submit(partial(self._job, do, number))) for number in batch
+                (number, self._writer.submit(partial(self._job, do, number, present)))
+                for number in batch
             ]
             for number, future in futures:
                 if not self._settled(number, future, put_off):
@@ -186,9 +187,8 @@ class Scheduler(Rounds):
                 self.note_up()
         return is_busy and not self.ending
 
-    def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
+    def _job(self, do: Do, number: int, now: datetime, connection: Connection) -> Done | None:
         """Call *do* and queue its letters; return `None` if another process has the row."""
-        now = self._present()
         context = CommandContext(self._services, connection, CLOCK, now)
         notifications = do(context, number)
         if notifications is None:
