@@ -112,7 +112,7 @@ def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
 def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
     if not isinstance(game, Claimable):
         raise Illegal("no-claim", part=CLAIM)
-    return game.claimed(state, seat)
+    return game.claim_draw(state, seat)
 
 
 def _forfeited(step: Step[Any]) -> Step[Any]:
@@ -239,7 +239,7 @@ class Position:
 
     def moved(self) -> frozenset[Seat]:
         """Return the seats that have made a ply which counts, besides those that draw again."""
-        counted = [one.ply for one in self.backwards() if not one.is_draw]
+        counted = [position.ply for position in self.backwards() if not position.is_draw]
         return frozenset(ply.seat for ply in counted if ply is not None)
 
     @property
@@ -543,7 +543,7 @@ def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[S
 
 def played_out(position: Position) -> list[Step[Any]]:
     """Return the start and all steps that count, oldest first; see `Position.backwards`."""
-    positions = list(takewhile(lambda one: not one.is_draw, position.backwards()))
+    positions = list(takewhile(lambda earlier: not earlier.is_draw, position.backwards()))
     first = positions[-1].before if positions else position
     assert first is not None
     return [first.step, *(later.step for later in reversed(positions))]

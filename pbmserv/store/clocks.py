@@ -133,10 +133,10 @@ _SOON_DUE = (
 
 
 def due_of_player(
-    connection: Connection, player_id: int, until: datetime, *, but: int, most: int
+    connection: Connection, player_id: int, until: datetime, *, except_board: int, most: int
 ) -> list[int]:
-    """Return a player's boards that are due by a moment, except board *but*."""
-    values = {"player": player_id, "until": until, "but": but, "most": most}
+    """Return a player's boards that are due by a moment, except one board."""
+    values = {"player": player_id, "until": until, "but": except_board, "most": most}
     return list(connection.execute(_SOON_DUE, values).scalars())
 
 

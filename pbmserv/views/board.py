@@ -44,6 +44,7 @@ class BoardScene:
 
     Attributes:
         number: the board's number.
+        game: the rules; templates get only their views.
         key: the game's key: its template folder, and its word in commands.
         title: the game's name for people.
         names: userids by seat.
@@ -181,8 +182,8 @@ def board_scene(
     )
 
 
-FORESEEN = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
-"""Letters that show a board differently from its record: see `foreseen`."""
+BEYOND_RECORD = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
+"""Letters that show a board differently from its record: see `scene_beyond_record`."""
 
 
 def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:
@@ -200,13 +201,13 @@ def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> 
     )
 
 
-def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
+def scene_beyond_record(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
     """Return the scene with the effect of a previewed move, or with what the markers explain.
 
     It is made from the reader's view alone, so nothing hidden can get into it.
 
     Args:
-        letter: a name in `FORESEEN`; a scene for any other letter is returned unchanged.
+        letter: a name in `BEYOND_RECORD`; a scene for any other letter is returned unchanged.
         words: the letter's words, such as the move.
         scene: the board as it is.
 

@@ -8,10 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
-from pbmserv.views.filters import (
-    forms,
-    grid,
-)
+from pbmserv.views.grids import forms, grid
 
 cells = st.lists(st.text("ab<&>'\" #%@", max_size=2), min_size=1, max_size=9)
 

@@ -16,7 +16,8 @@ from operator import itemgetter
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pbmserv.cli.blackbox.arguments import Params, Unusable, politely
+from pbmserv.cli.blackbox.arguments import Params
+from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import say
 from pbmserv.extras import why_missing
 

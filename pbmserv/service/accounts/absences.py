@@ -67,7 +67,6 @@ def away(context: CommandContext, command: Away) -> Answer:
         preferences.add_absence(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
     words = {
-        "userid": player.userid,
         "first": "" if first == today else first.isoformat(),
         "until": until.isoformat(),
         "tz": player.tz,

@@ -75,14 +75,14 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the question: do the same, and delete all personal data."""
     player = _asked_player(context, reply_address, "delete")
     home = _home(context, player)
-    notifications, count = _resign_all(context, player)
+    notifications, _ = _resign_all(context, player)
     contact.keep_blocks_on_deleted(context, player.id)
     ladders.leave_all(context.connection, player.id, context.now)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
     neutral = leaving.erase(context.connection, gone)
-    farewell = Part("deleted", {"neutral": neutral, "games": count})
+    farewell = Part("deleted", {"neutral": neutral})
     return Answer(
         (), (*_renamed(notifications, player.userid, neutral), Notification(home, None, farewell))
     )

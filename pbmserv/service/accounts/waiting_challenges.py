@@ -27,7 +27,7 @@ from pbmserv.service.time import clocks
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.signups import WaitingChallenge
-from pbmserv.store.core.statements import Savepoint
+from pbmserv.store.core.prepared import Savepoint
 
 MOST_FRIENDS = 8
 """Most players of a challenge that waits."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from pbmserv.commands.grammar.words import MOST_DAYS
+from pbmserv.commands.grammar.word_forms import MOST_DAYS
 from pbmserv.commands.table.playing import Claim, Give
 from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time, time_after
 from pbmserv.errors import Illegal, Refused

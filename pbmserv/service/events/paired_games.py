@@ -74,7 +74,7 @@ def begin(
         assert player is not None
         people[player_id] = player
     earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
-    rows, made, bye = [], [], None
+    rows, made = [], []
     pairs: Sequence[tuple[int, int, int | None]] = (
         team_events.pairs(context, event, section)
         if kind.team_size > 1
@@ -85,7 +85,6 @@ def begin(
     )
     for number, first, second in pairs:
         if second is None:
-            bye = first if kind.team_size == 1 else None  # other games of the player remain
             rows.append(Pairing(event.round, section, number, first, None, None, WIN, None, "bye"))
             continue
         proposal = Proposal(
@@ -102,7 +101,7 @@ def begin(
     events.add_pairings(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
     of_teams = team_events.team_names(context, event, section)
-    return letters.start_letters(context, event, section, names, made, bye, of_teams)
+    return letters.start_letters(context, event, section, names, made, of_teams)
 
 
 def is_open(context: CommandContext, event: Event) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pbmserv.commands.grammar.words import BANK_EXAMPLES, MOST_DAYS
+from pbmserv.commands.grammar.word_forms import BANK_EXAMPLES, MOST_DAYS
 from pbmserv.engine.clocks import (
     USUAL,
     Person,

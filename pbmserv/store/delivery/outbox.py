@@ -27,7 +27,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.errors import GameAway
 from pbmserv.mail.letter_kinds import kind_of, letters_that
-from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery.shares import (
     TOGETHER,
     next_number,
