@@ -91,7 +91,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         example = _with_board_number(line, example)
     refusal = replace(refusal, example=example or talk)
     words = {
-        "refusal": {**asdict(refusal), "values": dict(refusal.values)},
+        "refusal": asdict(refusal),
         "echo": echo,
         "may_say": bool(example and talk) and talk == f"chat {echo}",
     }
