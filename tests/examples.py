@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 _TIMES = 100
 _USUAL = 20
@@ -20,8 +21,16 @@ settings.register_profile("deep", max_examples=_USUAL * _TIMES, deadline=None)
 
 
 def load_profile() -> None:
-    """Load the profile that the environment asks for."""
+    """Load the profile that the environment asks for.
+
+    Hypothesis also draws words and numbers from the source of every module that a process has
+    loaded. So examples would depend on the tests before, and to read and sort the words takes some
+    seconds of each worker: only a deep run draws them.
+    """
     settings.load_profile("deep" if DEEP else "ci")
+    if not DEEP:
+        constants = providers._local_constants  # none yet
+        providers._get_local_constants = lambda: constants
 
 
 def examples(number: int) -> settings:

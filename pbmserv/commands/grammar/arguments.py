@@ -125,8 +125,19 @@ def _read_password(cursor: Cursor) -> None:
         last.kind is Kind.DATE and text.lower() in _IN_FRONT_OF_DATES
     ):
         raise cursor.refusal("missing-password")
+    elif _is_verb_of(last.kind, cursor.words[cursor.index :]):
+        cursor.keep(last.kind, f"{text.lower()} ...")
+        raise cursor.refusal("missing-password")
     cursor.arguments.password = Secret(text)
     cursor.index += 1
+
+
+def _is_verb_of(kind: Kind, words: Sequence[Word]) -> bool:
+    """Return whether the first word, in the password's place, says what to do instead: another verb
+    does not follow it."""
+    first, *others = (word.text.lower() for word in words[:2])
+    verbs = VERBS.get(kind, frozenset())
+    return first in verbs and bool(others) and others[0] not in verbs
 
 
 def _read_new_password(cursor: Cursor) -> None:

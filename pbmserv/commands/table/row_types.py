@@ -124,17 +124,24 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a command: its label on help pages, and the kind of words it takes."""
+    """A parameter of a command.
+
+    Attributes:
+        label: its name on help pages.
+        kind: the kind of words it takes.
+        usual: its words in an example, if those of the kind do not fit.
+    """
 
     label: str
     kind: Kind
+    usual: str = ""
 
     @property
     def sample(self) -> str:
         """Words that an example has in the place, ``""`` if it leaves the place out."""
         if self.kind.secret:
             return "NEWPASSWORD" if self.label == "new" else "PASSWORD"
-        return self.kind.sample
+        return self.usual or self.kind.sample
 
     @property
     def rest(self) -> bool:

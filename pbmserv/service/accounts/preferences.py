@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from pbmserv.commands.table.accounts import Prefs
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refused
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext

@@ -87,10 +87,7 @@ def begin(
     events.add_pairings(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
     of_teams = team_events.team_names(context, event, section)
-    without_game = [first for _, first, second in pairs if second is None]
-    # In a match of teams, other games of the player remain.
-    bye = without_game[0] if without_game and kind.team_size == 1 else None
-    return letters.start_letters(context, event, section, names, started, bye, of_teams)
+    return letters.start_letters(context, event, section, names, started, of_teams)
 
 
 def _pairs(

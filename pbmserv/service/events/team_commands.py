@@ -12,7 +12,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.service.events import course, letters, team_events
@@ -189,7 +189,7 @@ def _must_have_no_team(context: CommandContext, player: Player) -> None:
 
 def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     team = _led_by(context, player)
-    names = _names(words)
+    names = userids_in(words)
     if not names:
         raise Refused("team-whom", part="invite", example="team invite FRIEND")
     invited = teams.members(context.connection, team.id, MemberStatus.INVITED)
@@ -291,7 +291,7 @@ def _order(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     _lock_events(context, player)
     team = _led_by(context, player)
     members = {member.userid: member for member in teams.members(context.connection, team.id)}
-    names = _names(words)
+    names = userids_in(words)
     strangers = [name for name in names if name not in members]
     if strangers:
         raise Refused("team-not-member", part=strangers[0], team=team.name, example="team")
@@ -344,11 +344,6 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
     return _answer(context, team, "letters", on=wanted == "on")
 
 
-def _names(words: Sequence[str]) -> list[str]:
-    """Return the userids in words, each once."""
-    return list(dict.fromkeys(filter(None, (word.lower().strip(",;") for word in words))))
-
-
 def _named(context: CommandContext, name: str) -> Player:
     player = players.by_userid(context.connection, name)
     if player is None:
@@ -362,7 +357,7 @@ def _named_member(context: CommandContext, team: Team, words: Sequence[str], ver
     Raises:
         Refused: the words do not name exactly one member.
     """
-    names = _names(words)
+    names = userids_in(words)
     if len(names) != 1:
         raise Refused("team-whom", part=verb, example="team")
     member = next(

@@ -33,7 +33,7 @@ from pbmserv.service.mails import (
     strangers,
 )
 from pbmserv.service.mails.answers import CommandResult, answers_to, last_answer
-from pbmserv.store.core.statements import Savepoint
+from pbmserv.store.core.prepared import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
 
 _COMMAND = Savepoint("command")

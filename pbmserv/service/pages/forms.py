@@ -16,9 +16,10 @@ from pbmserv.mail.reply_address import ENDINGS, Purpose
 from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.core.services import Services
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts import preferences as stored

@@ -18,7 +18,8 @@ from pbmserv.service.accounts.subscriptions import Subscription
 from pbmserv.service.boards import mail_invitations
 from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.services import Services
 from pbmserv.service.pages.board_presses import BoardPresses, Play
 from pbmserv.service.pages.calendar import Calendars
 from pbmserv.service.pages.personal_page import PersonalPages

@@ -18,7 +18,8 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.core.statements import Prepared, columns_of, insert_into
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import bounces as bounce_rows
 from pbmserv.store.tables.accounts import (
     PlayerState,

@@ -22,7 +22,7 @@ from pbmserv.errors import GameAway
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
-from pbmserv.store.core.statements import Prepared
+from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import plies, seats, submitted_moves
 
