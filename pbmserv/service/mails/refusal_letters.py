@@ -27,6 +27,7 @@ from pbmserv.service.core.outcome import Part
 from pbmserv.service.delivery import digest_replies
 from pbmserv.service.mails.answers import kept_address
 from pbmserv.service.mails.incoming import reading_of
+from pbmserv.service.mails.unproven_answers import BLANK
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -34,8 +35,6 @@ from pbmserv.store.tables.boards import BoardStatus
 
 MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
-
-BLANK = "***"
 
 _NO_MOVE = (".not-a-move", "board-over")
 _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
