@@ -31,10 +31,10 @@ from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.auth.dkim import addresses_in, tags_of
 from pbmserv.inbound.auth.results import own_statements
 from pbmserv.inbound.body import read_body, unflow
-from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.dsn import reported_failures
+from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import content_type, one_line, read_headers
 from pbmserv.inbound.html import read_html
-from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.parts import octets_of, split_parts
 from pbmserv.inbound.quotes.reply import new_text
@@ -232,7 +232,7 @@ SCANNERS: Mapping[str, Scanner] = {
         ("--b\nContent-Disposition: attachment; filename=x\n\na\n",),
     ),
     "reports": Scanner(
-        lambda text: read_report(_mail(text, "")),
+        lambda text: reported_failures(_mail(text, "")),
         (
             (
                 "Content-Type: multipart/report; boundary=b\n\n--b\n"
