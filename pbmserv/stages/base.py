@@ -19,7 +19,7 @@ from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.auth.passwords import Memo
-from pbmserv.service.core.context import Services
+from pbmserv.service.core.services import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.schedule.retention import KeepTimes

@@ -8,15 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
-from pbmserv.engine.clocks import (
-    SeatClock,
-    Server,
-    Span,
-    Terms,
-    clocks_after_turn,
-    read_remind,
-    to_json,
-)
+from pbmserv.engine.clocks import SeatClock, Server, Terms, clocks_after_turn, read_remind, to_json
+from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards

@@ -473,7 +473,7 @@ def _timed(act: Callable[[], T]) -> tuple[T, float]:
 
 
 def _in_place(position: Position, table: Table) -> Position:
-    return replace(position, state=table)
+    return replace(position, step=replace(position.step, state=table))
 
 
 def _drawn(key: str, view: View, names: Sequence[str], you: Seat | None) -> dict[str, str]:

@@ -143,13 +143,8 @@ def board_scene(
         chooser: userid of the player who chose the box.
     """
     game, state = position.game, position.state
-    if after is not None:
-        steps = position.after(after)
-    elif own_move and position.ply:
-        steps = [position]
-    else:  # the seat knows its own free moves, such as markers
-        steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
-    notes = [note for step in steps for note in notes_for(game, step.step, seat)]
+    recent = _recent_positions(position, seat, own_move=own_move, after=after)
+    notes = [note for moved in recent for note in notes_for(game, moved.step, seat)]
     events = [note for note in notes if note.kind != SCORE]
     scores = [note for note in notes if note.kind == SCORE]
     to_act, outcome = game.to_act(state), position.outcome
@@ -180,6 +175,22 @@ def board_scene(
         shut=outcome is not None and game.outcome(state) is None,
         chooser=chooser,
     )
+
+
+def _recent_positions(
+    position: Position, seat: Seat | None, *, own_move: bool, after: int | None
+) -> list[Position]:
+    """Return the positions whose events a reader is told; see `board_scene`."""
+    if after is not None:
+        return position.after(after)
+    if own_move and position.ply:
+        return [position]
+    # The seat knows its own free moves, such as markers.
+    return [
+        earlier
+        for earlier in position.since(seat)
+        if earlier.ply is not None and earlier.ply.seat != seat
+    ]
 
 
 BEYOND_RECORD = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pbmserv.commands.grammar.words import typed
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import is_form
 
 WIDTH = 76

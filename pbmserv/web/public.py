@@ -17,7 +17,7 @@ from pbmserv.engine.registry import Titles
 from pbmserv.extras import why_missing
 from pbmserv.service.solo.daily_archive import Dailies, DailyTable
 from pbmserv.service.solo.guest_box import GuestLook, GuestPage
-from pbmserv.views.forms import drawing_label
+from pbmserv.views.board_forms import drawing_label
 from pbmserv.views.pictures import Painter
 from pbmserv.views.public import (
     EventLine,

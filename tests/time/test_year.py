@@ -26,9 +26,9 @@ from pbmserv.engine.clocks import (
     clock_after_reminder,
     clocks_after_turn,
     decide,
-    merge_spans,
 )
-from pbmserv.engine.clocks import counted_time as counted_by_engine
+from pbmserv.engine.time_spans import counted_time as counted_by_engine
+from pbmserv.engine.time_spans import merge_spans
 from pbmserv.engine.types import Seat
 from pbmserv.service.schedule import scheduler
 

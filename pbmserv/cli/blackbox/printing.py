@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import Ids, every_box
+from pbmserv.cli.blackbox.arguments import BoxOfId, Ids, every_box
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.extras import require
 
@@ -60,31 +61,47 @@ def print_(
     """
     with politely("print"):
         require("fpdf")
-        shape = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
-        if not shape or max(int(shape[1]), int(shape[2])) > MOST_ACROSS:
-            most = f"{MOST_ACROSS}x{MOST_ACROSS}"
-            raise Unusable(
-                f'"{layout[:20]}" is not a layout; write one from 1x1 to {most}, such as 2x3.'
-            )
+        columns, rows = _columns_and_rows(layout)
         if not all(" " <= char <= "~" or "\u00a0" <= char <= "\u00ff" for char in title):
             raise Unusable("--title can only have Latin letters; the PDF's font has no others.")
         if output is None and sys.stdout.isatty():
             raise Unusable("a terminal cannot show a PDF; write: print 2x3 > boxes.pdf")
-        boxes = list(islice(every_box(ids), MOST_BOXES + 1))
-        if not boxes:
-            raise Unusable(
-                "there are no game IDs. Example: generate 12 8x8/5 | print 2x3 > boxes.pdf"
-            )
-        if len(boxes) > MOST_BOXES:
-            raise Unusable(f"that is more than {MOST_BOXES} puzzles.")
+        boxes = _boxes_to_print(ids)
         from pbmserv.cli.blackbox.pdf import Look, pages
 
-        look = Look(
-            int(shape[1]), int(shape[2]), scale, colour, paper.value, blank, title.strip() or " "
-        )
+        look = Look(columns, rows, scale, colour, paper.value, blank, title.strip() or " ")
         octets = pages(boxes, look, with_solutions)
         if output is None:
             sys.stdout.buffer.write(octets)
             sys.stdout.buffer.flush()
         else:
             output.write_bytes(octets)
+
+
+def _columns_and_rows(layout: str) -> tuple[int, int]:
+    """Return the numbers of a layout such as ``2x3``.
+
+    Raises:
+        Unusable: the text is not a layout, or a page would have too many puzzles.
+    """
+    shape = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
+    if not shape or max(int(shape[1]), int(shape[2])) > MOST_ACROSS:
+        most = f"{MOST_ACROSS}x{MOST_ACROSS}"
+        raise Unusable(
+            f'"{layout[:20]}" is not a layout; write one from 1x1 to {most}, such as 2x3.'
+        )
+    return int(shape[1]), int(shape[2])
+
+
+def _boxes_to_print(ids: Sequence[str] | None) -> list[BoxOfId]:
+    """Return the boxes of the IDs; see `every_box`.
+
+    Raises:
+        Unusable: there are none, or too many.
+    """
+    boxes = list(islice(every_box(ids), MOST_BOXES + 1))
+    if not boxes:
+        raise Unusable("there are no game IDs. Example: generate 12 8x8/5 | print 2x3 > boxes.pdf")
+    if len(boxes) > MOST_BOXES:
+        raise Unusable(f"that is more than {MOST_BOXES} puzzles.")
+    return boxes

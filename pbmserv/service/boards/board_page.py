@@ -25,8 +25,9 @@ from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far, newest_words
 from pbmserv.service.core.actor import VISITOR
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import is_shut
+from pbmserv.service.core.services import Services
 from pbmserv.service.time.clocks import bank_words
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter

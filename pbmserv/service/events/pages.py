@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
 from pbmserv.service.events.games import games_of

@@ -289,10 +289,10 @@ def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter
     return answers + welcome + letters
 
 
-def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandResult]:
+def _withheld(context: CommandContext, reported: set[Line]) -> list[CommandResult]:
     """Return a result for each withheld passage of words for others, each of them once."""
-    new = [line for line in context.current.left_out if line not in told_before]
-    told_before.update(new)
+    new = [line for line in context.current.left_out if line not in reported]
+    reported.update(new)
     return [
         CommandResult(
             context.reader(),

@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
-from pbmserv.service.accounts import preferences, signing_up
+from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.core.services import Services
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts import preferences as stored
@@ -59,7 +60,7 @@ def _unsubscribe(
         if reply_address.purpose is Purpose.UNINVITED:
             notifications = mail_invitations.never(context, reply_address).notifications
         else:
-            notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
+            notifications = tuple(subscriptions.unsubscribe_by_page(context, reply_address))
     except PlayerError:
         return NOTHING, False
     return Done({}, queue_letters(context, notifications)), True

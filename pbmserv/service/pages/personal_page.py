@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.replies import opens_page
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
@@ -26,7 +26,8 @@ from pbmserv.service.accounts import preferences
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.services import Services
 from pbmserv.service.pages.board_presses import Play
 from pbmserv.service.pages.calendar import calendar_token
 from pbmserv.service.pages.form_commands import command_of

@@ -13,7 +13,7 @@ from pbmserv.service.core.secret_boxes import spoils
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import BoardStatus
-from pbmserv.views.forms import drawings
+from pbmserv.views.board_forms import drawings
 from pbmserv.views.names import public_board, public_names
 from pbmserv.views.public import (
     Finished,

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from pbmserv.clock import Clock
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.services import Services
 from pbmserv.service.pages import event_pages, public_boards, public_players
 from pbmserv.service.solo import daily_archive
 from pbmserv.service.solo.daily_archive import Dailies, DailyTable

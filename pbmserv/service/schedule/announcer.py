@@ -13,9 +13,10 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.service.core.actor import CLOCK
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.core.services import Services
 from pbmserv.store import announcements
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pbmserv.engine.clocks import (
-    TOGETHER,
+    REMIND_AHEAD,
     Forfeit,
     Person,
     Remind,
@@ -37,8 +37,8 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
-SOON = TOGETHER + timedelta(hours=10)
-"""Boards that are due in this time can share a reminder: a reminder that is due in `TOGETHER` may
+SOON = REMIND_AHEAD + timedelta(hours=10)
+"""Boards that are due in this time can share a reminder, since a reminder within `REMIND_AHEAD` may
 be put off to the next morning."""
 
 LOOK_AGAIN = timedelta(hours=1)
@@ -161,7 +161,7 @@ class _RunningClocks:
         seat_clocks = list(self._board.clocks)
         letters: list[Notification] = []
         for sitter, clock in due:
-            after = self._clock_if_reminded(sitter, clock, TOGETHER)
+            after = self._clock_if_reminded(sitter, clock, REMIND_AHEAD)
             assert after is not None, "what is due now is covered by a reminder now"
             seat_clocks[sitter.seat] = after
             letters.append(self._reminder(sitter, after))
@@ -236,7 +236,7 @@ class _RunningClocks:
         for number in numbers:
             if not clocks.claim(context.connection, number, until):
                 continue  # another process has it, and reminds of it
-            due = _remind(context, number, sitter.player_id, TOGETHER)
+            due = _remind(context, number, sitter.player_id, REMIND_AHEAD)
             if due is not None:
                 yield due
 

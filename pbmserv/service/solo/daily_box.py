@@ -16,9 +16,10 @@ from typing import Any
 from pbmserv.commands.grammar.word_forms import OFF
 from pbmserv.commands.table.looking import Week
 from pbmserv.commands.table.starting import Daily
-from pbmserv.engine.clocks import USUAL, zone
+from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.time_spans import zone
 from pbmserv.engine.types import Rng
 from pbmserv.errors import Refused
 from pbmserv.service.boards.score_keeping import grade_of, streak

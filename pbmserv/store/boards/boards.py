@@ -21,7 +21,8 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json, to_json
+from pbmserv.engine.clocks import USUAL, Person, SeatClock, Terms, from_json, to_json
+from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store import clocks, shared_boxes
 from pbmserv.store.boards import player_boards
