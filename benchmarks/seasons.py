@@ -41,10 +41,11 @@ from pbmserv.engine.ratings import NEWCOMER, Rating, is_provisional, rate
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
 from pbmserv.service.core.actor import CLOCK
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.said import UNSAID
+from pbmserv.service.core.services import Services
 from pbmserv.service.events import course, pages
 from pbmserv.service.events.groups import Entrant, in_order, sizes
 from pbmserv.service.events.kinds.league import SEASON

@@ -29,7 +29,8 @@ from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 from pbmserv.views import overrides
-from pbmserv.views.environment import drop_broken_templates, keep_compiled
+from pbmserv.views.environment import keep_compiled
+from pbmserv.views.own_templates import drop_broken_templates
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:

@@ -4,8 +4,8 @@ A start takes two seconds of processor time for imports alone, and a run starts 
 servers and commands. So the first process of a run starts a parent (`start_parent`), which imports
 nothing before the first request. For each request it forks a keeper; the keeper forks the program,
 reports its end, and kills it if the test's own process is gone. The program is
-`pbmserv.__main__.main` with an environment, a working directory and files of its own, or Alembic's
-own command if the first argument is ``alembic``.
+`pbmserv.__main__.main` with an environment, a working directory and files of its own; Alembic's own
+command if the first argument is ``alembic``, and a program of Python after ``-c``.
 """
 
 from __future__ import annotations
@@ -190,6 +190,7 @@ def _run_program(
     posts = int(os.environ.pop(POSTS, "1"))
     supervisor.post_count = lambda: posts
     time.tzset()
+    tempfile.tempdir = None  # forget the parent's folder
     if path := environment.get("PYTHONPATH"):
         sys.path[:0] = path.split(os.pathsep)
         registry.announced.cache_clear()  # there may be other games
@@ -198,7 +199,7 @@ def _run_program(
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
     sys.argv[1:] = arguments
-    _leave_after(_alembic if arguments[0] == "alembic" else main)
+    _leave_after({"alembic": _alembic, "-c": _python}.get(arguments[0], main))
 
 
 def _alembic() -> None:
@@ -206,6 +207,11 @@ def _alembic() -> None:
 
     main(sys.argv[2:])
     sys.__stdout__.flush()  # it prints to the file that Python has opened
+
+
+def _python() -> None:
+    del sys.argv[0]
+    exec(sys.argv.pop(1), {"__name__": "__main__"})
 
 
 def _leave_after(main: Callable[[], None]) -> NoReturn:

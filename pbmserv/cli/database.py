@@ -191,16 +191,13 @@ def _drop_expired(database: Database, settings: Settings) -> int:
     import time
 
     from pbmserv.clock import SystemClock
-    from pbmserv.service.limits.text_quota import Quota
-    from pbmserv.service.schedule.retention import Expiry, KeepTimes
+    from pbmserv.service.schedule.retention import Expiry
+    from pbmserv.stages.base import keep_times_of, quota_of
     from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(database)
     try:
-        kept = KeepTimes.of_days(
-            mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
-        )
-        quota = Quota(database, settings.inbox_octets, keeps_unused=settings.unused_days > 0)
+        kept, quota = keep_times_of(settings), quota_of(database, settings)
         expiry = Expiry(database, writer, SystemClock(), kept, quota)
         dropped = 0
         while number := expiry.step():

@@ -80,7 +80,7 @@ def postpone(event: Number, starts: Day, why: Why, by: By = "", config: ConfigFi
 
 @app.command()
 def cancel(event: Number, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """End an event that has not begun.
+    """End an event that has not begun; players who have entered read the reason.
 
     Example: pbmserv event cancel 3 --why "made by mistake"
     """

@@ -27,7 +27,7 @@ from pbmserv.config.settings import Settings
 if TYPE_CHECKING:
     import smtplib
 
-    from pbmserv.outbound.maildir import Mailbox
+    from pbmserv.outbound.mailbox import Mailbox
 
 
 PATIENCE_S = 1.0
@@ -61,7 +61,7 @@ def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
             continue
         if row.scope is not Scope.GAME:
             completions.append(("", row.name, row.summary))
-        if row.build is not None and row.scope is not Scope.SERVER:
+        if row.scope is not Scope.SERVER:
             completions += [(f"{game} ", row.name, row.summary) for game in games]
     for prefix, name, summary in completions:
         # Commands of a game, which are many, are offered after the game's name.
@@ -210,7 +210,7 @@ def _connected(settings: Settings, where: Listen) -> smtplib.SMTP:
 def _answer(settings: Settings, address: str) -> EmailMessage:
     """Return the headers of an answer to the newest letter to an address."""
     newest = None
-    for stored in mailbox(settings, address).messages(all=True):
+    for stored in mailbox(settings, address).messages():
         newest = stored
     if newest is None:
         raise failure(f"No letter has come to {address} yet, so there is nothing to answer.")
@@ -301,7 +301,7 @@ def mailbox(settings: Settings, address: str) -> Mailbox:
     Raises:
         typer.Exit: the relay is not a Maildir; the reason was printed.
     """
-    from pbmserv.outbound.maildir import Mailbox
+    from pbmserv.outbound.mailbox import Mailbox
 
     return Mailbox(_root(settings), address)
 
@@ -312,7 +312,7 @@ def print_letters(box: Mailbox, address: str, *, everything: bool, html: bool) -
     Returns:
         The number of letters.
     """
-    letters = list(box.messages(all=everything))
+    letters = list(box.messages(unread_only=not everything))
     for place, stored in enumerate(letters, 1):
         letter = parsed(stored.raw)
         say(_letter(letter, html=html))
@@ -372,10 +372,10 @@ def _root(settings: Settings) -> Path:
 
 def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
     """Say that there are no new letters, or never were any for this address."""
-    if next(iter(box.messages(all=True)), None) is not None:
+    if next(iter(box.messages()), None) is not None:
         say(f"No new letters for {address}. To see old ones: pbmserv read --all {address}")
         return
-    from pbmserv.outbound.maildir import addresses
+    from pbmserv.outbound.mailbox import addresses
 
     owners = ", ".join(addresses(_root(settings)))
     raise failure(

@@ -69,7 +69,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
     """Return the events of a turn, and the board after it, as text."""
     from pbmserv.engine.types import Seat
     from pbmserv.views.board import scene_of_sheet
-    from pbmserv.views.forms import board_text
+    from pbmserv.views.board_forms import board_text
     from pbmserv.views.texts import render_text
 
     scene = scene_of_sheet(sheet, position, None if seat is None else Seat(seat))

@@ -19,35 +19,40 @@ def check(installation: Installation) -> Iterator[Finding]:
     """Check when the certificates of the mail ports and the pages end."""
     settings, now = installation.settings, installation.clock.now()
     if settings.tls_cert is not None:
-        path = Path(settings.tls_cert)
-        try:
-            ends = upkeep.certificate_end(path)
-        except (OSError, ValueError) as error:
-            yield problem("Certificate", f"{path} cannot be read: {error}.")
-        else:
-            yield _finding(f"{path}", ends, now)
+        yield _check_file(Path(settings.tls_cert), now)
     parts = urlsplit(settings.web_url)
     if parts.scheme == "https" and parts.hostname:
-        host, port = parts.hostname, parts.port or 443
-        try:
-            ends = shown_end(host, port)
-        except socket.gaierror:
-            yield problem(
-                "Certificate",
-                f"{host} has no address, so nobody can open {settings.web_url}.",
-                f"{host}. IN A (the public address of this machine)",
-            )
-        except OSError as error:
-            reason = getattr(error, "verify_message", None) or error.strerror or error
-            advice = (
-                "Start your proxy (nginx or Caddy); its log says why it does not run."
-                if isinstance(error, ConnectionRefusedError)
-                else "Renew the certificate of your proxy, and reload it."
-            )
-            sentence = f"{settings.web_url} cannot be opened: {reason}."
-            yield problem("Certificate", sentence, advice)
-        else:
-            yield _finding(settings.web_url, ends, now)
+        yield _check_pages(settings.web_url, parts.hostname, parts.port or 443, now)
+
+
+def _check_file(path: Path, now: datetime) -> Finding:
+    """Check the certificate of the mail ports."""
+    try:
+        ends = upkeep.certificate_end(path)
+    except (OSError, ValueError) as error:
+        return problem("Certificate", f"{path} cannot be read: {error}.")
+    return _finding(f"{path}", ends, now)
+
+
+def _check_pages(url: str, host: str, port: int, now: datetime) -> Finding:
+    """Check the certificate that a browser gets for the pages."""
+    try:
+        ends = served_certificate_end(host, port)
+    except socket.gaierror:
+        return problem(
+            "Certificate",
+            f"{host} has no address, so nobody can open {url}.",
+            f"{host}. IN A (the public address of this machine)",
+        )
+    except OSError as error:
+        reason = getattr(error, "verify_message", None) or error.strerror or error
+        advice = (
+            "Start your proxy (nginx or Caddy); its log says why it does not run."
+            if isinstance(error, ConnectionRefusedError)
+            else "Renew the certificate of your proxy, and reload it."
+        )
+        return problem("Certificate", f"{url} cannot be opened: {reason}.", advice)
+    return _finding(url, ends, now)
 
 
 def _finding(name: str, ends: datetime, now: datetime) -> Finding:
@@ -61,8 +66,8 @@ def _finding(name: str, ends: datetime, now: datetime) -> Finding:
     return Finding("Certificate", sentence)
 
 
-def shown_end(host: str, port: int) -> datetime:
-    """Return when the certificate that a host shows ends, UTC.
+def served_certificate_end(host: str, port: int) -> datetime:
+    """Return when the certificate of a host ends, UTC.
 
     Raises:
         OSError: it cannot be reached, or its certificate is not valid for it.

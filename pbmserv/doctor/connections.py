@@ -6,7 +6,6 @@ import smtplib
 import socket
 from collections.abc import Iterator
 
-from pbmserv.config.settings import Settings
 from pbmserv.doctor.finding import Finding, problem, warning
 from pbmserv.doctor.installation import Installation
 from pbmserv.errors import RelayError
@@ -62,29 +61,25 @@ def relay(installation: Installation) -> Iterator[Finding]:
 
 def mail_ports(installation: Installation) -> Iterator[Finding]:
     """Check that the server's own mail ports answer."""
-    for name, listen in _mail_ports(installation.settings):
+    settings = installation.settings
+    for name, listen in (("SMTP port", settings.smtp), ("LMTP port", settings.lmtp)):
+        if listen is None or not listen.port:
+            continue
         try:
-            with socket.create_connection((listen[0], listen[1]), CONNECT_S) as connection:
+            with socket.create_connection((listen.host, listen.port), CONNECT_S) as connection:
                 connection.settimeout(CONNECT_S)
                 greeting = connection.recv(512)
         except OSError as error:
             yield problem(
                 name,
-                f"Nothing answers at {listen[0]}:{listen[1]}: {_reason(error)}.",
+                f"Nothing answers at {listen}: {_reason(error)}.",
                 "systemctl start pbmserv",
             )
             continue
         if greeting.startswith(b"220"):
-            yield Finding(name, f"The server answers at {listen[0]}:{listen[1]}.")
+            yield Finding(name, f"The server answers at {listen}.")
         else:
-            yield problem(name, f"{listen[0]}:{listen[1]} is not a mail server.")
-
-
-def _mail_ports(settings: Settings) -> Iterator[tuple[str, tuple[str, int]]]:
-    for name, listen in (("SMTP port", settings.smtp), ("LMTP port", settings.lmtp)):
-        host, port = getattr(listen, "host", None), getattr(listen, "port", 0)
-        if host is not None and port:
-            yield name, (str(host), int(port))
+            yield problem(name, f"{listen} is not a mail server.")
 
 
 def _relay_advice(address: RelayAddress) -> str:

@@ -29,12 +29,12 @@ def check(installation: Installation) -> Iterator[Finding]:
         if path is not None and not path.exists():
             continue
         try:
-            yield from _database(store)
+            yield from _check_store(store)
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             yield problem("Database", f"{blank_passwords(store)}: {error_line(error)}.")
 
 
-def _database(url: str) -> Iterator[Finding]:
+def _check_store(url: str) -> Iterator[Finding]:
     name = blank_passwords(url)
     with closing(Database(url)) as database:
         try:
@@ -43,10 +43,11 @@ def _database(url: str) -> Iterator[Finding]:
             yield problem("Database", f"{name}: {error}", "pbmserv db upgrade")
             return
         with database.reading.connect() as connection:
-            yield (_sqlite if database.is_sqlite else _postgresql)(connection, name)
+            check_kind = _check_sqlite if database.is_sqlite else _check_postgresql
+            yield check_kind(connection, name)
 
 
-def _sqlite(connection: Connection, name: str) -> Finding:
+def _check_sqlite(connection: Connection, name: str) -> Finding:
     verdict = connection.execute(text("PRAGMA quick_check(1)")).scalar_one()
     if verdict == "ok":
         return Finding("Database", f"{name} is whole and fits this version.")
@@ -54,7 +55,7 @@ def _sqlite(connection: Connection, name: str) -> Finding:
     return problem("Database", f"{name} is damaged: {str(verdict).splitlines()[0]}", advice)
 
 
-def _postgresql(connection: Connection, name: str) -> Finding:
+def _check_postgresql(connection: Connection, name: str) -> Finding:
     version = int(connection.execute(text("SHOW server_version_num")).scalar_one()) // 10_000
     if version < OLDEST_POSTGRESQL:
         return warning(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from pbmserv.doctor import certificates, connections, databases, machine, names, postfix
+from pbmserv.doctor import certificates, connections, databases, dns_records, machine, postfix
 from pbmserv.doctor.finding import Finding, Level, warning
 from pbmserv.doctor.installation import Installation
 from pbmserv.errors import NamesUnavailable
@@ -26,13 +26,13 @@ LOCAL: Sequence[tuple[str, Check]] = (
 """Checks that make sense on any machine."""
 
 PUBLIC: Sequence[tuple[str, Check]] = (
-    ("MX", names.mx),
-    ("SPF", names.spf),
-    ("DKIM", names.dkim_keys),
-    ("DMARC", names.dmarc),
-    ("PTR", names.ptr),
-    ("HELO", names.helo),
-    ("MTA-STS", names.mta_sts),
+    ("MX", dns_records.mx),
+    ("SPF", dns_records.spf),
+    ("DKIM", dns_records.dkim_keys),
+    ("DMARC", dns_records.dmarc),
+    ("PTR", dns_records.ptr),
+    ("HELO", dns_records.helo),
+    ("MTA-STS", dns_records.mta_sts),
     ("Port 25", connections.port25),
 )
 """Checks of a domain that players elsewhere write to."""

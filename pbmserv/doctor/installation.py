@@ -107,9 +107,7 @@ class Installation:
     @property
     def relays_here(self) -> bool:
         """Whether letters leave through a mail server on this machine."""
-        if self.relay.scheme == "maildir":
-            return False
-        return self.relay.path != "" or _is_loopback(self.relay.host)
+        return self.relay.is_local
 
     @cached_property
     def mail_host(self) -> str:
@@ -132,10 +130,3 @@ class Installation:
     def is_public(self) -> bool:
         """Whether mail of other domains can reach the address at all."""
         return "." in self.domain and not self.domain.endswith((".local", ".example", ".test"))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"

@@ -42,7 +42,7 @@ from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood
 from pbmserv.game import Game, Grid, No, Result, matching
 
 adapted_games: dict[str, AdaptedGame] = {}
-"""Games whose boards the server draws, by their keys."""
+"""The games that `adapt` has made in this process, by their keys, as templates name them."""
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     SWAP: ("swap", "swap sides"),
@@ -96,7 +96,6 @@ class AdaptedGame:
         self.bots: Mapping[str, Any] = {
             userid: ListedBot(self, bots[userid]) for userid in BOT_USERIDS if userid in bots
         }
-        adapted_games[rules.key] = self
 
     @property
     def server_rules(self) -> list[str]:
@@ -171,7 +170,7 @@ class AdaptedGame:
         """Return the table before the first move."""
         counted = rng_for(options.items_in_order, rng, (0, 0))
         state = self.rules.start(seats, options, counted)
-        return self._keeper.opened(seats, options.items_in_order, state, counted.dealt)
+        return self._keeper.open_table(seats, options.items_in_order, state, counted.dealt)
 
     def to_act(self, state: Table) -> frozenset[Seat]:
         """Seats that may use a turn now."""
@@ -308,27 +307,31 @@ class AdaptedGame:
             Illegal: it is not this seat's turn, or the move is not legal.
         """
         if move.free:
-            return self._freely(state, seat, move)
+            return self._apply_free(state, seat, move)
         if state.outcome is not None or seat not in state.movers:
-            raise Illegal(f"{self.info.key}.not-now", part=move.text, title=self.info.title, ask="")
+            raise self._not_now(move.text)
         if move.text == SWAP and state.may_swap:
-            return self._keeper.swapped(state, seat)
+            return self._keeper.swap(state, seat)
         try:
-            return self._keeper.played(state, seat, move.text, rng)
+            return self._keeper.play(state, seat, move.text, rng)
         except Exception:
             self.parse(self.view(state, seat), move.text)  # a damaged record: say so
             raise
 
-    def _freely(self, state: Table, seat: Seat, move: Move) -> Step[Table]:
+    def _apply_free(self, state: Table, seat: Seat, move: Move) -> Step[Table]:
         """Carry out an offer or the answer to one."""
         view = self.view(state, seat)
         if self.parse(view, move.text) != move:
-            raise Illegal(f"{self.info.key}.not-now", part=move.text, title=self.info.title, ask="")
+            raise self._not_now(move.text)
         if move.text in {ACCEPT, REJECT}:
-            return self._keeper.answered(state, seat, agreed=move.text == ACCEPT)
-        return self._keeper.offered(state, seat, move.text)
+            return self._keeper.answer(state, seat, agreed=move.text == ACCEPT)
+        return self._keeper.offer(state, seat, move.text)
 
-    def claimed(self, state: Table, seat: Seat) -> Step[Table]:
+    def _not_now(self, part: str) -> Illegal:
+        """Return the refusal of a move for which a seat has no turn."""
+        return Illegal(f"{self.info.key}.not-now", part=part, title=self.info.title, ask="")
+
+    def claim_draw(self, state: Table, seat: Seat) -> Step[Table]:
         """Carry out that a seat claims a draw from a silent opponent.
 
         Raises:
@@ -336,7 +339,7 @@ class AdaptedGame:
         """
         if not self.rules.draws or state.seats != 2 or state.outcome is not None:
             raise Illegal("no-claim", part="claim", title=self.info.title)
-        return self._keeper.claimed(state, seat)
+        return self._keeper.claim_draw(state, seat)
 
     def withdraw(self, state: Table, seat: Seat) -> Step[Table]:
         """Carry out that a seat resigns.
@@ -345,8 +348,8 @@ class AdaptedGame:
             Illegal: the board is over, or the seat is out.
         """
         if state.outcome is not None or seat in state.out:
-            raise Illegal(f"{self.info.key}.not-now", part="resign", title=self.info.title, ask="")
-        return self._keeper.left(state, seat, Rng(b"resigned", state.used))
+            raise self._not_now("resign")
+        return self._keeper.resign(state, seat, Rng(b"resigned", state.used))
 
     def outcome(self, state: Table) -> Outcome | None:
         """Return how the board ended."""
@@ -441,6 +444,16 @@ class AdaptedGame:
         return type(self.rules).read is not Game.read
 
 
+def adapt(rules: Game[Any]) -> AdaptedGame:
+    """Return a game as the server knows games, and let templates find it by its key.
+
+    Raises:
+        ValueError: see `check_declaration`.
+    """
+    game = adapted_games[rules.key] = AdaptedGame(rules)
+    return game
+
+
 def adapted(game: Any) -> Any:
     """Return the game as the server knows games; one of `engine.protocol` as it is."""
-    return AdaptedGame(game) if isinstance(game, Game) else game
+    return adapt(game) if isinstance(game, Game) else game

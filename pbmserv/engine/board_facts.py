@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pbmserv.game import Grid, Items, Part
+from pbmserv.game import Grid, Items, Part, cells
 from pbmserv.game.cells import laid_out, piece_of
 
 
@@ -88,27 +88,21 @@ def grids_of(parts: Sequence[Part], seats: Sequence[int]) -> tuple[BoardGrid, ..
             part.title,
             part.shape,
             tuple(
-                tuple(
-                    Cell(
-                        cell.name,
-                        cell.piece.text if cell.piece else "",
-                        cell.piece.say if cell.piece else "",
-                        seats[cell.piece.seat]
-                        if cell.piece and cell.piece.seat is not None
-                        else None,
-                        cell.count if cell.piece else 0,
-                        cell.new,
-                        cell.strong,
-                    )
-                    for cell in row
-                    if cell.name
-                )
+                tuple(_cell(cell, seats) for cell in row if cell.name)
                 for row in laid_out(part).rows
             ),
         )
         for part in parts
         if isinstance(part, Grid)
     )
+
+
+def _cell(cell: cells.Cell, seats: Sequence[int]) -> Cell:
+    piece = cell.piece
+    if piece is None:
+        return Cell(cell.name, "", "", None, 0, cell.new, cell.strong)
+    owner = None if piece.seat is None else seats[piece.seat]
+    return Cell(cell.name, piece.text, piece.say, owner, cell.count, cell.new, cell.strong)
 
 
 def things_of(parts: Sequence[Part]) -> tuple[Things, ...]:

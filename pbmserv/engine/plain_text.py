@@ -26,7 +26,7 @@ def phrases(*lists: str) -> frozenset[str]:
     return frozenset(filter(None, (plain(phrase) for text in lists for phrase in text.split(","))))
 
 
-def any_of(known: Iterable[str]) -> re.Pattern[str]:
+def any_of(known_phrases: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern that matches each of the phrases as whole words, the longest first."""
-    longest_first = sorted(known, key=len, reverse=True)
+    longest_first = sorted(known_phrases, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?![\w'])")

@@ -39,7 +39,8 @@ _LEVELS = 100
 
 _TOKEN = re.compile(r"[:;()]|[^\s:;()]+")
 _SIGNS = frozenset(":;()")
-_WORDS = frozenset({"if", "then", "else", "and", "or", "not"})
+PLAN_WORDS = frozenset({"if", "then", "else", "and", "or", "not"})
+"""Words of the grammar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +261,7 @@ class _Reader:
         return plan
 
     def _play(self, depth: int) -> Plan:
-        move = self._run(_WORDS - {"and"}).strip(", ")
+        move = self._run(PLAN_WORDS - {"and"}).strip(", ")
         if not move:
             raise NotUnderstood("plan-move-missing", part=self._rest())
         self._moves += 1
@@ -326,7 +327,7 @@ class _Reader:
         if not self._take(")"):
             raise NotUnderstood("plan-bracket", part=self._rest())
 
-    def _run(self, words: Collection[str] = _WORDS) -> str:
+    def _run(self, words: Collection[str] = PLAN_WORDS) -> str:
         """Read the text up to the next of *words* or a sign of the grammar."""
         start = self._at
         while (token := self._peek()) and token not in _SIGNS and token not in words:

@@ -112,7 +112,7 @@ def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
 def _claimed(game: object, state: Any, seat: Seat) -> Step[Any]:
     if not isinstance(game, Claimable):
         raise Illegal("no-claim", part=CLAIM)
-    return game.claimed(state, seat)
+    return game.claim_draw(state, seat)
 
 
 def _forfeited(step: Step[Any]) -> Step[Any]:
@@ -132,8 +132,6 @@ class Position:
         step: the effect of the last ply.
         ply: the last ply, `None` at the start.
         before: the position before it, `None` at the start.
-        state: the state of the game; only views of it may leave the server.
-        number: the number of plies.
         outcome: the outcome, `None` while the board runs. It differs from the game's own outcome
             after a forfeit.
         apart: whether each seat plays by itself, unseen by the others until the end.
@@ -154,8 +152,6 @@ class Position:
     step: Step[Any] = field(repr=False)
     ply: Ply | None
     before: Position | None = field(repr=False)
-    state: Any = field(repr=False, compare=False)
-    number: int = field(repr=False, compare=False)
     outcome: Outcome | None = field(repr=False, compare=False)
     apart: bool = field(repr=False, compare=False)
     turns: int = 0
@@ -166,6 +162,16 @@ class Position:
     marked: frozenset[Seat] = frozenset()
     head: GameRecord | None = field(default=None, repr=False, compare=False)
     draws: bool = field(default=False, compare=False)
+
+    @property
+    def state(self) -> Any:
+        """The state of the game; only views of it may leave the server."""
+        return self.step.state
+
+    @property
+    def number(self) -> int:
+        """The number of plies."""
+        return 0 if self.ply is None else self.ply.number
 
     def turns_of(self, seat: Seat | None) -> int:
         """Return the number of turns that a reader may know: in a race, only the reader's own."""
@@ -239,7 +245,7 @@ class Position:
 
     def moved(self) -> frozenset[Seat]:
         """Return the seats that have made a ply which counts, besides those that draw again."""
-        counted = [one.ply for one in self.backwards() if not one.is_draw]
+        counted = [position.ply for position in self.backwards() if not position.is_draw]
         return frozenset(ply.seat for ply in counted if ply is not None)
 
     @property
@@ -351,23 +357,21 @@ class Position:
             redo, restored: see `Position`.
         """
         return Position(
-            self.game,
-            self.seed,
-            step,
-            ply,
-            self,
-            step.state,
-            ply.number,
-            outcome,
-            self.apart,
-            turns,
-            self.weight + work,
-            redo,
-            restored,
-            self._chance_of(ply),
-            self.marked | {ply.seat} if ply.mark else self.marked,
-            self.head,
-            self.draws,
+            game=self.game,
+            seed=self.seed,
+            step=step,
+            ply=ply,
+            before=self,
+            outcome=outcome,
+            apart=self.apart,
+            turns=turns,
+            weight=self.weight + work,
+            redo=redo,
+            restored=restored,
+            chance=self._chance_of(ply),
+            marked=self.marked | {ply.seat} if ply.mark else self.marked,
+            head=self.head,
+            draws=self.draws,
         )
 
     @property
@@ -377,7 +381,7 @@ class Position:
         if self.outcome is None or not (races(game) or implements(game, Dealing)):
             return self
         step = game.without_solution(self.step)
-        return replace(self, step=step, state=step.state)
+        return replace(self, step=step)
 
     def weight_of(self, seat: Seat) -> int:
         """Return the work of the plies of one seat."""
@@ -513,15 +517,13 @@ def opening(game: AnyGame, record: GameRecord) -> Position:
     outcome, apart = game.outcome(state), races(game) and game.apart(state)
     step = Step(state, {None: ""})
     return Position(
-        game,
-        record.seed,
-        step,
-        None,
-        None,
-        state,
-        0,
-        outcome,
-        apart,
+        game=game,
+        seed=record.seed,
+        step=step,
+        ply=None,
+        before=None,
+        outcome=outcome,
+        apart=apart,
         chance=record.seed,
         head=replace(record, plies=()),
         draws=has_drawn and (not apart or record.seats == 1),
@@ -543,7 +545,7 @@ def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[S
 
 def played_out(position: Position) -> list[Step[Any]]:
     """Return the start and all steps that count, oldest first; see `Position.backwards`."""
-    positions = list(takewhile(lambda one: not one.is_draw, position.backwards()))
+    positions = list(takewhile(lambda earlier: not earlier.is_draw, position.backwards()))
     first = positions[-1].before if positions else position
     assert first is not None
     return [first.step, *(later.step for later in reversed(positions))]

@@ -135,19 +135,10 @@ class Game(Protocol[O, S, V]):
 
 
 @runtime_checkable
-class Conditional(Protocol[V]):
-    """A game whose plans may have conditions.
+class Answering(Protocol[V_contra]):
+    """A game that can say if a condition of a plan holds, such as another player's move."""
 
-    It promises that other players' moves never make a refused move legal, so that a plan can be
-    checked when it is written.
-    """
-
-    @property
-    def conditions(self) -> tuple[tuple[str, str], ...]:
-        """The conditions as written and their meanings for help, in order."""
-        ...
-
-    def condition(self, view: V, text: str) -> str:
+    def condition(self, view: V_contra, text: str) -> str:
         """Return the canonical text of a condition such as ``a=#``.
 
         Raises:
@@ -155,29 +146,25 @@ class Conditional(Protocol[V]):
         """
         ...
 
-    def holds(self, view: V, condition: str) -> bool:
+    def holds(self, view: V_contra, condition: str) -> bool:
         """Return whether a canonical condition is true in this view; `False` if unknown."""
-        ...
-
-    def expect(self, view: V, move: Move) -> V:
-        """Return the view at the seat's next turn after a move, without its hidden results."""
         ...
 
 
 @runtime_checkable
-class Answering(Protocol[V_contra]):
-    """A game that can say whether a condition of a plan holds, such as another player's move."""
+class Conditional(Answering[V], Protocol[V]):
+    """A game whose plans can be checked when they are written.
 
-    def condition(self, view: V_contra, text: str) -> str:
-        """Read one condition; its canonical text comes back.
+    It promises that other players' moves never make a refused move legal.
+    """
 
-        Raises:
-            NotUnderstood | Illegal: naming the offending part.
-        """
+    @property
+    def conditions(self) -> tuple[tuple[str, str], ...]:
+        """The conditions as written and their meanings for help, in order."""
         ...
 
-    def holds(self, view: V_contra, condition: str) -> bool:
-        """Return whether a canonical condition holds, as far as this view tells; unknown is no."""
+    def expect(self, view: V, move: Move) -> V:
+        """Return the view at the seat's next turn after a move, without its hidden results."""
         ...
 
 
@@ -372,37 +359,6 @@ class Racing(Protocol):
         ...
 
 
-class RacingGame(Game[Any, Any, Any], Racing, Protocol):
-    """A game that is `Racing`."""
-
-
-def races(game: object) -> TypeGuard[RacingGame]:
-    """Return whether a game is `Racing`."""
-    return implements(game, Racing)
-
-
-def only_meaning(game: Any, view: Any, text: str) -> Move | None:
-    """Return the only legal move that a refused text can mean, `None` for none or several.
-
-    It is also `None` if the game is not `Forgiving`.
-    """
-    return game.meant(view, text) if implements(game, Forgiving) else None
-
-
-def previews(game: object) -> TypeGuard[Previewing[Any]]:
-    """Return whether a game is `Previewing`."""
-    return implements(game, Previewing)
-
-
-@lru_cache(maxsize=1_000)
-def implements(game: object, contract: type) -> bool:
-    """Return whether a game has a protocol of this module.
-
-    The answer is cached, since each move needs it, and Python takes 20 us to compare all methods.
-    """
-    return isinstance(game, contract)
-
-
 @runtime_checkable
 class Dealing(Protocol):
     """A game with dice or deals that can be the same on several boards."""
@@ -421,7 +377,7 @@ class Dealing(Protocol):
 class Claimable(Protocol):
     """A game in which a player may claim a draw from a silent opponent."""
 
-    def claimed(self, state: Any, seat: Seat) -> Step[Any]:
+    def claim_draw(self, state: Any, seat: Seat) -> Step[Any]:
         """Return the step after a seat claims a draw.
 
         It raises `Illegal` if these rules have no draw by agreement.
@@ -546,15 +502,6 @@ class Reporting(Protocol):
         ...
 
 
-class CoachedGame(Game[Any, Any, Any], Reporting, Protocol):
-    """A game that is `Reporting`."""
-
-
-def coached(game: object) -> TypeGuard[CoachedGame]:
-    """Return whether a game is `Reporting`."""
-    return implements(game, Reporting)
-
-
 @runtime_checkable
 class LeavingToChance(Protocol[V_contra]):
     """A game in which a player may leave a move to chance."""
@@ -581,3 +528,70 @@ class Aided(Protocol[V_contra]):
         It raises `Illegal` if nothing of that name can be drawn.
         """
         ...
+
+
+@runtime_checkable
+class Equipped(Protocol):
+    """A game whose bots play better with optional software."""
+
+    def equipment(self) -> str:
+        """Return a line for operators about the software that bots use, and how to install more."""
+        ...
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A game whose boards the API shows.
+
+    Attributes:
+        facts_type: a frozen dataclass that JSON can represent. Its docstring describes the fields.
+    """
+
+    facts_type: type[Any]
+
+    def facts(self, view: Any) -> Any:
+        """Return the board as the reader of *view* sees it, a function of the view alone."""
+        ...
+
+
+# -- questions about a game --------------------------------------------------------------------
+
+
+class RacingGame(Game[Any, Any, Any], Racing, Protocol):
+    """A game that is `Racing`."""
+
+
+def races(game: object) -> TypeGuard[RacingGame]:
+    """Return whether a game is `Racing`."""
+    return implements(game, Racing)
+
+
+def only_meaning(game: Any, view: Any, text: str) -> Move | None:
+    """Return the only legal move that a refused text can mean, `None` for none or several.
+
+    It is also `None` if the game is not `Forgiving`.
+    """
+    return game.meant(view, text) if implements(game, Forgiving) else None
+
+
+def previews(game: object) -> TypeGuard[Previewing[Any]]:
+    """Return whether a game is `Previewing`."""
+    return implements(game, Previewing)
+
+
+@lru_cache(maxsize=1_000)
+def implements(game: object, contract: type) -> bool:
+    """Return whether a game has a protocol of this module.
+
+    The answer is cached, since each move needs it, and Python takes 20 us to compare all methods.
+    """
+    return isinstance(game, contract)
+
+
+class CoachedGame(Game[Any, Any, Any], Reporting, Protocol):
+    """A game that is `Reporting`."""
+
+
+def coached(game: object) -> TypeGuard[CoachedGame]:
+    """Return whether a game is `Reporting`."""
+    return implements(game, Reporting)

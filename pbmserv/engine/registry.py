@@ -1,4 +1,4 @@
-"""The registry of the installed games, and protocols of games for programs and operators."""
+"""The registry of the installed games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pbmserv.engine.adapter import adapted
 from pbmserv.engine.protocol import Game, races
@@ -24,30 +24,6 @@ _KEY = re.compile("[a-z][a-z0-9_]{0,29}")
 
 AnyGame = Game[Any, Any, Any]
 """A game whose options, states and views are opaque to the caller."""
-
-
-@runtime_checkable
-class Equipped(Protocol):
-    """A game whose bots play better with optional software."""
-
-    def equipment(self) -> str:
-        """Return a line for operators about the software that bots use, and how to install more."""
-        ...
-
-
-@runtime_checkable
-class Readable(Protocol):
-    """A game whose boards the API shows.
-
-    Attributes:
-        facts_type: a frozen dataclass that JSON can represent. Its docstring describes the fields.
-    """
-
-    facts_type: type[Any]
-
-    def facts(self, view: Any) -> Any:
-        """Return the board as the reader of *view* sees it, a function of the view alone."""
-        ...
 
 
 class Titles(dict[str, str]):

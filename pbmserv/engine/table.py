@@ -27,6 +27,9 @@ OFFER = "offer"
 
 RESIGNED = "resigned"
 
+_RESIGNS: Mapping[Seat | None, str] = {None: "resign"}
+"""The text of a resignation, as everybody may read it."""
+
 _DEALS = 2**32
 """Limit of the numbers of deals, and of draws in one."""
 
@@ -194,18 +197,13 @@ class Keeper:
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
 
-    def seen_moves(self, table: Table, seat: Seat) -> list[str]:
-        """Return the moves that the game lists for a seat, by what that seat may know."""
-        side = table.sides[seat]
-        return list(self.game.moves(self.game.seen(table.state, side), side))
-
     def can_move(self, table: Table, seat: Seat) -> bool:
         """Return whether a seat has any move."""
         side = table.sides[seat]
         moves = self.game.moves(self.game.seen(table.state, side), side)
         return next(iter(moves), None) is not None
 
-    def opened(
+    def open_table(
         self,
         seats: int,
         options: tuple[tuple[str, Any], ...],
@@ -217,13 +215,13 @@ class Keeper:
         due = tuple((seat, 1) for seat in first)
         return Table(state, options, tuple(range(seats)), due, dealt=dealt)
 
-    def played(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
+    def play(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
         """Carry out a turn of a seat whose turn it is."""
         if self.game.together:
-            return self._chosen(table, seat, move, rng)
+            return self._choose(table, seat, move, rng)
         side, counted = table.sides[seat], rng_for(table.options, rng, table.dealt)
-        after = _after(self.game.play(table.state, side, move, counted))
-        notes, public = _told(table, after, seat, move)
+        after = _as_after(self.game.play(table.state, side, move, counted))
+        notes, public = _notes_of_move(table, after, seat, move)
         begun = replace(
             table,
             offer=None,
@@ -234,11 +232,11 @@ class Keeper:
             dealt=counted.dealt,
         )
         following = [(side + n) % table.seats for n in range(1, table.seats + 1)]
-        return self._went_on(
+        return self._step_after(
             begun, after, following, notes, public, final=after.final or counted.drawn
         )
 
-    def _chosen(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
+    def _choose(self, table: Table, seat: Seat, move: str, rng: Rng) -> Step[Table]:
         """Keep a move until all have chosen; then carry out all of them."""
         used = dict(table.due)[seat]
         due = tuple(turn for turn in table.due if turn[0] != seat)
@@ -254,7 +252,7 @@ class Keeper:
         """Carry out the moves that all seats have chosen; *seat* was the last to choose."""
         moves = {table.sides[chooser]: text for chooser, text in sorted(table.chosen)}
         counted = rng_for(table.options, rng, table.dealt)
-        after = _after(self.game.play_all(table.state, moves, counted))
+        after = _as_after(self.game.play_all(table.state, moves, counted))
         if not after.told:
             reports = [f"{{{side}}} played {text}." for side, text in moves.items()]
             after = replace(after, told=reports)
@@ -262,9 +260,9 @@ class Keeper:
         public: dict[Seat | None, str] = {None: ", ".join(moves.values())}
         order = range(table.seats)
         begun = replace(table, chosen=(), dealt=counted.dealt)
-        return self._went_on(begun, after, order, notes, public, final=True)
+        return self._step_after(begun, after, order, notes, public, final=True)
 
-    def _went_on(
+    def _step_after(
         self,
         table: Table,
         after: After[Any],
@@ -317,8 +315,8 @@ class Keeper:
             can = [seat for seat in seats if self.can_move(table, seat)]
             passed += [seat for seat in seats if seat not in can]
             if can:
-                keep = {one: turn for one, turn in earlier.items() if one != table.mover}
-                return passed, tuple((seat, keep.get(seat, number)) for seat in can)
+                turns = {other: turn for other, turn in earlier.items() if other != table.mover}
+                return passed, tuple((seat, turns.get(seat, number)) for seat in can)
         raise BrokenRules("over", "no seat has a move, and yet the board has not ended")
 
     def _outcome(self, table: Table) -> Outcome | None:
@@ -334,7 +332,7 @@ class Keeper:
 
     # -- what a player can do beside moves -------------------------------------------------
 
-    def swapped(self, table: Table, seat: Seat) -> Step[Table]:
+    def swap(self, table: Table, seat: Seat) -> Step[Table]:
         """Exchange the sides of two players after the first move."""
         if not table.may_swap or seat not in table.movers:
             raise Illegal(f"{self.game.key}.no-swap", part=SWAP)
@@ -353,12 +351,12 @@ class Keeper:
         )
         return Step(after, {None: SWAP}, (Note("swapped", seat, None),))
 
-    def offered(self, table: Table, seat: Seat, what: str) -> Step[Table]:
-        """Note that a seat offers something to the other one."""
+    def offer(self, table: Table, seat: Seat, what: str) -> Step[Table]:
+        """Carry out that a seat offers something to the other one."""
         after = replace(table, offer=(what, seat))
         return Step(after, {None: what}, (Note(OFFER, seat, None, {"what": what}),))
 
-    def answered(self, table: Table, seat: Seat, *, agreed: bool) -> Step[Table]:
+    def answer(self, table: Table, seat: Seat, *, agreed: bool) -> Step[Table]:
         """Carry out the answer to an offer."""
         assert table.offer is not None
         what, by = table.offer
@@ -377,42 +375,51 @@ class Keeper:
         due = tuple((due_seat, table.used + 1) for due_seat, _ in target.due)
         return Step(replace(target, due=due, used=table.used, offer=None), public, notes)
 
-    def claimed(self, table: Table, seat: Seat) -> Step[Table]:
+    def claim_draw(self, table: Table, seat: Seat) -> Step[Table]:
         """Carry out that a seat claims a draw, since the other one is silent."""
         outcome = Outcome((1,) * table.seats, "claimed after a long silence")
         after = replace(table, offer=None, outcome=outcome, due=())
         notes = (Note(OFFER, seat, None, {"what": "draw-claimed"}),)
         return Step(after, {None: "claim"}, notes, reveals=True)
 
-    def left(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
-        """Carry out that a seat resigns; with three or more players the others go on."""
-        note = Note(RESIGNED, seat, None)
-        public: dict[Seat | None, str] = {None: "resign"}
+    def resign(self, table: Table, seat: Seat, rng: Rng) -> Step[Table]:
+        """Carry out that a seat resigns; with three or more players the others play on."""
         gone = replace(table, out=(*table.out, seat), resigned=(*table.resigned, seat), offer=None)
-        live = [one for one in range(table.seats) if one not in gone.out]
-        if len(live) < 2:
-            places = [1 if table.seat_of(side) in live else 2 for side in range(table.seats)]
-            lost = outcome_of(gone, Result(tuple(places)))
-            after = replace(gone, outcome=replace(lost, reason=RESIGNED, seat=seat), due=())
-            return Step(after, public, (note,), reveals=True)
+        others = [other for other in range(table.seats) if other not in gone.out]
+        if len(others) < 2:
+            return self._end_by_resignation(gone, seat, others)
         side = table.sides[seat]
-        left = _after(self.game.leave(table.state, side, CountedRng(rng)))
-        all_notes = [note, *(_note(table, sentence, seat) for sentence in left.told)]
-        others_due = tuple(turn for turn in table.due if turn[0] != seat)
+        after = _as_after(self.game.leave(table.state, side, CountedRng(rng)))
+        notes = [
+            Note(RESIGNED, seat, None),
+            *(_note(table, sentence, seat) for sentence in after.told),
+        ]
+        due = tuple(turn for turn in table.due if turn[0] != seat)
         begun = replace(gone, before=table, mover=seat)
-        if left.next is None and (seat not in table.movers or others_due):
-            after = replace(begun, state=left.state, due=others_due, final=True)
-            if (end := self._outcome(after)) is not None:
-                after = replace(after, outcome=end, due=())
-            return Step(after, public, tuple(all_notes), reveals=True)
-        if self.game.together and left.next is None:
-            begun = replace(begun, state=left.state, used=max(used for _, used in table.due))
+        if after.next is None and (seat not in table.movers or due):
+            return self._wait_for_others(replace(begun, state=after.state, due=due), notes)
+        if self.game.together and after.next is None:
+            begun = replace(begun, state=after.state, used=max(used for _, used in table.due))
             step = self._all_at_once(begun, seat, rng)
-            return replace(step, notes=(*all_notes, *step.notes), reveals=True)
+            return replace(step, notes=(*notes, *step.notes), reveals=True)
         following = [(side + n) % table.seats for n in range(1, table.seats + 1)]
-        return self._went_on(
-            replace(begun, chosen=()), left, following, all_notes, public, final=True
+        return self._step_after(
+            replace(begun, chosen=()), after, following, notes, _RESIGNS, final=True
         )
+
+    def _end_by_resignation(self, table: Table, seat: Seat, others: Sequence[int]) -> Step[Table]:
+        """End the board after a seat has resigned and at most one other one is left."""
+        places = [1 if table.seat_of(side) in others else 2 for side in range(table.seats)]
+        outcome = replace(outcome_of(table, Result(tuple(places))), reason=RESIGNED, seat=seat)
+        ended = replace(table, outcome=outcome, due=())
+        return Step(ended, _RESIGNS, (Note(RESIGNED, seat, None),), reveals=True)
+
+    def _wait_for_others(self, table: Table, notes: Sequence[Note]) -> Step[Table]:
+        """Let the seats that are due move on after another one has resigned."""
+        after = replace(table, final=True)
+        if (outcome := self._outcome(after)) is not None:
+            after = replace(after, outcome=outcome, due=())
+        return Step(after, _RESIGNS, tuple(notes), reveals=True)
 
 
 def outcome_of(table: Table, result: Result) -> Outcome:
@@ -437,7 +444,7 @@ def outcome_of(table: Table, result: Result) -> Outcome:
     return Outcome(tuple(places), reason, None, scores)
 
 
-def _after(done: Any) -> After[Any]:
+def _as_after(done: Any) -> After[Any]:
     return done if isinstance(done, After) else After(done)
 
 
@@ -446,7 +453,7 @@ def _after_last(live: Sequence[int], named: Sequence[int]) -> list[int]:
     return [side for side in live if side not in named] + list(named)
 
 
-def _told(
+def _notes_of_move(
     table: Table, after: After[Any], seat: Seat, move: str
 ) -> tuple[list[Note], dict[Seat | None, str]]:
     """Return the notes of a move, and its text as each seat may read it."""

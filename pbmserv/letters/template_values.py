@@ -18,11 +18,11 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.views.board import FORESEEN, BoardScene, foreseen
+from pbmserv.views.board import BEYOND_RECORD, BoardScene, scene_beyond_record
 from pbmserv.views.reader import ShownBoard
 from pbmserv.views.texts import refusal_sentence, render_text
 
-_USUAL: dict[str, Any] = {
+USUAL: dict[str, Any] = {
     "event": "",
     "by": "",
     "said": "",
@@ -63,12 +63,12 @@ class TemplateValues:
             shown: the board that it shows; `None` for none.
         """
         scene = shown.scene(words) if shown else None
-        if scene is not None and letter in FORESEEN:
-            scene = foreseen(letter, words, scene)
+        if scene is not None and letter in BEYOND_RECORD:
+            scene = scene_beyond_record(letter, words, scene)
         values: dict[str, Any] = {
             "house": self.mail_domain.address,
             "userid": reader.player.userid if reader.player else "",
-            "words": _USUAL | dict(words),
+            "words": USUAL | dict(words),
             "brief": False,
             "compact": letter == "tray-board",
             "drawn": True,

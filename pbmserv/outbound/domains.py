@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 SHORTEST_REST = timedelta(minutes=1)
 LONGEST_REST = timedelta(minutes=30)
 MANY_DEFERRED = 3
-"""Recipients put off by a domain without an acceptance between them, from which on it rests."""
+"""A domain rests when it has put off so many recipients without accepting a letter."""
 
 
 class Domains:
@@ -28,11 +28,11 @@ class Domains:
         self._rests: dict[str, tuple[datetime, int]] = {}
         self._deferred: dict[str, set[str]] = {}
 
-    def claimed(self, domain: str) -> None:
+    def record_claim(self, domain: str) -> None:
         """Count a letter that was claimed."""
         self._in_hand[domain] += 1
 
-    def settled(self, domain: str) -> None:
+    def record_settled(self, domain: str) -> None:
         """Count a letter that is no longer in hand."""
         self._in_hand[domain] -= 1
         if not self._in_hand[domain]:
@@ -61,12 +61,12 @@ class Domains:
         until, _ = self._rests.get(domain, (now, 0))
         return until if now < until else None
 
-    def began(self, domain: str) -> None:
+    def record_start(self, domain: str) -> None:
         """Count a letter that is being handed to the relay."""
         self._under_way[domain] += 1
 
-    def ended(self, domain: str, *, accepted: bool) -> None:
-        """Note that a letter was accepted or refused; after acceptance the next rest is short."""
+    def record_end(self, domain: str, *, accepted: bool) -> None:
+        """Count a letter that was accepted or refused; after acceptance the next rest is short."""
         if accepted:
             self._rests.pop(domain, None)
             self._deferred.pop(domain, None)
@@ -74,8 +74,8 @@ class Domains:
         if not self._under_way[domain]:
             del self._under_way[domain]
 
-    def deferred(self, domain: str, recipient: str, now: datetime) -> datetime | None:
-        """Note that a domain puts a recipient off, as greylisting does.
+    def record_deferral(self, domain: str, recipient: str, now: datetime) -> datetime | None:
+        """Count a recipient whom a domain puts off, as greylisting does.
 
         Returns:
             The end of the domain's rest if it puts many recipients off; `None` if letters to
@@ -86,9 +86,9 @@ class Domains:
         if len(recipients) < MANY_DEFERRED:
             return None
         del self._deferred[domain]
-        return self.rest(domain, now)
+        return self.begin_rest(domain, now)
 
-    def rest(self, domain: str, now: datetime) -> datetime:
+    def begin_rest(self, domain: str, now: datetime) -> datetime:
         """Let a domain rest, twice as long as the last time; return the end of the rest."""
         _, rests = self._rests.get(domain, (now, 0))
         until = now + min(SHORTEST_REST * (1 << min(rests, 10)), LONGEST_REST)

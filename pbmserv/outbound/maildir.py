@@ -1,4 +1,4 @@
-"""Delivers letters into Maildirs on this machine, and reads them back.
+"""Delivers letters into Maildirs on this machine; `mailbox` reads them.
 
 Each address has a Maildir, `<root>/<address in lower case>/{tmp,new,cur}`, so a newcomer can play
 with only this server and `mutt -f` or the built-in mailbox. Files have LF line ends, as other local
@@ -12,8 +12,6 @@ import os
 import threading
 import time
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from itertools import combinations
@@ -24,7 +22,6 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay
 
 _LONGEST_NAME = 255
 """Octets of a file name on the usual file systems."""
-_SEEN = "S"
 _FLAG_ENDINGS = (
     "",
     *(f":2,{''.join(flags)}" for n in range(7) for flags in combinations("DFPRST", n)),
@@ -75,106 +72,6 @@ class MaildirRelay(Relay):
         """Do nothing: no file stays open."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredLetter:
-    """A letter in a Maildir.
-
-    Attributes:
-        key: its file name without flags, which reading does not change.
-        seen: whether it has been read.
-        raw: the message with LF line ends.
-    """
-
-    key: str
-    seen: bool
-    raw: bytes = field(repr=False)
-
-
-class Mailbox:
-    """The Maildir of one address, for reading; it need not exist yet."""
-
-    def __init__(self, root: Path, address: str) -> None:
-        """
-        Args:
-            root: the folder of the relay.
-            address: any case.
-
-        Raises:
-            RelayPermanent: the address cannot name a folder.
-        """
-        self._box = folder_of(root, address)
-
-    def messages(self, all: bool) -> Iterator[StoredLetter]:  # noqa: A002 - the reader's word
-        """Yield letters in order of arrival.
-
-        Args:
-            all: whether to include letters that have been read.
-        """
-        for _, key, path in sorted(self._entries("new", "cur")):
-            seen = _is_seen(path)
-            if seen and not all:
-                continue
-            with contextlib.suppress(FileNotFoundError):
-                yield StoredLetter(key, seen, Path(path).read_bytes())
-
-    def newest(self, most: int) -> list[StoredLetter]:
-        """Return at most *most* letters, newest first."""
-        letters = []
-        for _, key, path in sorted(self._entries("new", "cur"), reverse=True)[:most]:
-            with contextlib.suppress(FileNotFoundError):
-                letters.append(StoredLetter(key, _is_seen(path), Path(path).read_bytes()))
-        return letters
-
-    def letter(self, key: str) -> StoredLetter | None:
-        """Return the letter with this key, `None` if there is none."""
-        for _, entry_key, path in self._entries("new", "cur"):
-            if entry_key == key:
-                with contextlib.suppress(FileNotFoundError):
-                    return StoredLetter(key, _is_seen(path), Path(path).read_bytes())
-        return None
-
-    def unread(self) -> list[str]:
-        """Return the keys of unread letters, oldest first."""
-        return [key for _, key, path in sorted(self._entries("new", "cur")) if not _is_seen(path)]
-
-    def mark_seen(self, key: str) -> None:
-        """Mark a letter as read; its other flags stay. A letter that was deleted is ignored."""
-        cur = self._box / "cur"
-        if "/" in key:
-            return  # the key may come from a form; it must not lead out of the Maildir
-        with contextlib.suppress(FileNotFoundError):
-            (self._box / "new" / key).rename(cur / f"{key}:2,{_SEEN}")
-            return
-        for _, entry_key, path in self._entries("cur"):
-            if entry_key == key and not _is_seen(path):
-                flags = {*Path(path).name.partition(":2,")[2], _SEEN}
-                with contextlib.suppress(FileNotFoundError):
-                    Path(path).rename(cur / f"{key}:2,{''.join(sorted(flags))}")
-
-    def _entries(self, *folders: str) -> Iterator[tuple[int, str, str]]:
-        """Yield arrival time (ns), key and path of each letter, in any order.
-
-        The arrival time is the file's modification time, which survives the move to `cur`.
-        """
-        for folder in folders:
-            with contextlib.suppress(FileNotFoundError), os.scandir(self._box / folder) as entries:
-                for entry in entries:
-                    # A mail reader may move or delete a letter meanwhile.
-                    with contextlib.suppress(FileNotFoundError):
-                        if not entry.name.startswith("."):
-                            key = entry.name.partition(":")[0]
-                            yield entry.stat().st_mtime_ns, key, entry.path
-
-
-def addresses(root: Path) -> list[str]:
-    """Return the addresses that have a Maildir in *root*, sorted."""
-    try:
-        with os.scandir(root) as entries:
-            return sorted(e.name for e in entries if Path(e.path, "new").is_dir())
-    except FileNotFoundError:
-        return []
-
-
 def folder_of(root: Path, address: str) -> Path:
     """Return the Maildir of an address: always a direct child of *root*, and never a hidden one.
 
@@ -198,10 +95,6 @@ def folder_of(root: Path, address: str) -> Path:
 
 
 _exists = partial(os.access, mode=os.F_OK, follow_symlinks=False)
-
-
-def _is_seen(path: str) -> bool:
-    return _SEEN in Path(path).name.partition(":2,")[2]
 
 
 def _make_maildir(box: Path) -> None:

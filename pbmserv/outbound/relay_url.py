@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,16 @@ class RelayAddress:
     path: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the relay is a mail server on this machine."""
+        if self.scheme == "maildir":
+            return False
+        try:
+            return self.path != "" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host.lower() == "localhost"
 
 
 def read_relay_url(url: str) -> RelayAddress:

@@ -49,7 +49,7 @@ TROUBLE_S = 5.0
 """Longest pause in seconds after an unexpected fault."""
 SHORTEST_PAUSE_S = 0.05
 """Pause in seconds before the next attempt to claim a due letter that could not be claimed."""
-GAME_AWAY = timedelta(minutes=2)
+GAME_WAIT = timedelta(minutes=2)
 """Time until a letter is tried again whose game cannot be played."""
 LONGEST_S = 120.0
 """Seconds of silence after which the thread that makes letters counts as stuck."""
@@ -237,7 +237,7 @@ class Sender:
             return False
         self.breaker.begin_trial(now)
         row = self._waiting.pop()
-        self._domains.began(_domain_of(row))
+        self._domains.record_start(_domain_of(row))
         return self._begin([row])
 
     def _claim(self, now: datetime, most: int) -> int:
@@ -259,7 +259,7 @@ class Sender:
         rows = [row for row in claimed if row.id not in in_hand]
         for row in rows:
             if row.effort <= HEAVY:  # a heavy letter must not block its domain
-                self._domains.claimed(_domain_of(row))
+                self._domains.record_claim(_domain_of(row))
         # Light letters go first: making a heavy one takes as long as making a hundred others.
         self._waiting = sorted([*self._waiting, *rows], key=lambda row: row.effort > HEAVY)
         return len(rows)
@@ -276,7 +276,7 @@ class Sender:
             if rests_until is not None:
                 self._record(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
             elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_single):
-                self._domains.began(domain)
+                self._domains.record_start(domain)
                 rows.append(row)
                 most = 1 if is_single else most
             else:
@@ -302,7 +302,7 @@ class Sender:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop others
             if len(rows) == 1:
-                self._end(rows[0], self._unmakeable(rows[0], error))
+                self._end(rows[0], self._result_of_making(rows[0], error))
             else:
                 self._separate(rows)
         else:
@@ -315,14 +315,14 @@ class Sender:
         _log.warning("one of several letters could not be made", extra={"letters": len(rows)})
         for row in rows:
             del self._under_way[row.id]
-            self._domains.ended(_domain_of(row), accepted=False)
+            self._domains.record_end(_domain_of(row), accepted=False)
         self._single |= {row.id for row in rows}
         self._waiting = [*rows, *self._waiting]
 
-    def _unmakeable(self, row: QueuedLetter, error: BaseException) -> Result:
+    def _result_of_making(self, row: QueuedLetter, error: BaseException) -> Result:
         """Return the result of a letter that could not be made."""
         if isinstance(error, GameAway):  # the letter waits, however long that takes
-            return Untried(row.id, self._clock.now() + GAME_AWAY, f"waits: {error}")
+            return Untried(row.id, self._clock.now() + GAME_WAIT, f"waits: {error}")
         if not row.attempts or isinstance(error, ServerFault):  # later attempts fail alike
             facts = {"letter": row.id, "kind": row.letter, "board": row.board_id}
             facts["game"] = self._outbox.game_of(row)
@@ -345,33 +345,36 @@ class Sender:
             error = fault
         self._events.put(_Delivery(row, error))
 
-    def _delivered(self, row: QueuedLetter, error: Exception | None) -> None:
-        """Record the end of a delivery."""
-        domain = _domain_of(row)
-        result: Result = Sent(row.id)
+    def _record_delivery(self, row: QueuedLetter, error: Exception | None) -> None:
+        """Record the end of a delivery, which also shows whether the relay can be reached."""
         if isinstance(error, RelayDown):
             self.breaker.record_failure(error, self._clock.now())
-            result = self._retry(row, str(error))
-        elif isinstance(error, RelayBusy):
-            until = self._domains.rest(domain, self._clock.now())
-            result = self._rest(row, error, until)
-        elif isinstance(error, RelayDefers):
-            rests_until = self._domains.deferred(domain, row.recipient, self._clock.now())
-            result = self._rest(row, error, rests_until)
-        elif isinstance(error, RelayTemporary):
-            result = self._retry(row, str(error))
-        elif isinstance(error, RelayPermanent):
-            log_letter(row, domain, "refused", str(error))
-            result = Failed(row.id, str(error))
-        elif error is not None:
-            result = self._retry(row, type(error).__name__)
-        else:
-            log_letter(row, domain, "sent", "")
-        if error is None or (isinstance(error, RelayError) and not isinstance(error, RelayDown)):
+        elif error is None or isinstance(error, RelayError):
             self.breaker.record_reply()
-        self._end(row, result)
+        self._end(row, self._result_of(row, error))
 
-    def _rest(self, row: QueuedLetter, refusal: RelayTemporary, until: datetime | None) -> Result:
+    def _result_of(self, row: QueuedLetter, error: Exception | None) -> Result:
+        """Return the result of a delivery, and log it."""
+        domain, now = _domain_of(row), self._clock.now()
+        match error:
+            case None:
+                log_letter(row, domain, "sent", "")
+                return Sent(row.id)
+            case RelayPermanent():
+                log_letter(row, domain, "refused", str(error))
+                return Failed(row.id, str(error))
+            case RelayBusy():
+                return self._retry_after_rest(row, error, self._domains.begin_rest(domain, now))
+            case RelayDefers():
+                rests_until = self._domains.record_deferral(domain, row.recipient, now)
+                return self._retry_after_rest(row, error, rests_until)
+            case RelayTemporary():
+                return self._retry(row, str(error))
+        return self._retry(row, type(error).__name__)
+
+    def _retry_after_rest(
+        self, row: QueuedLetter, refusal: RelayTemporary, until: datetime | None
+    ) -> Result:
         """Return when to try a letter again: not before its domain's rest is over, if it rests."""
         result = self._retry(row, str(refusal))
         if until is None:
@@ -393,12 +396,12 @@ class Sender:
     def _end(self, row: QueuedLetter, result: Result) -> None:
         """Record the result of a letter under way."""
         del self._under_way[row.id]
-        self._domains.ended(_domain_of(row), accepted=isinstance(result, Sent))
+        self._domains.record_end(_domain_of(row), accepted=isinstance(result, Sent))
         self._record(row, result)
 
     def _record(self, row: QueuedLetter, result: Result) -> None:
         if row.effort <= HEAVY:
-            self._domains.settled(_domain_of(row))
+            self._domains.record_settled(_domain_of(row))
         self._single.discard(row.id)
         self._results.append(result)
 
@@ -442,7 +445,7 @@ class Sender:
                 if event is None:
                     self._search.ring()
                 else:
-                    self._delivered(event.row, event.error)
+                    self._record_delivery(event.row, event.error)
                 event = self._events.get_nowait()
         except Empty:
             return

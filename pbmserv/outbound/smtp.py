@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import re
 import smtplib
 import ssl
@@ -190,10 +189,9 @@ class SmtpRelay(Relay):
         Raises:
             RelayDown: the password would be sent unencrypted.
         """
-        is_local = _is_loopback(self._address.host)
         if connection.has_extn("starttls"):
-            return bool(self._address.user) or not is_local
-        if self._address.user and not is_local:
+            return bool(self._address.user) or not self._address.is_local
+        if self._address.user and not self._address.is_local:
             raise RelayDown("the relay offers no TLS, so the password was not sent")
         return False
 
@@ -226,7 +224,7 @@ def _offer(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> 
                 refusal = refusal or _refusal(verb, code, words)
                 if not is_together:
                     break
-        if refusal and code == 354:  # the peer waits for the letter all the same
+        if refusal and code == _GO_AHEAD:  # the peer waits for the letter all the same
             connection.close()
     except (OSError, smtplib.SMTPException) as error:
         raise refusal or _broken(verb, error) from None
@@ -256,7 +254,7 @@ def _commands(connection: smtplib.SMTP, letter: OutgoingLetter) -> dict[str, str
 
 
 def _is_accepted(verb: str, code: int) -> bool:
-    return code == 354 if verb == "DATA" else 200 <= code < 300
+    return code == _GO_AHEAD if verb == "DATA" else 200 <= code < 300
 
 
 def _path(address: str) -> str:
@@ -359,12 +357,3 @@ def _one_line(words: bytes | str) -> str:
     """Return a server's text as one line for the log and the operator, without reply tokens."""
     text = blank_tokens(words.decode("utf-8", "replace") if isinstance(words, bytes) else words)
     return "".join(c if c.isprintable() else " " for c in text)[:_LONGEST_ERROR].strip()
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -19,9 +19,10 @@ from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.auth.passwords import Memo
-from pbmserv.service.core.context import Services
+from pbmserv.service.core.services import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.schedule.retention import KeepTimes
 from pbmserv.stages.stores import open_stores
 from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
@@ -84,8 +85,7 @@ class Base:
 
     def quota(self) -> Quota:
         """Return the room for the texts of mails."""
-        settings = self.settings
-        return Quota(self.game, settings.inbox_octets, keeps_unused=settings.unused_days > 0)
+        return quota_of(self.game, self.settings)
 
     def senders(self, names: Resolver | None = None) -> Senders | None:
         """Return the checker of senders; `None` if the settings turn it off.
@@ -143,6 +143,18 @@ class Base:
         self.game.close()
         if self.mail is not self.game:
             self.mail.close()
+
+
+def quota_of(game_store: Database, settings: Settings) -> Quota:
+    """Return the room for the texts of mails that the settings give."""
+    return Quota(game_store, settings.inbox_octets, keeps_unused=settings.unused_days > 0)
+
+
+def keep_times_of(settings: Settings) -> KeepTimes:
+    """Return the times for which the settings keep texts."""
+    return KeepTimes.of_days(
+        mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
+    )
 
 
 def _operators_secrets(path: Path | None) -> Sequence[str]:

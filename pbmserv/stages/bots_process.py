@@ -7,7 +7,8 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pbmserv.engine.registry import OURS, Equipped
+from pbmserv.engine.protocol import Equipped
+from pbmserv.engine.registry import OURS
 from pbmserv.monitoring.vitals import Vital, Watch
 from pbmserv.service.bots.bot_moves import Moves, Thought
 from pbmserv.service.bots.bot_worker import TICK_S, BotWorker

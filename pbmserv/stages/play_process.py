@@ -26,15 +26,15 @@ from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
-from pbmserv.service.pages.forms import Forms
+from pbmserv.service.pages.forms import forms_by_name
 from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
 from pbmserv.service.schedule.integrity import Integrity
-from pbmserv.service.schedule.retention import Expiry, KeepTimes
+from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
-from pbmserv.stages.base import Base
+from pbmserv.stages.base import Base, keep_times_of
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS
 from pbmserv.stages.messages import (
@@ -64,7 +64,7 @@ from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
+from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer, open_writer
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.operators import health
 
@@ -174,11 +174,7 @@ class PlayStage:
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
         games = tuple(game.info.key for game in base.registry)
         self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
-        self.arrivals: Arrivals = (
-            TwoStores(base.mail, base.game, self.writer, clock)
-            if base.game.is_sqlite
-            else OneStore(by, base.game, self.writer, clock, base.shares)
-        )
+        self.arrivals = _arrivals(base, self.writer, by)
         self.senders = base.senders(names)
         self.play = Play(
             self.arrivals,
@@ -187,7 +183,7 @@ class PlayStage:
             self.mails,
             self.writer,
             clock,
-            Forms(self.services).by_name,
+            forms_by_name(self.services),
             PageRequests(self.services, base.game, self.mails),
             ring_post=ring_post,
             ring_bots=ring_bots,
@@ -204,48 +200,50 @@ class PlayStage:
             ring_web()
 
         self.bot_moves = BotMoves(self.services, self._watched, clock, ring_after_bot)
-        kept = KeepTimes.of_days(
-            mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
-        )
-        self.expiry = Expiry(base.game, self.writer, clock, kept, self.quota)
-        self.scheduler = Scheduler(
-            self.services,
-            base.game,
-            self._watched,
-            clock,
-            ring_post,
-            expiry=self.expiry,
-            oldest=self.arrivals.oldest,
-            door_beat=None if has_own_door else self.arrivals.door_beat,
-        )
         self.operators = Operators(self.services, base.game, self.writer, clock)
         self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
         self.put_off_mails = PutOffMails(
             base.game, self._can_play, self.reader.read, self.retry, self._keep
         )
+        self.expiry = Expiry(base.game, self.writer, clock, keep_times_of(settings), self.quota)
+        self.scheduler = self._scheduler(base, has_own_door=has_own_door)
+        self.integrity = Integrity([base.game, base.mail])
         self._putting_off = Rounds(
             self.put_off_mails.run_once, "put-off", 30.0, "mails that wait could not be looked at"
         )
-        announcer = Announcer(self.services, base.game, self.writer, clock, ring_post)
-        self._announcing = Rounds(
-            announcer.run_once, "announcing", PAUSE_S, "an announcement could not be sent"
-        )
-        self._tidying = Rounds(
-            self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
+        self._rounds = (
+            self.scheduler,
+            Rounds(self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"),
+            self._putting_off,
+            self._announcing(),
+            self.integrity,
         )
 
-        self.integrity = Integrity([base.game, base.mail])
+    def _scheduler(self, base: Base, *, has_own_door: bool) -> Scheduler:
+        return Scheduler(
+            self.services,
+            base.game,
+            self._watched,
+            self.clock,
+            self._ring_post,
+            expiry=self.expiry,
+            oldest=self.arrivals.oldest,
+            door_beat=None if has_own_door else self.arrivals.door_beat,
+        )
+
+    def _announcing(self) -> Rounds:
+        """Return the thread that sends operators' announcements."""
+        announcer = Announcer(self.services, self.game, self.writer, self.clock, self._ring_post)
+        trouble = "an announcement could not be sent"
+        return Rounds(announcer.run_once, "announcing", PAUSE_S, trouble)
 
     def start(self) -> None:
         """Begin with the heartbeat, so that no player's clock is charged with an outage."""
         self.scheduler.begin()
         self.note_games()
         self.play.start()
-        self.scheduler.start()
-        self._tidying.start()
-        self._putting_off.start()
-        self._announcing.start()
-        self.integrity.start()
+        for rounds in self._rounds:
+            rounds.start()
 
     def note_games(self) -> None:
         """Store which games hung and which are installed, before any mail is carried out."""
@@ -264,11 +262,8 @@ class PlayStage:
 
     def stop(self) -> None:
         """Finish the mails under way; the others wait for the next start."""
-        self.integrity.stop(STOP_S)
-        self._tidying.stop(STOP_S)
-        self._putting_off.stop(STOP_S)
-        self._announcing.stop(STOP_S)
-        self.scheduler.stop(STOP_S)
+        for rounds in reversed(self._rounds):
+            rounds.stop(STOP_S)
         self.play.stop(STOP_S)
         with contextlib.suppress(*UNAVAILABLE, Closed):
             self.arrivals.release()
@@ -314,16 +309,19 @@ class PlayStage:
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""
-        parts = (
-            self.scheduler,
-            self.play,
-            self._tidying,
-            self._putting_off,
-            self._announcing,
-            self.integrity,
-        )
-        rounds = [part.vital() for part in parts]
-        return [*self.writer.vitals(), *rounds]
+        threads = [part.vital() for part in (self.play, *self._rounds)]
+        return [*self.writer.vitals(), *threads]
+
+
+def _arrivals(base: Base, writer: Writer, by: str) -> Arrivals:
+    """Return the queue of mails: of two SQLite files, or of one PostgreSQL.
+
+    Args:
+        by: see `PlayStage`.
+    """
+    if base.game.is_sqlite:
+        return TwoStores(base.mail, base.game, writer, base.clock)
+    return OneStore(by, base.game, writer, base.clock, base.shares)
 
 
 def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pbmserv.service.auth.passwords import Memo
-from pbmserv.service.core.context import Services
+from pbmserv.service.core.services import Services
 from pbmserv.service.mails.incoming import MailReader
 from pbmserv.service.operators.pages import OperatorPages, Queue, Side
 from pbmserv.service.pages.page_requests import PageRequest

@@ -57,15 +57,7 @@ def account(connection: Connection, userid: str, now: datetime) -> Player:
     """Return the account of a bot; create it for its first board."""
     connection.execute(
         insert_into(connection, players)
-        .values(
-            userid=userid,
-            password_hash="",  # matches no password
-            address="",
-            reply_epoch=0,
-            created_at=now,
-            state=PlayerState.BOT,
-            accept="auto",
-        )
+        .values(**_new_account(userid).columns, created_at=now)
         .on_conflict_do_nothing(index_elements=["userid"])
     )
     player = player_rows.of_name(connection, userid)
@@ -92,7 +84,7 @@ def shown_account(connection: Connection, userid: str) -> Player | None:
 
 
 def _new_account(userid: str) -> Player:
-    """Return the account that `account` would create."""
+    """Return an account that takes challenges at once; no password opens it."""
     return Player(
         id=0,
         userid=userid,
@@ -100,18 +92,7 @@ def _new_account(userid: str) -> Player:
         address="",
         reply_epoch=0,
         state=PlayerState.BOT,
-        format="html",
-        tz="UTC",
         accept="auto",
-        remind="",
-        broadcasts=False,
-        announcements=False,
-        report="ask",
-        labels="ask",
-        public=True,
-        messages="none",
-        digest_minute=None,
-        unreachable_since=None,
     )
 
 

@@ -8,15 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
-from pbmserv.engine.clocks import (
-    SeatClock,
-    Server,
-    Span,
-    Terms,
-    clocks_after_turn,
-    read_remind,
-    to_json,
-)
+from pbmserv.engine.clocks import SeatClock, Server, Terms, clocks_after_turn, read_remind, to_json
+from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
@@ -133,10 +126,10 @@ _SOON_DUE = (
 
 
 def due_of_player(
-    connection: Connection, player_id: int, until: datetime, *, but: int, most: int
+    connection: Connection, player_id: int, until: datetime, *, except_board: int, most: int
 ) -> list[int]:
-    """Return a player's boards that are due by a moment, except board *but*."""
-    values = {"player": player_id, "until": until, "but": but, "most": most}
+    """Return a player's boards that are due by a moment, except one board."""
+    values = {"player": player_id, "until": until, "but": except_board, "most": most}
     return list(connection.execute(_SOON_DUE, values).scalars())
 
 

@@ -17,7 +17,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text, update
 
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
-from pbmserv.store.core.statements import Prepared, insert_into
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, rating_changes, ratings, seats

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.game_view import View
 from pbmserv.engine.position import Position, notes_for, octets_of, opening, replay
 from pbmserv.engine.record import GameRecord, Ply
@@ -104,7 +104,7 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
     """
     report = Report(getattr(rules, "key", "") or type(rules).__name__)
     try:
-        game = AdaptedGame(rules)
+        game = adapt(rules)
     except ValueError as error:
         name, _, said = str(error).partition(" ")
         report.add(name.rpartition(".")[2].rstrip(":"), said)
@@ -473,7 +473,7 @@ def _timed(act: Callable[[], T]) -> tuple[T, float]:
 
 
 def _in_place(position: Position, table: Table) -> Position:
-    return replace(position, state=table)
+    return replace(position, step=replace(position.step, state=table))
 
 
 def _drawn(key: str, view: View, names: Sequence[str], you: Seat | None) -> dict[str, str]:

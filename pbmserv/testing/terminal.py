@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pbmserv.boards.filters import drawn_text
-from pbmserv.engine.adapter import AdaptedGame
+from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.position import Position, bot_move, notes_for, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import bots_of
@@ -33,7 +33,7 @@ def play_in_terminal(
         ask: returns what the player writes.
         show: shows a text.
     """
-    game = AdaptedGame(rules)
+    game = adapt(rules)
     level = bot or bots_of(game)[-1]
     if level not in game.bots:
         raise OperatorError(f"{rules.key} has no bot {level}; it has {', '.join(game.bots)}")

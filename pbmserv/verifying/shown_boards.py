@@ -11,7 +11,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.verifying.findings import Wrong
 from pbmserv.verifying.letters import Letter
 from pbmserv.views.board import BoardScene, scene_of_sheet
-from pbmserv.views.forms import board_text
+from pbmserv.views.board_forms import board_text
 
 _DRAWN = frozenset({"board", "result", "started"})
 """Kinds of letters that show the board as it is in the record."""

@@ -44,6 +44,7 @@ class BoardScene:
 
     Attributes:
         number: the board's number.
+        game: the rules; templates get only their views.
         key: the game's key: its template folder, and its word in commands.
         title: the game's name for people.
         names: userids by seat.
@@ -142,13 +143,8 @@ def board_scene(
         chooser: userid of the player who chose the box.
     """
     game, state = position.game, position.state
-    if after is not None:
-        steps = position.after(after)
-    elif own_move and position.ply:
-        steps = [position]
-    else:  # the seat knows its own free moves, such as markers
-        steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
-    notes = [note for step in steps for note in notes_for(game, step.step, seat)]
+    recent = _recent_positions(position, seat, own_move=own_move, after=after)
+    notes = [note for moved in recent for note in notes_for(game, moved.step, seat)]
     events = [note for note in notes if note.kind != SCORE]
     scores = [note for note in notes if note.kind == SCORE]
     to_act, outcome = game.to_act(state), position.outcome
@@ -181,8 +177,24 @@ def board_scene(
     )
 
 
-FORESEEN = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
-"""Letters that show a board differently from its record: see `foreseen`."""
+def _recent_positions(
+    position: Position, seat: Seat | None, *, own_move: bool, after: int | None
+) -> list[Position]:
+    """Return the positions whose events a reader is told; see `board_scene`."""
+    if after is not None:
+        return position.after(after)
+    if own_move and position.ply:
+        return [position]
+    # The seat knows its own free moves, such as markers.
+    return [
+        earlier
+        for earlier in position.since(seat)
+        if earlier.ply is not None and earlier.ply.seat != seat
+    ]
+
+
+BEYOND_RECORD = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
+"""Letters that show a board differently from its record: see `scene_beyond_record`."""
 
 
 def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> BoardScene:
@@ -200,13 +212,13 @@ def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> 
     )
 
 
-def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
+def scene_beyond_record(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
     """Return the scene with the effect of a previewed move, or with what the markers explain.
 
     It is made from the reader's view alone, so nothing hidden can get into it.
 
     Args:
-        letter: a name in `FORESEEN`; a scene for any other letter is returned unchanged.
+        letter: a name in `BEYOND_RECORD`; a scene for any other letter is returned unchanged.
         words: the letter's words, such as the move.
         scene: the board as it is.
 

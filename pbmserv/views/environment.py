@@ -8,31 +8,24 @@ A letter is one file, ``letters/NAME.j2``, with the blocks ``subject``, ``headli
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from jinja2 import (
     Environment,
     FileSystemBytecodeCache,
     StrictUndefined,
     Template,
-    TemplateError,
-    TemplateSyntaxError,
 )
 
 from pbmserv import __version__
 from pbmserv.boards.filters import BOARD_FILTERS
-from pbmserv.engine.adapter import adapted_games
-from pbmserv.engine.registry import template_folders
 from pbmserv.views.filters import FILTERS
+from pbmserv.views.grids import GRID_FILTERS
 from pbmserv.views.letter_styles import InlineStyles, classes_in, head_rules, is_style
 from pbmserv.views.template_loader import ESCAPED, TemplateLoader
-
-T = TypeVar("T")
-log = logging.getLogger("pbmserv.games")
 
 
 def templates_root() -> Path:
@@ -88,6 +81,7 @@ def environment_of(loader: TemplateLoader) -> Environment:
         autoescape=_is_escaped,
     )
     templates.filters.update(FILTERS)
+    templates.filters.update(GRID_FILTERS)
     templates.filters.update(BOARD_FILTERS)
     return templates
 
@@ -129,62 +123,8 @@ def template_of(name: str) -> Template:
     return environment().get_template(name)
 
 
-def with_defaults(game: str, render: Callable[[], T]) -> T:
-    """Return what *render* returns; if the game's own templates are broken, with the shared ones.
-
-    These are used from then on, in this process. An error that has another cause is raised.
-    """
-    try:
-        return render()
-    except Exception as error:
-        if not own_templates(game) or not _use_own(game, wanted=False):
-            raise
-        try:
-            result = render()
-        except Exception:
-            _use_own(game, wanted=True)
-            raise
-        log.error(
-            "a template of a game is broken; the shared ones are used",
-            exc_info=error,
-            extra={"game": game},
-        )
-        return result
-
-
-def drop_broken_templates() -> list[str]:
-    """Use the shared templates for games whose own cannot be read; return a sentence for each."""
-    sentences = []
-    for game in sorted(adapted_games):
-        for name in own_templates(game):
-            try:
-                environment().get_template(name)
-            except TemplateError as error:
-                _use_own(game, wanted=False)
-                line = f", line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
-                sentences.append(
-                    f"{name}{line}: {error.message}; the shared templates are used for {game}"
-                )
-                break
-    return sentences
-
-
-def own_templates(game: str) -> list[str]:
-    """Return the names of the templates that the package of a game brings, if others could do."""
-    if game not in adapted_games:
-        return []
-    folders = [folder / "games" / game for folder in template_folders()]
-    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
-    return sorted(f"games/{game}/{file.name}" for file in files if file.suffix in {".j2", ".css"})
-
-
-def _use_own(game: str, *, wanted: bool) -> bool:
-    """Use or do not use a game's own templates; return whether that has changed."""
-    loader = environment().loader
-    assert isinstance(loader, TemplateLoader)
-    if wanted == (game not in loader.unused):
-        return False
-    (loader.unused.discard if wanted else loader.unused.add)(game)
+def forget_templates() -> None:
+    """Load and compile all templates again when they are next used."""
     cache = environment().cache
     if cache is not None:
         cache.clear()
@@ -193,4 +133,3 @@ def _use_own(game: str, *, wanted: bool) -> bool:
     for extension in environment().extensions.values():
         if isinstance(extension, InlineStyles):
             extension.forget()
-    return True

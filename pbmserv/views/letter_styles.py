@@ -70,7 +70,9 @@ def _sheets(templates: Environment, name: str, games: Iterable[str]) -> str:
 _EXPRESSION = r"\{\{(?:[^}]|\}(?!\})){0,200}\}\}"
 _STATEMENT = r"\{%(?:[^%]|%(?!\})){0,200}%\}"
 _VALUE = rf'"(?:{_EXPRESSION}|{_STATEMENT}|[^"{{]|\{{(?![{{%]))*"'
-_TAG = re.compile(rf"<(?P<name>[a-z][a-z0-9]*)(?P<said>(?:\s+[a-z-]+={_VALUE}|{_STATEMENT})*)\s*>")
+_TAG = re.compile(
+    rf"<(?P<name>[a-z][a-z0-9]*)(?P<attributes>(?:\s+[a-z-]+={_VALUE}|{_STATEMENT})*)\s*>"
+)
 _CLASS = re.compile(r'(?<!\s)\s+class="([^"{}]*)"')
 _STYLE = re.compile(r'(?<!\s)\s+style="([^"]*)"')
 _INSIDE = {"tr": "<table>", "caption": "<table>", "td": "<table><tr>", "th": "<table><tr>"}
@@ -117,7 +119,7 @@ def with_styles(source: str, sheet: str, head: str) -> str:
     """
 
     def restyled(tag: re.Match[str]) -> str:
-        attributes = tag["said"]
+        attributes = tag["attributes"]
         classes = _CLASS.search(attributes)
         kept = [word for word in classes[1].split() if f".{word}" in head] if classes else []
         name, own = tag["name"], _STYLE.search(attributes)

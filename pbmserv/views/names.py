@@ -20,7 +20,7 @@ PublicName = NewType("PublicName", str)
 """The userid of a player, or words in its place, in which there is a blank."""
 
 NAMELESS = PublicName("a player")
-TOGETHER = PublicName("players who give no name")
+NAMELESS_OPPONENTS = PublicName("players who give no name")
 """All nameless opponents of a player in one line of a table."""
 
 
@@ -40,7 +40,7 @@ class PublicNames:
 
     def opponent(self, userid: str) -> PublicName:
         """Return the name under which boards against a player are counted."""
-        return TOGETHER if userid in self.hidden else PublicName(userid)
+        return NAMELESS_OPPONENTS if userid in self.hidden else PublicName(userid)
 
     def at_board(self, userids: Sequence[str]) -> Mapping[str, PublicName]:
         """Return the names of a board's players, by seat; several nameless ones get numbers."""

@@ -158,7 +158,7 @@ class _Shipped:
     def text(self, name: str) -> str:
         loader = self.environment.loader
         assert isinstance(loader, TemplateLoader)
-        return loader.written(self.environment, name)[0]
+        return loader.source_as_written(self.environment, name)[0]
 
     def tree(self, name: str) -> nodes.Template:
         return self.environment.parse(self.text(name))

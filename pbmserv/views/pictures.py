@@ -5,7 +5,7 @@ A game returns shapes and their roles; the palette of pages and letters has the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -18,6 +18,8 @@ from pbmserv.engine.types import Drawing, Shape
 SIDE, TALL = 1_200, 630
 """Pixels of a preview picture (Open Graph: 1.91 to 1)."""
 MARGIN = 24
+MOST_DRAWN = 4
+"""Most drawings in a preview; more would be too small."""
 
 
 class Colours(NamedTuple):
@@ -66,7 +68,7 @@ _NEW = 2.0
 """Factor by which the newest line is thicker."""
 
 
-class Ink:
+class Painter:
     """Draws pictures in the colours of the palette.
 
     Args:
@@ -74,20 +76,27 @@ class Ink:
     """
 
     def __init__(self, templates: Environment) -> None:
-        self._svg = templates.get_template("web/drawing.svg.j2")
+        self._template = templates.get_template("web/drawing.svg.j2")
         self._palette: Mapping[str, str] = vars(templates.get_template("palette.j2").module)[
             "light"
         ]
 
-    def inside(self, drawing: Drawing, label: str) -> Markup:
+    def svg_for_page(self, drawing: Drawing, label: str) -> Markup:
         """Return a drawing for a page, whose stylesheet has the colours, light and dark."""
-        return self._drawn([drawing], label, lambda name: f"var(--{name.replace('_', '-')})")
+        return self._svg_of([drawing], label, _css_variable, is_file=False)
 
-    def file(self, drawings: Sequence[Drawing], label: str) -> bytes:
+    def svg_file(self, drawings: Sequence[Drawing], label: str) -> bytes:
         """Return drawings beside each other, as an SVG file."""
-        return self._drawn(drawings, label, self._palette.__getitem__).encode()
+        return self._svg_of(drawings, label, self._palette.__getitem__, is_file=True).encode()
 
-    def _drawn(self, drawings: Sequence[Drawing], label: str, colour: Any) -> Markup:
+    def _svg_of(
+        self,
+        drawings: Sequence[Drawing],
+        label: str,
+        colour: Callable[[str], str],
+        *,
+        is_file: bool,
+    ) -> Markup:
         width = sum(drawing.width for drawing in drawings) + MARGIN * (len(drawings) - 1)
         parts = [
             {
@@ -102,9 +111,9 @@ class Ink:
             "parts": parts,
             "label": label,
             "colour": colour,
-            "is_file": len(drawings) != 1 or colour == self._palette.__getitem__,
+            "is_file": is_file,
         }
-        return Markup(self._svg.render(values))  # noqa: S704 - its template escapes
+        return Markup(self._template.render(values))  # noqa: S704 - its template escapes
 
     def png(self, drawings: Sequence[Drawing], titles: Sequence[str], headline: str) -> bytes:
         """Return drawings as a PNG for a preview, with a headline and a title for each."""
@@ -152,8 +161,8 @@ class Ink:
             pen.text((at[0], at[1]), shape.text, fill, font, anchor="mm")
 
 
-MOST_DRAWN = 4
-"""Most drawings in a preview; more would be too small."""
+def _css_variable(colour: str) -> str:
+    return f"var(--{colour.replace('_', '-')})"
 
 
 def _colours(shape: Shape) -> Colours:

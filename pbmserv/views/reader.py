@@ -73,22 +73,29 @@ class BoardReader:
         """
         if board_id is None:
             return None
-        board, newest = self.board(board_id), self._positions.get(board_id)
-        if newest is None:
-            newest = self._positions[board_id] = self.positions.newest(self.connection, board)
-            self.positions.remember({board_id: newest})
+        board = self.board(board_id)
+        newest = self._newest(board)
         position = newest if ply in {None, newest.number} else newest.at(ply)
         shared = shared_board(self.connection, board)
-        own, reply, is_beginner = None, None, False  # a player who lost the seat is a spectator
-        if seat is not None and player is not None and board.sitters[seat].player_id == player.id:
-            own = Seat(seat)
-            turn = position.game.turn(position.state, own)
-            reply = ReplyAddress(Purpose.BOARD, player.id, board_id, turn, player.reply_epoch)
-            is_early = turn <= _FIRST_TURNS * (1 if position.apart else board.seats)
-            is_beginner = is_early and boards.is_first(self.connection, board, player.id)
         is_shut = seat is not None and shared is not None and not shared.solved
-        number = shared.daily_number if shared else 0
-        return ShownBoard(board, position, own, number, reply, is_beginner, is_shut)
+        daily = shared.daily_number if shared else 0
+        if seat is None or player is None or board.sitters[seat].player_id != player.id:
+            # A player who lost the seat is a spectator.
+            return ShownBoard(board, position, None, daily, is_shut=is_shut)
+        own = Seat(seat)
+        turn = position.game.turn(position.state, own)
+        reply = ReplyAddress(Purpose.BOARD, player.id, board_id, turn, player.reply_epoch)
+        is_early = turn <= _FIRST_TURNS * (1 if position.apart else board.seats)
+        is_beginner = is_early and boards.is_first(self.connection, board, player.id)
+        return ShownBoard(board, position, own, daily, reply, is_beginner, is_shut)
+
+    def _newest(self, board: BoardRow) -> Position:
+        """Return the newest position of a board, replayed at most once."""
+        position = self._positions.get(board.id)
+        if position is None:
+            position = self._positions[board.id] = self.positions.newest(self.connection, board)
+            self.positions.remember({board.id: position})
+        return position
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""Which boards must stay hidden, because somebody has still to solve the same box.
+"""Decides if a board must stay hidden, because a player has still to solve the same box.
 
-A board shows each reader what that reader may know; a spoiler concerns everybody else. A copy names
-the board that its box was drawn for (`boards.origin`), so a secret of that board is a secret of
-every copy.
+A board shows its players what they may know; a spoiler concerns all other readers. A copy names the
+board that its box was drawn for (`boards.origin`), so a secret of that board is a secret of every
+copy.
 
-Boxes are never compared. Whether a box that somebody names (``-id``, ``-seed``, a file) is the box
-of another board must not be found out by naming boxes until one is refused.
+Boxes are never compared. Otherwise a player could name boxes (``-id``, ``-seed``, a file) until one
+is refused, and would know the box of another board.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pbmserv.store import shared_boxes
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.shared_boxes import EPOCH, SharedBoard
+from pbmserv.store.tables.boards import RUNNING
 
 Spoils: TypeAlias = Literal[
     "",
@@ -29,9 +30,7 @@ Spoils: TypeAlias = Literal[
     "origin-runs",
     "box-chosen",
 ]
-"""Why a box must stay hidden, as the code of a refusal; "" if it need not."""
-
-_RUNNING = frozenset({"proposed", "active"})
+"""The reason why a box must stay hidden, as the code of a refusal; "" if there is none."""
 
 
 def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
@@ -53,7 +52,7 @@ def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
         if shared.day is not None:
             return "daily-runs"
         return "event-game-runs" if origin.bots else "event-box-runs"
-    if board.origin is not None and origin.status in _RUNNING:
+    if board.origin is not None and origin.status in RUNNING:
         return "origin-runs"
     if not origin.comparable:
         ended = histories.ended_at(connection, origin.id)
@@ -64,8 +63,8 @@ def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
 def is_shut(connection: Connection, now: datetime, board: BoardRow) -> bool:
     """Return whether a shared box stays hidden even from its own player, who did not solve it.
 
-    A player who gave up could otherwise play it under another name, or tell a friend. Nobody solves
-    dice or deals: the seed of such a board tells all of them.
+    A player who gave up could otherwise play it under another name, or tell a friend. Dice and
+    deals are never solved: the seed of such a board tells all of them.
     """
     shared = shared_board(connection, board)
     return shared is not None and not shared.solved and bool(spoils(connection, now, board))

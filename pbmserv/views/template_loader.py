@@ -46,7 +46,9 @@ class TemplateLoader(FileSystemLoader):
         self.searchpath = [*self.searchpath, *more]
         return bool(more)
 
-    def written(self, environment: Environment, path: str) -> tuple[str, str, Callable[[], bool]]:
+    def source_as_written(
+        self, environment: Environment, path: str
+    ) -> tuple[str, str, Callable[[], bool]]:
         """Return the same as `get_source`, for a file as it was written."""
         if own := self.overrides.get(path):
             return own.read_text("utf-8"), str(own), lambda: True
@@ -56,7 +58,7 @@ class TemplateLoader(FileSystemLoader):
             return super().get_source(environment, path)
         except TemplateNotFound:
             if self.add_games():
-                return self.written(environment, path)
+                return self.source_as_written(environment, path)
             if shared is None:
                 raise
             return super().get_source(environment, shared)
@@ -67,7 +69,7 @@ class TemplateLoader(FileSystemLoader):
         """Return the template's text, its file, and a function that says whether it is current."""
         letter = _LETTER.fullmatch(template)
         path = f"letters/{letter[1]}.j2" if letter else template
-        source, file, is_current = self.written(environment, path)
+        source, file, is_current = self.source_as_written(environment, path)
         if letter:
             source = _BLOCKS_OF_THE_OTHER[letter[2]].sub("", source)
         if not template.startswith(("letters/", "games/")):

@@ -20,7 +20,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.engine.registry import Readable, Registry
+from pbmserv.engine.protocol import Readable
+from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo
 from pbmserv.engine.types import Seat as SeatNumber
 from pbmserv.errors import NotDone, ServerFault, StillWorking

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
 from pbmserv.views.board import BoardScene
-from pbmserv.views.forms import board_facts, board_text
+from pbmserv.views.board_forms import board_facts, board_text
 from pbmserv.views.public import GamePage, LadderPage, PublicPlayer, Standing, StandingsTable
 
 T = TypeVar("T")

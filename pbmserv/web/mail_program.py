@@ -21,7 +21,7 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from pbmserv.outbound.maildir import Mailbox, StoredLetter, addresses
+from pbmserv.outbound.mailbox import Mailbox, StoredLetter, addresses
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.relays import open_relay
 

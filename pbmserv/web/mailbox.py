@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pbmserv.commands.grammar.words import USERID
+from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.config.listen import Listen
 from pbmserv.errors import RelayError
 from pbmserv.mail.key_ring import mailbox_secret

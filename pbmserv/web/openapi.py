@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pbmserv.commands.grammar.words import USERID
+from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.web import api_shapes
 from pbmserv.web.api_requests import JSON, PROBLEM, adapter
 from pbmserv.web.api_shapes import Problem

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.service.pages.new_games import FORMS
+from pbmserv.service.pages.form_commands import NEW_GAME_FORMS
 from pbmserv.service.pages.personal_page import MOST_DRAWN, PersonalPage
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.pages import PRIVATE, SHARED, Printer, html, read_form, tagged
@@ -17,7 +17,7 @@ from pbmserv.web.visits import LONGEST_TOKEN, Visits
 
 LONGEST_FORM = 8_000
 """Octets of a form of these pages."""
-CHANGES = FORMS | {"prefs", "away", "back", "address", "export", "signoff", "delete"}
+CHANGES = NEW_GAME_FORMS | {"prefs", "away", "back", "address", "export", "signoff", "delete"}
 """Changes that the forms of the page ask for."""
 
 

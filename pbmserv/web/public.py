@@ -17,8 +17,8 @@ from pbmserv.engine.registry import Titles
 from pbmserv.extras import why_missing
 from pbmserv.service.solo.daily_archive import Dailies, DailyTable
 from pbmserv.service.solo.guest_box import GuestLook, GuestPage
-from pbmserv.views.forms import drawing_label
-from pbmserv.views.pictures import Ink
+from pbmserv.views.board_forms import drawing_label
+from pbmserv.views.pictures import Painter
 from pbmserv.views.public import (
     EventLine,
     EventPage,
@@ -171,7 +171,7 @@ class _Public:
         self._printer = printer
         self._service = service
         self._allowance = allowance
-        self._ink = Ink(printer.templates)
+        self._painter = Painter(printer.templates)
         self._rendered = Rendered(MOST_RENDERED)
         self._titles = Titles({game.key: game.title for game in printer.pages.games})
 
@@ -217,7 +217,7 @@ class _Public:
             return self._printer.failure(404, "missing")
         drawing, drawn = table.drawing, None
         if drawing is not None and table.scene is not None:
-            drawn = self._ink.inside(drawing, drawing_label(table.scene, drawing))
+            drawn = self._painter.svg_for_page(drawing, drawing_label(table.scene, drawing))
         text = self._printer.text("daily", page=table, drawn=drawn)
         return tagged(request, text, headers=BRIEFLY)
 
@@ -309,7 +309,7 @@ class _Public:
             if page is None:
                 return None
             drawn = [
-                self._ink.inside(drawing, drawing_label(page.scene, drawing))
+                self._painter.svg_for_page(drawing, drawing_label(page.scene, drawing))
                 for drawing in page.drawings
             ]
             return self._printer.text("game", page=page, drawn=drawn).encode()
@@ -341,9 +341,9 @@ class _Public:
                 if len(titles) == 1:  # a board of all players
                     titles = [page.scene.players]
                 headline = self._printer.text("game-title", page=page).strip()
-                return await asyncio.to_thread(self._ink.png, page.drawings, titles, headline)
+                return await asyncio.to_thread(self._painter.png, page.drawings, titles, headline)
             labels = [drawing_label(page.scene, drawing) for drawing in page.drawings]
-            return self._ink.file(page.drawings, ". ".join(labels))
+            return self._painter.svg_file(page.drawings, ". ".join(labels))
 
         return await self._of_board(request, "image/png" if is_png else "image/svg+xml", make)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.commands.grammar.command_names import find_command
-from pbmserv.commands.grammar.line import words_of
+from pbmserv.commands.grammar.words import words_of
 from pbmserv.commands.help_topics import topic
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.catalogue import IN_REPLY, ROWS

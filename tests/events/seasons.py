@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import timedelta
+from math import ceil
 from time import monotonic, sleep
 from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
 from seating import gather_team
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, func, select, text
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import pages
 from pbmserv.store import events
+from pbmserv.store.tables.boards import boards
 from pbmserv.store.tables.events import EventStatus
+from pbmserv.store.tables.events import events as events_table
+from pbmserv.store.tables.teams import teams
 
 GAME = "connect4"
 PATIENCE_S = 30.0
 ROOKS = ("ann", "bob", "cleo", "dan", "eve")
 PAWNS = ("finn", "gus", "hal", "ivy")
+
+_DUE = (boards.c.due_at, events_table.c.due_at, teams.c.due_at)
+_NEXT_DUE = select(*(select(func.min(column)).scalar_subquery() for column in _DUE))
 
 
 @dataclass
@@ -66,24 +74,42 @@ class Field:
     def until(self, event: int, status: EventStatus, most: int = 200) -> list[Posted]:
         """Let days pass until an event has a status."""
         letters: list[Posted] = []
-        for _ in range(most):
-            if self.status(event) == status:
-                return letters
-            letters += self.live(1)
-        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
+        for days in self._days_until(event, status, most):
+            letters += self.server.live(days=days)
+        self.letters += letters
+        return letters
 
     def pass_until(self, event: int, status: EventStatus, most: int = 200) -> None:
         """Let days pass until an event has a status, without making the letters.
 
         To make the letters of a season takes most of its time.
         """
-        for _ in range(most):
-            if self.status(event) == status:
-                return
-            self.server.move_clock(days=1)
+        for days in self._days_until(event, status, most):
+            self.server.move_clock(days=days)
             self.server.server.scheduler.run_once()
             self.server.drop_letters()
-        raise AssertionError(f"event {event} is {self.status(event)} after {most} days")
+
+    def _days_until(self, event: int, status: EventStatus, most: int) -> Iterator[int]:
+        """Yield numbers of days to pass until an event has a status.
+
+        Days on which no board, event or team is due pass together with the next one.
+        """
+        passed = 0
+        while True:
+            assert passed < most, f"event {event} is {self.status(event)} after {passed} days"
+            if self.status(event) == status:
+                return
+            # Games may have ended before the first day.
+            days = min(self._days_until_due(), most - passed) if passed else 1
+            yield days
+            passed += days
+
+    def _days_until_due(self) -> int:
+        """Return the number of days, at least one, after which a board, event or team is due."""
+        with self.server.server.database.reading.connect() as connection:
+            moments = [moment for moment in connection.execute(_NEXT_DUE).one() if moment]
+        now = self.server.server.clock.now()
+        return max(1, ceil((min(moments, default=now) - now) / timedelta(days=1)))
 
     def status(self, number: int) -> EventStatus:
         with self.server.server.database.reading.connect() as connection:

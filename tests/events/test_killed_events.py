@@ -8,6 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import combinations
@@ -31,24 +32,33 @@ from pbmserv.store.tables.events import EventStatus
 NAMES = tuple(f"p{number:02}" for number in range(17))  # in groups of six, six and five
 
 
-def _start_and_die(
-    folder: Path, url: str, now: datetime, groups: int, module: ModuleType, made_by: str
-) -> None:
-    """Run the scheduler until it has begun some groups, and die in the transaction of the next.
+@dataclass(frozen=True)
+class Death:
+    """A moment at which a server is killed: while an event calls a function once more.
 
-    Args:
-        made_by: the function of the module that makes the letter, or the letters, of a group.
+    Attributes:
+        module: module of the function.
+        function: its name.
+        calls: number of its calls before the last one, in whose transaction the server dies.
     """
-    make_letters = getattr(module, made_by)
-    seen = []
+
+    module: ModuleType
+    function: str
+    calls: int
+
+
+def _run_and_die(folder: Path, url: str, now: datetime, death: Death) -> None:
+    """Run the scheduler until the server dies."""
+    function = getattr(death.module, death.function)
+    calls = []
 
     def die(*args: object, **values: object) -> object:
-        seen.append(args)
-        if len(seen) > groups:
+        calls.append(args)
+        if len(calls) > death.calls:
             os.kill(os.getpid(), signal.SIGKILL)
-        return make_letters(*args, **values)
+        return function(*args, **values)
 
-    setattr(module, made_by, die)
+    setattr(death.module, death.function, die)
     with _running_at(folder, url, now):
         pass
 
@@ -69,24 +79,25 @@ def _killed_and_resumed(
     folder: Path,
     url: str,
     now: datetime,
-    groups: int,
-    made_by: str = "start_letters",
-    module: ModuleType = letters,
+    *deaths: Death,
     status: EventStatus = EventStatus.RUNNING,
 ) -> Iterator[Connection]:
     """Yield the database after a step of an event was killed, and resumed a minute later.
 
     Args:
+        deaths: a server is started for each, a minute after the death of the one before.
         status: status of the event then.
     """
-    process = multiprocessing.get_context("fork").Process(
-        target=_start_and_die, args=(folder, url, now, groups, module, made_by)
-    )
-    process.start()
-    process.join(60)
-    assert process.exitcode == -signal.SIGKILL
+    for death in deaths:
+        process = multiprocessing.get_context("fork").Process(
+            target=_run_and_die, args=(folder, url, now, death)
+        )
+        process.start()
+        process.join(60)
+        assert process.exitcode == -signal.SIGKILL, death
+        now += timedelta(minutes=1)
     with (
-        _running_at(folder, url, now + timedelta(minutes=1)) as server,
+        _running_at(folder, url, now) as server,
         server.server.database.reading.connect() as connection,
     ):
         event = events.load(connection, 1)
@@ -95,14 +106,8 @@ def _killed_and_resumed(
         yield connection
 
 
-@pytest.mark.parametrize(
-    ("database_url", "killed_after"),
-    [("sqlite", 0), ("sqlite", 2), ("postgresql", 2)],
-    indirect=["database_url"],
-)
-def test_a_season_start_goes_on_where_it_was_killed(
-    database_url: str, killed_after: int, tmp_path: Path
-) -> None:
+@pytest.mark.both_databases
+def test_a_season_start_goes_on_where_it_was_killed(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database_url) as server:
         players = Field(server, NAMES)
         players.all_say(f"league join {GAME}")
@@ -112,7 +117,11 @@ def test_a_season_start_goes_on_where_it_was_killed(
         clock = server.server.clock
         assert isinstance(clock, MovableClock)
         now = clock.moment + timedelta(days=7)
-    with _killed_and_resumed(tmp_path, database_url, now, groups=killed_after) as connection:
+    before_the_first_group = Death(letters, "start_letters", 0)
+    before_the_last_group = Death(letters, "start_letters", 2)
+    with _killed_and_resumed(
+        tmp_path, database_url, now, before_the_first_group, before_the_last_group
+    ) as connection:
         groups: dict[int, list[int]] = {}
         for entry in events.entries_of(connection, 1):
             groups.setdefault(entry.section or 0, []).append(entry.player_id)
@@ -151,28 +160,22 @@ def _news_since(connection: Connection, moment: datetime) -> Sequence[Row[int, d
     ).all()
 
 
-@pytest.mark.parametrize(
-    ("module", "made_by", "killed_after"),
-    [(events, "settle", 7), (paired_games, "decide", 12), (letters, "news", 8)],
-    ids=["settling games", "deciding games", "sending results"],
-)
 @pytest.mark.both_databases
-def test_the_end_of_a_season_goes_on_where_it_was_killed(
-    database_url: str,
-    module: ModuleType,
-    made_by: str,
-    killed_after: int,
-    tmp_path: Path,
-) -> None:
+def test_the_end_of_a_season_goes_on_where_it_was_killed(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database_url) as server:
         players = Field(server, NAMES)
         players.all_say(f"league join {GAME}")
         players.pass_until(1, EventStatus.RUNNING)
         now = _end_now(players, ended=3)
-    in_second_group = _killed_and_resumed(
-        tmp_path, database_url, now, killed_after, made_by, module, EventStatus.FINISHED
-    )
-    with in_second_group as connection:
+    settling_games, deciding_games = Death(events, "settle", 7), Death(paired_games, "decide", 12)
+    in_second_group = Death(letters, "news", 8)
+    with _killed_and_resumed(
+        tmp_path,
+        database_url,
+        now,
+        *(settling_games, deciding_games, in_second_group),
+        status=EventStatus.FINISHED,
+    ) as connection:
         groups: dict[int, list[int | None]] = {}
         for entry in events.entries_of(connection, 1):
             groups.setdefault(entry.section or 0, []).append(entry.place)
@@ -209,9 +212,9 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
         server.drop_letters()
         server.server.door_stage.run_once()  # no mail waits
         now = server.server.clock.now()
-    sent = 3  # the two of the last group, and one of the next
+    sending_results = Death(letters, "news", 3)  # the two of the last group, and one of the next
     with _killed_and_resumed(
-        tmp_path, database_url, now, sent, "news", letters, EventStatus.FINISHED
+        tmp_path, database_url, now, sending_results, status=EventStatus.FINISHED
     ) as connection:
         letters_sent = _news_since(connection, now)
         finalists = [entry.userid for entry in events.entries_of(connection, 2)]
@@ -252,7 +255,8 @@ def test_a_match_of_teams_goes_on_where_it_was_killed(database_url: str, tmp_pat
         server.server.door_stage.run_once()  # no mail waits
         starts_at = players.event(1)["starts"]
         now = datetime.fromisoformat(f"{starts_at}T00:00:00+00:00") + timedelta(minutes=1)
-    with _killed_and_resumed(tmp_path, database_url, now, groups=0) as connection:
+    before_the_boards = Death(letters, "start_letters", 0)
+    with _killed_and_resumed(tmp_path, database_url, now, before_the_boards) as connection:
         games = events.pairings_of(connection, 1)
         event_boards = connection.execute(select(boards.c.id).where(boards.c.event_id == 1)).all()
         readers = connection.execute(
@@ -272,9 +276,9 @@ def test_the_end_of_a_match_of_teams_goes_on_where_it_was_killed(
         players = _enter_two_teams(server)
         players.pass_until(1, EventStatus.RUNNING)
         now = _end_now(players, ended=3)
-    sent = 1  # the results of the first team, but not of the other one
+    between_the_teams = Death(letters, "news", 1)
     with _killed_and_resumed(
-        tmp_path, database_url, now, sent, "news", letters, EventStatus.FINISHED
+        tmp_path, database_url, now, between_the_teams, status=EventStatus.FINISHED
     ) as connection:
         places = {entry.player_id: entry.place for entry in events.entries_of(connection, 1)}
         letters_sent = connection.execute(
@@ -311,8 +315,8 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
         players, ids = _entered_duplicate(server, game, 25)
         server.server.door_stage.run_once()  # no mail waits
         starts_at = datetime.fromisoformat(f"{players.event(1)['starts']}T00:00:00+00:00")
-    dealt = 15  # a portion of ten players, and half of the next
-    with _killed_and_resumed(tmp_path, database_url, starts_at, dealt, "box_letter") as connection:
+    in_second_portion = Death(letters, "box_letter", 15)  # a portion is ten players
+    with _killed_and_resumed(tmp_path, database_url, starts_at, in_second_portion) as connection:
         rows = shared_boxes.results(connection, 1)
         event_boards = connection.execute(
             select(boards.c.id, boards.c.options, boards.c.seed).where(boards.c.event_id == 1)
@@ -331,23 +335,13 @@ def test_a_duplicate_event_goes_on_where_it_was_killed(
     assert len({str(getattr(board, drawn_by)) for board in event_boards}) == 3
 
 
-@pytest.mark.parametrize(
-    ("module", "made_by", "killed_after"),
-    [(boxes_of_events, "_give_up", 45), (letters, "news", 15)],
-    ids=["giving up boxes", "sending results"],
-)
 @pytest.mark.both_databases
 def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
-    database_url: str,
-    module: ModuleType,
-    made_by: str,
-    killed_after: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boxes_of_events, "READERS", 10)
     with indoors(tmp_path, database_url) as server:
-        players, ids = _entered_duplicate(server, "blackbox", 40)
+        players, ids = _entered_duplicate(server, "blackbox", 25)
         players.pass_until(1, EventStatus.RUNNING)
         for board in (1, 2, 3):
             server.send_unread(address_of("p00"), f"blackbox resign {board} p00 {PASSWORD}")
@@ -356,24 +350,32 @@ def test_the_end_of_a_duplicate_event_goes_on_where_it_was_killed(
         ends_at = datetime.fromisoformat(f"{players.event(1)['ends']}T00:00:00+00:00")
         left = ends_at - server.server.clock.now()
         server.move_clock(seconds=left.total_seconds())
+    giving_up_boxes = Death(boxes_of_events, "_give_up", 45)  # the second thirty of 72 boxes
+    sending_results = Death(letters, "news", 15)  # the second ten of 25 players
     with _killed_and_resumed(
-        tmp_path, database_url, ends_at, killed_after, made_by, module, EventStatus.FINISHED
+        tmp_path,
+        database_url,
+        ends_at,
+        *(giving_up_boxes, sending_results),
+        status=EventStatus.FINISHED,
     ) as connection:
         rows = shared_boxes.results(connection, 1)
         places = [entry.place for entry in events.entries_of(connection, 1)]
         statuses = connection.execute(select(boards.c.status).where(boards.c.event_id == 1))
-        letters = connection.execute(
+        letters_sent = connection.execute(
             select(outbox.c.letter, outbox.c.player_id, outbox.c.words)
             .where(outbox.c.created_at >= ends_at)
             .order_by(outbox.c.player_id)
         ).all()
         assert set(statuses.scalars()) == {"finished"}
     assert {row.rank for row in rows} == {shared_boxes.GIVEN_UP}
-    assert places == [1] * 40
-    assert [player_id for _, player_id, _ in letters] == ids
-    assert [letter for letter, _, _ in letters] == ["event-news", *["event-ends"] * 39]
+    assert places == [1] * 25
+    assert [player_id for _, player_id, _ in letters_sent] == ids
+    assert [letter for letter, _, _ in letters_sent] == ["event-news", *["event-ends"] * 24]
     boards_told = [
-        (player_id, part["board"]) for _, player_id, words in letters[1:] for part in words["news"]
+        (player_id, part["board"])
+        for _, player_id, words in letters_sent[1:]
+        for part in words["news"]
     ]
     by_player = sorted(rows, key=lambda row: (row.player_id, row.number))
     assert boards_told == [(row.player_id, row.board_id) for row in by_player if row.player_id > 1]

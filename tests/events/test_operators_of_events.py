@@ -38,7 +38,8 @@ def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Fiel
         operators.do(OLGA, partial(events.postpone, number=1, starts="2020-01-01"))
     with pytest.raises(OperatorError, match="there is no event 9"):
         operators.do(OLGA, partial(events.cancel, number=9))
-    operators.do(OLGA, partial(events.cancel, number=1))
+    deed = operators.do(OLGA, partial(events.cancel, number=1))
+    assert {letter.part.words["why"] for letter in deed.letters} == {OLGA.why}
     assert players.event(1)["status"] == EventStatus.CANCELLED
     audited = operators.look(partial(deeds.entries, target="event 1", most=9))
     assert [entry.action for entry in audited] == ["cancel", "postpone", "create"]

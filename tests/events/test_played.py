@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import course
 from pbmserv.service.events.kinds.registry import SERVERS
+from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
 
@@ -271,6 +273,22 @@ def test_a_swiss_with_a_bye(server: Indoors) -> None:
     assert table[0] == ("p00", 10)
     played = [frozenset((game["first"], game["second"])) for game in players.games(1)]
     assert len(set(played)) == len(played)  # nobody meets twice
+
+
+def test_a_swiss_whose_last_four_have_all_met(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Swiss, "rules", replace(Swiss.rules, least=4))
+    players = Field(server, ("ann", "bob", "cleo", "dan"))
+    players.all_say(f"swiss join {GAME}")
+    players.until(1, RUNNING)
+    for _ in range(3):
+        players.give_up(1)
+        players.live(1)
+    letters = [letter for letter in players.letters if "round 4: you have a bye" in letter.subject]
+    assert len(letters) == 4
+    assert all("You have no opponent in this round." in letter.text for letter in letters)
+    players.until(1, FINISHED, most=3)
 
 
 def test_a_letter_is_not_sent_to_a_player_who_ended_them(field: Callable[[int], Field]) -> None:

@@ -8,13 +8,12 @@ import re
 import socket
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from shlex import quote
 
 import pytest
+from fork_server import run
 from processes import Process, refused_to_start, wait_until
 from programs import free_port
 from running import MovableClock
@@ -210,15 +209,15 @@ def test_a_folder_of_sockets_in_which_others_may_put_their_own(
 
 
 def test_too_few_files_may_be_open(tmp_path: Path) -> None:
-    environment = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": "", "MAILBOX": ""}
-    served = subprocess.run(
-        ["/bin/sh", "-c", f"ulimit -n 64; exec {quote(sys.executable)} -m pbmserv serve"],
-        env={**os.environ, **{f"PBMSERV_{name}": value for name, value in environment.items()}},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    limited = """
+import resource
+from pbmserv.__main__ import main
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+main()
+"""
+    settings = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": "", "MAILBOX": ""}
+    environment = {**os.environ, **{f"PBMSERV_{name}": value for name, value in settings.items()}}
+    served = run(["-c", limited, "serve"], environment)
     assert 'PBMSERV_SESSIONS = "100": this process may open 64 files' in sentence_of(served)
     assert list(tmp_path.iterdir()) == []
 

@@ -15,8 +15,9 @@ from pbmserv.errors import ServerFault
 from pbmserv.game import Game, Option
 from pbmserv.games.tictactoe import GAME, TicTacToe
 from pbmserv.testing.server import server
-from pbmserv.views import environment, template_loader
-from pbmserv.views.environment import drop_broken_templates
+from pbmserv.views import own_templates, template_loader
+from pbmserv.views.environment import environment, forget_templates
+from pbmserv.views.own_templates import drop_broken_templates
 from pbmserv.views.template_loader import TemplateLoader
 
 Write = Callable[[str, str], None]
@@ -27,11 +28,10 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     """Return a function that writes an own template of tic-tac-toe."""
     folder = tmp_path / "games" / "ttt"
     folder.mkdir(parents=True)
-    loader = environment.environment().loader
-    assert isinstance(loader, TemplateLoader)
+    loader = template_loader_of_this_process()
     before = loader.searchpath
     # In front of the shared ones, as a game's own templates are.
-    for module in (environment, template_loader):
+    for module in (own_templates, template_loader):
         monkeypatch.setattr(module, "template_folders", lambda: [tmp_path])
     forget_compiled()
     yield lambda name, text: (folder / name).write_text(text) and None
@@ -41,8 +41,14 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
 
 def forget_compiled() -> None:
     """Forget which templates of tic-tac-toe were found and compiled, here or by other tests."""
-    environment._use_own("ttt", wanted=False)
-    environment._use_own("ttt", wanted=True)
+    template_loader_of_this_process().unused.discard("ttt")
+    forget_templates()
+
+
+def template_loader_of_this_process() -> TemplateLoader:
+    loader = environment().loader
+    assert isinstance(loader, TemplateLoader)
+    return loader
 
 
 def letters_of_a_move() -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 
 LONG = 40
@@ -148,13 +149,11 @@ class Reader:
             return Chars((text,))
         pattern = re.compile(text, self._flags)
         own = [char for char in text if char.isalnum()] if text[0] == "[" else []
-        matching = [
-            char for char in (*self._probes, *own, *map(chr, range(256))) if pattern.fullmatch(char)
-        ]
-        samples = list(islice(dict.fromkeys(matching), _MOST_SAMPLES))
+        candidates = dict.fromkeys((*self._probes, *own, *map(chr, range(256))))
+        samples = tuple(islice(filter(pattern.fullmatch, candidates), _MOST_SAMPLES))
         if not samples:
-            samples = [next(char for char in map(chr, range(0x30000)) if pattern.fullmatch(char))]
-        return Chars(tuple(samples))
+            samples = (next(filter(pattern.fullmatch, map(chr, range(0x30000)))),)
+        return Chars(samples)
 
     def _end_of_class(self) -> int:
         at = self._at + 1
@@ -178,6 +177,11 @@ class Reader:
 
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
+
+
+@cache
+def tree_of(pattern: re.Pattern) -> Node:
+    return Reader(pattern).read()
 
 
 def is_long(node: Repeat) -> bool:
@@ -218,9 +222,10 @@ def loops(node: Node, front: str = "") -> Iterator[tuple[str, Node]]:
         yield from loops(node.node, front)
 
 
+@cache
 def pumps(pattern: re.Pattern) -> list[tuple[str, str]]:
     """Return pairs of a text and a second text that is to be repeated behind it."""
-    tree = Reader(pattern).read()
+    tree = tree_of(pattern)
     pumped: dict[tuple[str, str], None] = {}
     whole = [written(tree, 1, sample) for sample in range(_MOST_SAMPLES)]
     units = {text: None for text in whole if text}
@@ -239,7 +244,7 @@ def pumps(pattern: re.Pattern) -> list[tuple[str, str]]:
 
 def texts(pattern: re.Pattern, length: int) -> Iterator[str]:
     """Yield texts of about this length for which the pattern may be slow."""
-    tree = Reader(pattern).read()
+    tree = tree_of(pattern)
     for front, unit in pumps(pattern):
         body = front + unit * (length // len(unit))
         yield from (body + end for end in _ENDS)

@@ -17,8 +17,8 @@ from examples import DEEP
 from growth import SHORTER, patience, steepness
 
 from pbmserv.commands.grammar import plain_words
-from pbmserv.commands.grammar.line import LONGEST_LINE
-from pbmserv.commands.grammar.words import first_and_last_day, fold, split
+from pbmserv.commands.grammar.dates import first_and_last_day
+from pbmserv.commands.grammar.words import LONGEST_LINE, fold, split
 from pbmserv.commands.reading.mail import clean_subject, read_commands, read_message
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.config.display import blank_passwords

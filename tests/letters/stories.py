@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import pytest
+from blackbox_alone import every_game
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from seating import gather_team
 
+from pbmserv.engine import registry
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.operators import boards, people
@@ -360,7 +364,8 @@ def racing(folder: Path) -> Iterator[Posted]:
         yield from begun(server, ALICE, "blackbox solo alice -practice")
         (question,) = server.send(ALICE, "blackbox solo alice")
         yield from server.reply(question, "no")
-        yield from server.send(ALICE, f"blackbox save 4 alice {PASSWORD}")
+        (saved,) = server.send(ALICE, f"blackbox save 4 alice {PASSWORD}")
+        yield saved
         yield from server.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
         yield from server.send(ALICE, "blackbox week")
         yield from server.send(ALICE, f"blackbox solve 5 alice {PASSWORD}")
@@ -373,6 +378,13 @@ def racing(folder: Path) -> Iterator[Posted]:
             "restart 4 alice {}",
         ):
             yield from server.send(ALICE, f"blackbox {word.format(PASSWORD)}")
+        file = next(saved.message.iter_attachments())
+        yield from server.send(
+            ALICE,
+            f"blackbox load alice {PASSWORD}",
+            file.get_content(),
+            Content_Disposition="attachment; filename=game.txt",
+        )
 
 
 def with_the_house(folder: Path) -> Iterator[Posted]:
@@ -572,13 +584,42 @@ def gathering_a_team(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"team bob {PASSWORD} leave")
 
 
+def matching_teams(folder: Path) -> Iterator[Posted]:
+    """Events of teams: one that a team leaves again, and a match to its end."""
+    rooks, pawns = ("ann", "bob", "cleo", "dan"), ("finn", "gus", "hal", "ivy")
+    with indoors(folder) as server:
+        server.sign_up(*rooks, *pawns)
+        gather_team(server.server, "Rooks", [1, 2, 3, 4])
+        gather_team(server.server, "Pawns", [5, 6, 7, 8])
+        ann = address_of("ann")
+        _finish_a_game(server, "ann")
+        yield from server.send(ann, f"team ann {PASSWORD} enter blackbox")
+        yield from server.send(ann, f"team ann {PASSWORD} withdraw blackbox")
+        create = 'create blackbox team "Office match" -entries=2'
+        yield from server.send(ann, f"event ann {PASSWORD} {create}")
+        yield from server.send(address_of("finn"), f"event finn {PASSWORD} join 2")
+        yield from server.live(days=1)
+        yield from server.send(ann, "events 2")
+        for userid in pawns[:3]:
+            (question,) = server.send(address_of(userid), f"signoff {userid} {PASSWORD}")
+            yield from server.reply(question, "yes")
+        for _ in range(4):  # the last one loses on time
+            yield from server.live(days=10)
+
+
+def _finish_a_game(server: Indoors, userid: str) -> None:
+    """Play a game, so that the player may create events."""
+    sender = address_of(userid)
+    server.send(sender, f"blackbox solo {userid} {PASSWORD} {SMALL}")
+    server.send(sender, f"blackbox move 1 {userid} {PASSWORD} a")
+    server.send(sender, f"blackbox resign 1 {userid} {PASSWORD}")
+
+
 def comparing(folder: Path) -> Iterator[Posted]:
     """A duplicate event whose boxes are not all finished when it ends."""
     with indoors(folder) as server:
         server.sign_up("alice", "bob")
-        server.send(ALICE, f"blackbox solo alice {PASSWORD} {SMALL}")
-        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a")
-        server.send(ALICE, f"blackbox resign 1 alice {PASSWORD}")
+        _finish_a_game(server, "alice")
         create = f'create blackbox duplicate "Same boxes" -boxes=2 -entries=2 {SMALL}'
         yield from server.send(ALICE, f"event alice {PASSWORD} {create}")
         yield from server.send(BOB, f"event bob {PASSWORD} join 1")
@@ -587,6 +628,24 @@ def comparing(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"blackbox resign 4 bob {PASSWORD}")
         for days in (10, 4):
             yield from server.live(days=days)
+
+
+def comparing_games(folder: Path) -> Iterator[Posted]:
+    """A duplicate event with the same deals against the house."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "announced", every_game)
+        yield from _same_dice(folder)
+
+
+def _same_dice(folder: Path) -> Iterator[Posted]:
+    with indoors(folder) as server:
+        server.sign_up("alice", "bob")
+        _finish_a_game(server, "alice")
+        create = 'create liar duplicate "Same dice" -games=1 -entries=2'
+        yield from server.send(ALICE, f"event alice {PASSWORD} {create}")
+        yield from server.send(BOB, f"event bob {PASSWORD} join 1")
+        yield from server.live(hours=1)
+        yield from server.send(ALICE, f"liar resign 2 alice {PASSWORD}")
 
 
 STORIES: tuple[Story, ...] = (
@@ -609,5 +668,7 @@ STORIES: tuple[Story, ...] = (
     climbing,
     holding_events,
     comparing,
+    comparing_games,
     gathering_a_team,
+    matching_teams,
 )

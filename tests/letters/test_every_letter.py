@@ -10,6 +10,7 @@ import pytest
 from headers import read_by_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import check_form, facts, page_of
+from letter_words import Letter, letters_within, words_named
 from mailto_links import ANY, drafted, drafts_of
 from stories import BOB, STORIES
 
@@ -19,6 +20,7 @@ from pbmserv.commands.table.looking import Games, Help
 from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.robots import automatic
+from pbmserv.letters.template_values import USUAL
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 from pbmserv.views.environment import template_of, templates_root
@@ -28,6 +30,42 @@ pytestmark = pytest.mark.slow
 NO_LETTERS = {"pieces"}
 DARK = re.compile(r"@media \(prefers-color-scheme:dark\)\{\n(.*?)^\}\n", re.DOTALL | re.MULTILINE)
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
+
+
+READ_BY_CODE = {
+    "board": {"after", "held"},
+    "event-begins": {"news", "waiting"},
+    "event-ends": {"more", "waiting"},
+    "help": {"subjects"},
+    "hint": {"asked"},
+    "list": {"games"},
+    "refusal": {"answers"},
+    "reminders": {"news"},
+    "report": {"opened", "seats"},
+    "saved": {"board", "key"},
+    "seek": {"pledge"},
+    "show": {"opened"},
+    "submitted": {"mover"},
+    "summary": {"answers"},
+    "tray": {"news"},
+    "tray-message": {"peer"},
+    "unsubscribed": {"team", "userid"},
+}
+"""Words that no template names, by the kinds of letters that have them."""
+_EVENT = {"closes", "ends", "game", "house", "kind", "starts", "title"}
+_TEAM = {"boards", "captain", "created", "invited", "key", "most", "team"}
+_PROPOSAL = {"house", "others", "race", "rematch"}
+SHARED = {
+    "challenge": _PROPOSAL,
+    "challenged": _PROPOSAL,
+    "started": _PROPOSAL,
+    "event": _EVENT | {"entered", "least", "options", "own", "round", "rounds"},  # as on its page
+    **dict.fromkeys(("event-begins", "event-ends", "event-entry", "event-news"), _EVENT),
+    "tray-table": _EVENT,
+    **dict.fromkeys(("team", "team-invited"), _TEAM),
+    "team-news": _TEAM | {"most_teams", "own_event"},
+}
+"""Words that several kinds of letters get alike, although not each of them names them all."""
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +88,12 @@ def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, "blackbox show bob")
 
 
+def all_words(letters: list[Posted]) -> Iterator[Letter]:
+    """Yield each letter, and each letter inside another one, with its words."""
+    for letter in letters:
+        yield from letters_within(letter.kind, letter.queued.words)
+
+
 def test_the_stories_have_a_letter_of_every_kind(letters: list[Posted]) -> None:
     assert {kind for letter in letters for kind in (letter.kind, *letter.inside)} == set(KINDS)
 
@@ -60,6 +104,29 @@ def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() ->
     for path in templates:
         named = re.findall(r"{% block (\w+) %}", path.read_text("utf-8"))
         assert named == ["subject", "headline", "text", "html"], path
+
+
+def test_somebody_gives_each_word_that_a_template_names(letters: list[Posted]) -> None:
+    """A misspelt word would only show where a letter is rare enough."""
+    given = set(USUAL).union(*(words for _, words in all_words(letters)))
+    unknown = {kind: sorted(words_named(kind) - given) for kind in KINDS}
+    assert {kind: words for kind, words in unknown.items() if words} == {}
+
+
+def test_each_word_that_a_letter_gets_is_named_by_its_template_or_read_by_code(
+    letters: list[Posted],
+) -> None:
+    unread: dict[str, set[str]] = {}
+    for kind, words in all_words(letters):
+        unread.setdefault(kind, set()).update(words.keys() - words_named(kind) - _read(kind))
+    assert {kind: sorted(words) for kind, words in unread.items() if words} == {}
+
+
+def _read(kind: str) -> set[str]:
+    """Return words that a kind of letter may have although its template does not name them."""
+    question = KINDS[kind].question
+    asked = {question.about, question.number} if question is not None else set()
+    return asked | set(USUAL) | READ_BY_CODE.get(kind, set()) | SHARED.get(kind, set())
 
 
 def test_every_letter_keeps_the_form(letters: list[Posted]) -> None:
@@ -166,8 +233,9 @@ def test_letters_about_a_board_are_one_thread(letters: list[Posted]) -> None:
             root = f"<{letter.board}.0.{letter.seat}."
             threads = (letter.message["Message-ID"], letter.message["References"])
             assert any(str(ids or "").startswith(root) for ids in threads), letter.subject
-            assert letter.message["Thread-Topic"] == f"Blackbox {letter.board}"
-            assert f"Blackbox {letter.board}" in letter.subject or "Daily Box" in letter.subject
+            title = "Liar's dice" if "house won" in letter.subject else "Blackbox"
+            assert letter.message["Thread-Topic"] == f"{title} {letter.board}"
+            assert f"{title} {letter.board}" in letter.subject or "Daily Box" in letter.subject
         assert not letter.subject.startswith("Re:")
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import resource
 import sqlite3
 import stat
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from fork_server import run
 from migrated import migrated
 from typer.testing import CliRunner
 
@@ -132,16 +131,17 @@ def test_a_file_system_without_links_is_good_enough(
         files.new(copy, tmp_path / "copy")
 
 
-def pbmserv(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+LIMITED = """
+import resource
+from pbmserv.__main__ import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+main()
+"""
+
+
+def pbmserv(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command on a disk on which files have at most 100 kB."""
-    return subprocess.run(
-        [sys.executable, "-m", "pbmserv", *words],
-        env={"PBMSERV_DATA_DIR": str(folder), **settings},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run(["-c", LIMITED, *words], {"PBMSERV_DATA_DIR": str(folder)})
 
 
 def test_a_full_disk_leaves_nothing_behind(own: str, tmp_path: Path) -> None:

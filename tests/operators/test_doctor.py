@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +16,13 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, Session
 from dns_zone import Zone
+from fork_server import run
 from name_server import name_server
 from programs import free_port
 
 from pbmserv.clock import SystemClock
 from pbmserv.config.settings import load
-from pbmserv.doctor import certificates, connections, machine, names, postfix, trial_letter
+from pbmserv.doctor import certificates, connections, dns_records, machine, postfix, trial_letter
 from pbmserv.doctor.examination import examine, worst
 from pbmserv.doctor.finding import Finding, Level
 from pbmserv.doctor.installation import Installation
@@ -75,18 +74,25 @@ def test_a_healthy_domain_has_no_faults(tmp_path: Path) -> None:
     zone.add_txt(key.name(DOMAIN), key.record)
     keys = f"s2026={tmp_path / 's2026.pem'}"
     with installation(tmp_path, zone, dkim_keys=keys) as healthy:
-        for check in (names.mx, names.spf, names.dkim_keys, names.dmarc, names.ptr, names.helo):
+        for check in (
+            dns_records.mx,
+            dns_records.spf,
+            dns_records.dkim_keys,
+            dns_records.dmarc,
+            dns_records.ptr,
+            dns_records.helo,
+        ):
             assert only(check(healthy)).level is Level.OK, check
 
 
 def test_an_empty_zone_is_told_each_record_to_add(tmp_path: Path) -> None:
     with installation(tmp_path, Zone()) as bare:
-        assert only(names.mx(bare)).advice == f"{DOMAIN}. IN MX 10 {DOMAIN}."
-        assert only(names.spf(bare)).advice == f'{DOMAIN}. IN TXT "v=spf1 mx -all"'
-        assert only(names.dmarc(bare)).advice.startswith(f"_dmarc.{DOMAIN}. IN TXT")
-        assert "it has no name in DNS" in only(names.ptr(bare)).sentence
-        assert only(names.helo(bare)).level is Level.PROBLEM
-        assert only(names.dkim_keys(bare)).level is Level.WARNING
+        assert only(dns_records.mx(bare)).advice == f"{DOMAIN}. IN MX 10 {DOMAIN}."
+        assert only(dns_records.spf(bare)).advice == f'{DOMAIN}. IN TXT "v=spf1 mx -all"'
+        assert only(dns_records.dmarc(bare)).advice.startswith(f"_dmarc.{DOMAIN}. IN TXT")
+        assert "it has no name in DNS" in only(dns_records.ptr(bare)).sentence
+        assert only(dns_records.helo(bare)).level is Level.PROBLEM
+        assert only(dns_records.dkim_keys(bare)).level is Level.WARNING
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,7 @@ def test_a_wrong_spf_record_is_named(tmp_path: Path, record: str, part: str) -> 
     zone.records.pop(("TXT", DOMAIN))
     zone.add_txt(DOMAIN, record)
     with installation(tmp_path, zone) as wrong:
-        finding = only(names.spf(wrong))
+        finding = only(dns_records.spf(wrong))
     assert (finding.level, part in finding.sentence) == (Level.PROBLEM, True), finding
 
 
@@ -112,7 +118,7 @@ def test_a_key_that_is_not_the_published_one_is_named(tmp_path: Path) -> None:
     zone = healthy_zone()
     zone.add_txt(key.name(DOMAIN), other.record)
     with installation(tmp_path, zone, dkim_keys=f"s2026={tmp_path / 's2026.pem'}") as wrong:
-        finding = only(names.dkim_keys(wrong))
+        finding = only(dns_records.dkim_keys(wrong))
     assert "another key" in finding.sentence
     assert key.public[:40] in finding.advice
 
@@ -122,7 +128,7 @@ def test_reports_must_not_come_back_to_the_server(tmp_path: Path) -> None:
     zone.records.pop(("TXT", f"_dmarc.{DOMAIN}"))
     zone.add_txt(f"_dmarc.{DOMAIN}", f"v=DMARC1; p=reject; rua=mailto:postmaster@{DOMAIN}")
     with installation(tmp_path, zone) as wrong:
-        finding = only(names.dmarc(wrong))
+        finding = only(dns_records.dmarc(wrong))
     assert (finding.level, "reads itself" in finding.sentence) == (Level.WARNING, True)
 
 
@@ -251,7 +257,7 @@ def test_pages_that_cannot_be_opened_have_the_advice_that_fits(
     def fail(*_: object) -> datetime:
         raise error
 
-    monkeypatch.setattr(certificates, "shown_end", fail)
+    monkeypatch.setattr(certificates, "served_certificate_end", fail)
     with installation(tmp_path, healthy_zone(), web_url="https://games.example") as checked:
         finding = only(certificates.check(checked))
     assert finding.level is Level.PROBLEM
@@ -280,12 +286,9 @@ def test_silent_name_servers_hide_no_other_finding(tmp_path: Path) -> None:
 
 def test_the_command_tells_a_newcomer_what_is_missing(tmp_path: Path) -> None:
     environment = {**os.environ, "PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_SMTP": "127.0.0.1:9"}
-    command = [sys.executable, "-m", "pbmserv", "doctor"]
-    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    shown = run(["doctor"], environment)
     assert shown.returncode == Level.PROBLEM, shown
     assert "PROBLEM  SMTP port: Nothing answers at 127.0.0.1:9" in shown.stdout
     assert "→ systemctl start pbmserv" in shown.stdout
-    as_json = subprocess.run(
-        [*command, "--json"], env=environment, capture_output=True, text=True, check=False
-    )
+    as_json = run(["doctor", "--json"], environment)
     assert json.loads(as_json.stdout)["level"] == "problem"

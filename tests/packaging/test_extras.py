@@ -8,9 +8,11 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from rows import rows
 
 from pbmserv.extras import LIBRARIES, install_command, why_missing
@@ -44,37 +46,51 @@ class Answer(NamedTuple):
     stderr: str
 
 
-def blocked_python(
-    program: str, folder: Path, *arguments: str, **environ: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", BLOCK + program, *arguments],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+class Commands:
+    """Runs commands of pbmserv in one process, which has no optional libraries."""
 
-
-def run_blocked(folder: Path, *commands: str, **environ: str) -> list[Answer]:
-    """Run commands of pbmserv one after another in a process without optional libraries."""
-    program = """
-import contextlib, io, json
+    PROGRAM = """
+import contextlib, io, json, os
 from pbmserv.cli.main import run
-answers = []
-for command in sys.argv[1:]:
+for line in sys.stdin:
+    command, folder, environ = json.loads(line)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environ)
     with (
         contextlib.redirect_stdout(io.StringIO()) as stdout,
         contextlib.redirect_stderr(io.StringIO()) as stderr,
     ):
         code = run(command.split())
-    answers.append([code, stdout.getvalue(), stderr.getvalue()])
-print(json.dumps(answers))
+    print(json.dumps([code, stdout.getvalue(), stderr.getvalue()]), flush=True)
 """
-    done = blocked_python(program, folder, *commands, **environ)
-    assert done.returncode == 0, done.stderr
-    return [Answer(*answer) for answer in json.loads(done.stdout)]
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", BLOCK + self.PROGRAM],
+            env={"PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, folder: Path, *commands: str, **environ: str) -> list[Answer]:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        answers = []
+        for command in commands:
+            request = [command, str(folder), {"PATH": "/usr/bin:/bin", **environ}]
+            print(json.dumps(request), file=stdin, flush=True)
+            answers.append(Answer(*json.loads(stdout.readline())))
+        return answers
+
+
+@pytest.fixture(scope="module")
+def blocked() -> Iterator[Commands]:
+    commands = Commands()
+    with commands.process:
+        yield commands
 
 
 def sentence(purpose: str, name: str, extra: str) -> str:
@@ -128,7 +144,14 @@ for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
         except ImportError:
             print(module.name)
 """
-    answer = blocked_python(program, tmp_path)
+    answer = subprocess.run(
+        [sys.executable, "-c", BLOCK + program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert answer.returncode == 0, answer.stderr
     terminal = "pbmserv.cli.blackbox.terminal"
     names = {
@@ -137,10 +160,10 @@ for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
     assert names == NEEDS_ONE
 
 
-def test_a_postgresql_url_without_psycopg_is_refused(tmp_path: Path) -> None:
+def test_a_postgresql_url_without_psycopg_is_refused(blocked: Commands, tmp_path: Path) -> None:
     url = "postgresql+psycopg://pbm:hush@db.example.org/pbmserv"
     commands = ("serve", "config", "db check", "db backup copy")
-    for answer in run_blocked(tmp_path, *commands, PBMSERV_DATABASE=url):
+    for answer in blocked.run(tmp_path, *commands, PBMSERV_DATABASE=url):
         assert (answer.returncode, answer.stdout) == (2, "")
         assert answer.stderr == (
             "pbmserv: a setting is wrong: "
@@ -151,11 +174,11 @@ def test_a_postgresql_url_without_psycopg_is_refused(tmp_path: Path) -> None:
         )
 
 
-def test_copies_are_put_back_without_psycopg(tmp_path: Path) -> None:
+def test_copies_are_put_back_without_psycopg(blocked: Commands, tmp_path: Path) -> None:
     (tmp_path / "var").mkdir()
     (tmp_path / "dump").write_bytes(b"PGDMP and more")
     commands = ("db upgrade", "db backup copy", "db restore --overwrite copy", "db restore dump")
-    *answers, refused = run_blocked(tmp_path, *commands)
+    *answers, refused = blocked.run(tmp_path, *commands)
     ends = ("is at revision", "is a whole copy", "is now the copy copy")
     for answer, end in zip(answers, ends, strict=True):
         assert answer.returncode == 0, answer
@@ -164,14 +187,16 @@ def test_copies_are_put_back_without_psycopg(tmp_path: Path) -> None:
     assert "dump is a copy of a PostgreSQL database, and cannot go into SQLite" in refused.stderr
 
 
-def test_tools_without_their_libraries_say_what_to_install(tmp_path: Path) -> None:
+def test_tools_without_their_libraries_say_what_to_install(
+    blocked: Commands, tmp_path: Path
+) -> None:
     needed = {
         "print 1x1 w8h8m5M5:471727f82dd32d22f217ffc5": ("a PDF of puzzles", "fpdf2", "tools"),
         "play": ("the game in the terminal", "textual", "tools"),
         "study 3x3/2": ("the compiled search", "numba", "house"),
         "study 8x8/4": ("the compiled search", "numba", "house"),
     }
-    answers = run_blocked(tmp_path, *(f"blackbox {command}" for command in needed))
+    answers = blocked.run(tmp_path, *(f"blackbox {command}" for command in needed))
     printed, played, small, large = answers
     sentences = [sentence(*library) for library in needed.values()]
     for answer, words in ((printed, sentences[0]), (played, sentences[1])):

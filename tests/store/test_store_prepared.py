@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pbmserv.store.core import database as database_module
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.statements import Prepared, Savepoint
+from pbmserv.store.core.prepared import Prepared, Savepoint
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import keys

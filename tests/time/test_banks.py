@@ -19,20 +19,17 @@ from pbmserv.engine.clocks import (
     Remind,
     SeatClock,
     Server,
-    Span,
     Terms,
     Wait,
     clock_after_reminder,
     clocks_after_turn,
     counted_wait,
     decide,
-    first_part,
     from_json,
-    merge_spans,
     time_left,
     to_json,
-    weekends,
 )
+from pbmserv.engine.time_spans import Span, first_part, merge_spans, weekends
 from pbmserv.engine.types import Seat
 
 FRIDAY = datetime(2026, 3, 6, 12, tzinfo=UTC)

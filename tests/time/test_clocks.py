@@ -20,19 +20,21 @@ from pbmserv.engine.clocks import (
     Terms,
     Wait,
     clocks_after_turn,
-    counted_time,
     decide,
-    first_part,
     forfeit_at,
     from_json,
-    merge_spans,
-    next_daytime,
     read_remind,
-    time_after,
     to_json,
-    zone,
 )
 from pbmserv.engine.clocks import clock_after_reminder as remind
+from pbmserv.engine.time_spans import (
+    counted_time,
+    first_part,
+    merge_spans,
+    next_daytime,
+    time_after,
+    zone,
+)
 from pbmserv.engine.types import Seat
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

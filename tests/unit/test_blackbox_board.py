@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rows import rows
 
-from pbmserv.engine.types import Note, Rng, Seat
+from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.replies import Mailto
-from pbmserv.views.environment import environment, templates_root
+from pbmserv.views.environment import environment
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")
@@ -221,70 +221,3 @@ def test_the_rules_fit_the_line_and_name_every_option() -> None:
     assert text.isascii()
     for word, _ in GAME.info.options:
         assert word in text
-
-
-@rows(
-    ("note", "mine", "others"),
-    [
-        (
-            Note(
-                "probe",
-                ALICE,
-                None,
-                {"port": "G", "result": "detour", "exit": "9", "mark": "a"},
-            ),
-            "You fired port G: detour to 9 (a).",
-            "dzander1 fired port G: detour to 9 (a).",
-        ),
-        (
-            Note("guess-wrong", ALICE, None, {"left": 0}),
-            "You guessed wrong and have no guesses left.",
-            "dzander1 guessed wrong and has no guesses left.",
-        ),
-        (
-            Note("guess-wrong", ALICE, None, {"left": 1}),
-            "You guessed wrong and have 1 guess left.",
-            "dzander1 guessed wrong and has 1 guess left.",
-        ),
-        (Note("hid", ALICE, None, {"atoms": "4"}), "You hid 4 atoms.", "dzander1 hid 4 atoms."),
-        (Note("hid", ALICE, None, {"atoms": "1"}), "You hid 1 atom.", "dzander1 hid 1 atom."),
-        (
-            Note("hid", ALICE, None, {"atoms": "3-5"}),
-            "You hid the atoms, 3 to 5 of them.",
-            "dzander1 hid the atoms, 3 to 5 of them.",
-        ),
-        (
-            Note("sealed", ALICE, frozenset({ALICE}), {"cells": ("3", "C", "B2", "B2-D4")}),
-            "You sealed row 3, column C, B2 and B2 to D4 as surely empty.",
-            "",
-        ),
-        (
-            Note(
-                "clue-mark",
-                ALICE,
-                None,
-                {
-                    "port": "5",
-                    "result": "detour",
-                    "exit": "H",
-                    "mark": "a",
-                    "guessed_result": "hit",
-                    "guessed_exit": "",
-                },
-            ),
-            "Clue: port 5 gave detour to H (a), but with your markers it would give hit.",
-            "Clue: port 5 gave detour to H (a), but with dzander1's markers it would give hit.",
-        ),
-    ],
-)
-def test_a_note_is_one_sentence_for_each_reader(note: Note, mine: str, others: str) -> None:
-    template = environment().get_template("games/blackbox/notes.j2")
-    assert template.render(note=note, names=NAMES, you=ALICE) == mine
-    if others:
-        assert template.render(note=note, names=NAMES, you=BOB) == others
-        assert template.render(note=note, names=NAMES, you=None) == others
-
-
-def test_templates_lie_in_the_checkout_or_in_the_package() -> None:
-    assert (templates_root() / "games" / "blackbox" / "board.txt.j2").is_file()
-    assert environment() is environment()

@@ -21,14 +21,6 @@ def given_up(seats: int) -> Position:
     return position
 
 
-def test_the_step_that_ends_a_race_says_only_whose_lessons_there_are() -> None:
-    notes = given_up(3).step.notes
-    lessons = [note for note in notes if note.kind == LESSONS]
-    assert [note.audience for note in lessons] == [frozenset({Seat(n)}) for n in range(3)]
-    assert not any(note.values for note in lessons)
-    assert not any(note.kind in KINDS for note in notes)
-
-
 def test_each_reader_gets_the_own_lessons_and_spectators_get_none() -> None:
     step = given_up(2).step
     for seat in (Seat(0), Seat(1)):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.cli.blackbox.arguments import grid
+from pbmserv.cli.blackbox.marks import grid
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox.analysis import facts_of

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_moves import some_move
-from rows import rows
 
 from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError
@@ -75,31 +74,6 @@ def kinds(step: Step[State], reader: Seat | None = None) -> list[str]:
     return [kind for kind, _ in notes_for(step, reader)]
 
 
-@rows("first", [ALICE, BOB])
-def test_both_hide_in_any_order_and_then_the_first_named_fires(first: Seat) -> None:
-    second = Seat(1 - first)
-    board = Board()
-    assert board.turns() == (1, 1)
-    assert GAME.to_act(board.state) == {ALICE, BOB}
-    board.types(first, "c2,e2,f6,f7")
-    assert GAME.to_act(board.state) == {second}
-    assert GAME.turn(board.state, second) == 1
-    assert GAME.turn(board.state, first) == 3 + first
-    step = board.types(second, "g1,b2,b4,f5")
-    assert kinds(step) == ["hid", "begin"]
-    assert board.turns() == (3, 4)
-    assert GAME.to_act(board.state) == {ALICE}
-
-
-def test_turns_alternate_and_are_numbered_through() -> None:
-    board = hidden()
-    board.types(ALICE, "5")
-    assert board.turns() == (5, 4)
-    assert GAME.to_act(board.state) == {BOB}
-    board.types(BOB, "3")
-    assert board.turns() == (5, 6)
-
-
 def test_where_atoms_are_hidden_only_the_hider_reads() -> None:
     board = Board()
     step = board.types(ALICE, "c2,e2,f6,f7")
@@ -123,23 +97,6 @@ def test_nobody_else_learns_the_number_of_atoms_of_a_range() -> None:
         assert few.view(reader) == many.view(reader)
 
 
-def test_a_probe_is_told_to_everybody_and_used_ports_are_shown() -> None:
-    board = hidden()
-    step = board.types(ALICE, "5,+b2")
-    assert step.public[None] == step.public[ALICE] == "5,+B2"
-    assert step.reveals
-    assert kinds(step) == ["marked", "probe"]
-    assert notes_for(step, None)[1][1] == {
-        "port": "5",
-        "result": "detour",
-        "exit": "H",
-        "mark": "a",
-    }
-    unused = board.view(ALICE).unused_ports
-    assert len(unused) == 26
-    assert not {"5", "H"} & set(unused)
-
-
 def test_a_seat_that_waits_has_a_turn_refused_but_not_a_free_move() -> None:
     board = hidden()
     with pytest.raises(Illegal) as caught:
@@ -161,45 +118,6 @@ def test_markers_may_come_before_the_opponent_has_hidden() -> None:
     assert kinds(step, BOB) == ["marked"]
     assert board.turns() == (3, 1)
     assert board.view(BOB).boxes[ALICE].markers == {8}
-
-
-def test_markers_that_change_nothing_are_accepted_and_said() -> None:
-    board = hidden()
-    step = board.types(ALICE, "+b2,+b2,/c3,/b2")
-    assert notes_for(step, ALICE) == [
-        ("marked", {"cells": ("B2",)}),
-        ("marker-there", {"cells": ("B2",)}),
-        ("marker-absent", {"cells": ("C3",)}),
-        ("unmarked", {"cells": ("B2",)}),
-    ]
-    assert kinds(step, BOB) == ["marked", "unmarked"]
-    assert not board.view(ALICE).own.markers
-
-
-def test_seals_are_the_solvers_own_secret() -> None:
-    board = hidden()
-    before = board.view(BOB), board.view(None)
-    step = board.types(ALICE, "!c4,!3")
-    assert step.public == {None: "", ALICE: "!C4,!3"}
-    assert kinds(step, ALICE) == ["sealed"]
-    assert kinds(step, BOB) == kinds(step, None) == []
-    assert (board.view(BOB), board.view(None)) == before
-    rows = board.view(ALICE).boxes[ALICE].drawn.rows
-    assert rows[2].cells == (". ",) * 7
-    assert rows[3].cells == ("  ", "  ", ". ", "  ", "  ", "  ", "  ")
-
-
-def test_a_cell_has_a_marker_or_a_seal_and_the_newer_one_stays() -> None:
-    board = hidden()
-    step = board.types(ALICE, "+b2,!b2-c3")
-    assert kinds(step, ALICE) == ["marked", "sealed", "seal-unmarks"]
-    own = board.view(ALICE).own
-    assert own is not None
-    assert (own.markers, len(own.sealed)) == (frozenset(), 4)
-    assert kinds(board.types(ALICE, "+b2"), ALICE) == ["marked", "marker-opens"]
-    own = board.view(ALICE).own
-    assert own is not None
-    assert (len(own.markers), len(own.sealed)) == (1, 3)
 
 
 def test_sealing_what_is_sealed_opens_it_but_a_gap_is_closed_first() -> None:
@@ -235,53 +153,10 @@ def test_a_probe_before_the_winning_guess_is_fired() -> None:
     assert kinds(step)[:3] == ["marked", "probe", "guess-right"]
 
 
-def test_the_third_wrong_guess_loses() -> None:
-    board = hidden()
-    left: list[object] = []
-    for probe in "123":
-        step = board.types(ALICE, "?" if left else "+a1,+a2,+a3,+a4,?")
-        left += [values["left"] for kind, values in notes_for(step, BOB) if kind == "guess-wrong"]
-        if board.outcome is None:
-            board.types(BOB, probe)
-    assert left == [2, 1, 0]
-    assert board.outcome == Outcome((2, 1), "out-of-guesses", ALICE)
-    last = board.view(None).boxes[ALICE].drawn.rows[0].cells
-    assert last == ("?x", "  ", "  ", "  ", "  ", "  ", " @")
-
-
-def test_a_wrong_guess_tells_nothing_but_the_count() -> None:
-    step = hidden().types(ALICE, "+g1,+b2,+b4,+f6,?")
-    assert notes_for(step, ALICE)[1:] == [("guess-wrong", {"left": 2})]
-
-
 # Eight atoms around the middle of 3x3 swallow every ray, so none tells what the middle holds.
 RING = "a1,b1,c1,a2,c2,a3,b3,c3"
 NO_PORT_TELLS = ("-size=3x3", "-atoms=8-9")
 GUESS_RING = "".join(f"+{cell}," for cell in RING.split(",")) + "?"
-
-
-def test_a_layout_that_no_port_can_tell_apart_is_wrong_in_the_strict_game() -> None:
-    board = hidden(*NO_PORT_TELLS, for_bob=RING, for_alice=f"{RING},b2")
-    assert kinds(board.types(ALICE, GUESS_RING)) == ["marked", "guess-wrong"]
-    assert board.outcome is None
-
-
-def test_a_layout_that_no_port_can_tell_apart_is_right_where_it_is_fair() -> None:
-    board = hidden(*NO_PORT_TELLS, "-fair", for_bob=RING, for_alice=f"{RING},b2")
-    assert "guess-fair" in kinds(board.types(ALICE, GUESS_RING))
-    assert board.outcome == Outcome((1, 2), "solved", ALICE)
-
-
-def test_with_clue_a_contradicted_mark_is_named_first() -> None:
-    board = hidden("-clue")
-    board.types(ALICE, "5")  # a detour to H
-    board.types(BOB, "3")
-    step = board.types(ALICE, "+a5,+c3,+d4,+e7,?")
-    kind, values = notes_for(step, None)[-1]
-    assert kind == "clue-mark"
-    assert values["port"] in ("5", "H")
-    assert (values["mark"], values["result"]) == ("a", "detour")
-    assert values["guessed_result"] in ("hit", "reflection", "detour")
 
 
 @given(st.binary(min_size=1, max_size=8))
@@ -390,15 +265,6 @@ def test_detours_are_lettered_in_the_solvers_own_order_past_z() -> None:
         board.types(BOB, board.view(BOB).unused_ports[-1])
 
 
-@rows("loser", [ALICE, BOB])
-def test_resigning_gives_the_other_the_board(loser: Seat) -> None:
-    step = GAME.withdraw(hidden().state, loser)
-    places = (2, 1) if loser == ALICE else (1, 2)
-    assert GAME.outcome(step.state) == Outcome(places, "resigned", loser)
-    assert kinds(step) == ["resigned", "revealed", "revealed", "box-id", "box-id"]
-    assert step.reveals
-
-
 def test_resigning_before_atoms_are_hidden_leaves_that_box_empty() -> None:
     step = GAME.withdraw(Board().state, BOB)
     assert kinds(step) == ["resigned"]
@@ -418,13 +284,6 @@ def test_when_ports_have_run_out_guesses_are_left() -> None:
     assert examples.mark == examples.unmark == "/A1", "there is no cell left for another marker"
     assert GAME.legal(board.view(ALICE)) == ["/A1,/B1,/A2,?"]
     assert examples.probe == examples.guess
-
-
-def test_spectators_hide_nothing() -> None:
-    view = Board().view(None)
-    assert view.hides_in is None
-    assert view.own is None
-    assert view.unused_ports == ()
 
 
 @given(dice=st.randoms(use_true_random=False))

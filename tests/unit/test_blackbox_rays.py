@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.games.blackbox.geometry import Geometry, geometry
-from pbmserv.games.blackbox.rays import HIT, cells_passed, dead_zone, spectrum, trace, trace_all
+from pbmserv.games.blackbox.rays import HIT, cells_passed, dead_zone, trace, trace_all
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 CASES: list[dict[str, Any]] = json.loads((GOLDEN / "ray_cases.json").read_text())
@@ -47,13 +47,6 @@ def test_every_port_of_a_known_box(case: dict[str, Any]) -> None:
 def test_one_ray_and_all_rays_agree(box: Box) -> None:
     board, atoms = box
     assert trace_all(board, atoms) == [trace(board, atoms, p) for p in range(len(board.ports))]
-
-
-@given(boxes())
-def test_remembered_results_of_a_box_are_those_of_its_rays(box: Box) -> None:
-    board, atoms = box
-    for _ in range(2):
-        assert list(spectrum(board, atoms)) == trace_all(board, atoms)
 
 
 @given(boxes())

@@ -15,7 +15,8 @@ from aiosmtpd.smtp import SMTP
 
 from pbmserv.cli.mail import print_more
 from pbmserv.cli.main import run
-from pbmserv.outbound.maildir import Mailbox, MaildirRelay
+from pbmserv.outbound.mailbox import Mailbox
+from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from rows import rows
 
 from pbmserv.commands.grammar.readings import NotTried
@@ -194,15 +192,6 @@ def test_a_wrapped_password_is_not_repeated():
     assert all("secret" not in line.echo for line in reading.lines)
 
 
-def test_a_body_of_many_characters_is_read_at_once():
-    started = time.process_time()
-    for body in ("move " * 40_000, "x\n" * 100_000, "show 1\n" + " a\n" * 60_000, '"' * 200_000):
-        mail(body)
-        mail("", body)
-        read_commands("", body, games=GAMES, reply=True)
-    assert time.process_time() - started < 10
-
-
 COMMANDS = (
     "blackbox move 3 alice secret c",
     "Blackbox Resign 3 alice secret",
@@ -252,15 +241,6 @@ def test_words_right_below_chat_are_for_the_opponent_unless_they_are_commands():
     reading = mail("blackbox chat 12 alice secret\nshow 2\n\nHello Bob")
     assert reading.words == "Hello Bob"
     assert isinstance(reading.lines[1].meaning, Show)
-
-
-def test_very_many_words_are_read_in_no_time():
-    body = "blackbox move 3 alice secret c\n" * 30_000
-    started = time.process_time()
-    reading = mail(body, "blackbox move 12 alice secret g")
-    assert reading.words == ""
-    assert len(not_tried(reading)[0]) == 11
-    assert time.process_time() - started < 1
 
 
 @rows(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -87,11 +85,3 @@ def test_no_character_is_lost_between_the_words(text):
 @given(st.lists(st.from_regex(r"[a-z0-9+,#=-]{1,8}", fullmatch=True)))
 def test_plain_words_come_back_as_they_were(words):
     assert [word.text for word in split(" ".join(words))] == words
-
-
-@rows("unit", [" ", "\u00a0", "\xab ", " \xbb", "\u2039", "' ", '"'])
-def test_no_long_line_takes_long_to_fold(unit):
-    # Without a limit on a line's length, base64 being what it is, 20,000 blanks took 11 seconds.
-    begun = process_time()
-    fold(f"\xab x \xbb{unit * (100_000 // len(unit))}x")
-    assert process_time() - begun < 1

@@ -77,17 +77,6 @@ def test_the_longest_idle_client_of_the_fullest_network_gives_way() -> None:
     assert len(clients.gone) == 6
 
 
-def test_a_client_in_a_mail_gives_way_last_and_a_served_client_never() -> None:
-    clients = Clients(Bounds(3, 3, 1, 300, 10))
-    idle, asking, served = clients.fill(1, 3)
-    asking.stage, served.stage = Stage.ASKING, Stage.SERVED
-    clients.now = 5.0
-    clients.limits.renew(idle)  # it has just had a mail taken, and is idle all the same
-    for n in range(1, 3):
-        assert isinstance(clients.come(f"10.0.{n}.1"), Place)
-    assert clients.gone == ["10.0.0.1", "10.0.0.2"]
-
-
 def test_a_network_makes_room_among_its_own_after_a_while() -> None:
     clients = Clients()
     for place in clients.fill(1, 3)[1:]:

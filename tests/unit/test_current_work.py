@@ -3,39 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from time import monotonic
 
 import pytest
 
 from pbmserv.stages import current_work
 from pbmserv.stages import pauses as pauses_module
-from pbmserv.stages.current_work import MOST_KILLS, NONE, CurrentWork, Kills
+from pbmserv.stages.current_work import MOST_KILLS, CurrentWork, Kills
 from pbmserv.stages.pauses import Pauses
-
-
-def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
-    current = CurrentWork()
-    begun, over = threading.Event(), threading.Event()
-
-    def stuck() -> None:
-        current.begin(7)
-        begun.set()
-        over.wait(60)
-        current.finish()
-
-    thread = threading.Thread(target=stuck)
-    thread.start()
-    assert begun.wait(60)
-    current.begin(8)
-    assert sorted(current.all()) == [7, 8]
-    assert current.longest()[0] == 7
-    current.finish()
-    assert current.all() == [7]
-    over.set()
-    thread.join()
-    assert current.longest() == (NONE, 0.0)
 
 
 def test_work_has_not_taken_long_because_the_machine_was_asleep(
@@ -72,22 +46,3 @@ def test_processes_of_a_kind_know_the_work_that_one_was_killed_over() -> None:
     for number in range(100, 100 + MOST_KILLS):
         letters.note(number)
     assert (letters.times().get(7), letters.times().get(100)) == (None, 1)  # the oldest gave way
-
-
-@pytest.mark.slow
-def test_work_that_begins_just_now_is_never_old() -> None:
-    """The parent looks while the child writes: a number without its time, as old as the machine,
-    had play killed over an ordinary mail."""
-    current, begun = CurrentWork(), monotonic()
-    child = os.fork()
-    if child == 0:
-        while True:
-            current.begin(7)
-            current.finish()
-    try:
-        seen = [current.longest() for _ in range(20_000)]
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    assert {number for number, _ in seen} == {NONE, 7}
-    assert max(seconds for _, seconds in seen) < monotonic() - begun

@@ -118,20 +118,6 @@ def test_an_overloaded_play_lets_no_mail_wait_for_all_later_ones() -> None:
     assert order[3:] == sorted(order[3:])
 
 
-def test_a_newcomer_waits_for_one_mail_of_a_flood() -> None:
-    lanes = Lanes()
-    for number in range(1, 51):
-        lanes.add(task(number, "flood"))
-    flood = begin(lanes)
-    assert begin(lanes) is None  # the others of the flood wait for the first
-    lanes.add(task(51, "late"))
-    late = begin(lanes)
-    assert late is not None
-    assert late.arrival.lane == "late"
-    end(lanes, flood)
-    assert begin(lanes) is not None
-
-
 def test_heavy_lanes_take_turns_and_rest_as_long_as_the_mail_before_took(
     clock: list[float],
 ) -> None:

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import RelayPermanent, RelayTemporary
-from pbmserv.outbound.maildir import Mailbox, MaildirRelay, addresses, folder_of
+from pbmserv.outbound.mailbox import Mailbox, addresses
+from pbmserv.outbound.maildir import MaildirRelay, folder_of
 from pbmserv.outbound.relay import OutgoingLetter
 
 LETTER = OutgoingLetter(
@@ -45,7 +46,7 @@ def test_a_letter_is_a_file_in_new_that_any_mail_reader_opens(tmp_path: Path) ->
 
 def test_the_file_has_lf_line_ends_and_keeps_trailing_blanks(tmp_path: Path) -> None:
     MaildirRelay(tmp_path).deliver(LETTER)
-    [stored] = Mailbox(tmp_path, "ada@player.example").messages(all=False)
+    [stored] = Mailbox(tmp_path, "ada@player.example").messages(unread_only=True)
     assert stored.raw.endswith(b"\n\n 1 # . . \n.dot\n")
     assert b"\r" not in stored.raw
 
@@ -89,11 +90,13 @@ def test_letters_are_read_in_the_order_of_arrival_also_after_reading_some(tmp_pa
     for n in range(20):
         relay.deliver(replace(numbered(n), raw=b"Subject: %d\r\n\r\n" % n))
     box = Mailbox(tmp_path, "ADA@player.example")
-    first, *others = list(box.messages(all=False))
+    first, *others = list(box.messages(unread_only=True))
     box.mark_seen(first.key)
-    assert [message.seen for message in box.messages(all=True)] == [True] + [False] * 19
-    assert [message.key for message in box.messages(all=False)] == [other.key for other in others]
-    lines = [message.raw.splitlines()[1] for message in box.messages(all=True)]
+    assert [message.seen for message in box.messages()] == [True] + [False] * 19
+    assert [message.key for message in box.messages(unread_only=True)] == [
+        other.key for other in others
+    ]
+    lines = [message.raw.splitlines()[1] for message in box.messages()]
     assert lines == [b"Subject: %d" % n for n in range(20)]
 
 
@@ -109,7 +112,7 @@ def test_a_file_s_name_does_not_number_letters(tmp_path: Path) -> None:
 def test_marking_keeps_other_flags_and_minds_nothing_missing(tmp_path: Path) -> None:
     MaildirRelay(tmp_path).deliver(LETTER)
     folder, box = tmp_path / "ada@player.example", Mailbox(tmp_path, LETTER.recipient)
-    [stored] = box.messages(all=True)
+    [stored] = box.messages()
     (folder / "new" / stored.key).rename(folder / "cur" / f"{stored.key}:2,FT")
     box.mark_seen(stored.key)
     box.mark_seen(stored.key)
@@ -126,7 +129,7 @@ def test_a_key_never_leads_out_of_the_mailbox(tmp_path: Path) -> None:
 
 def test_a_mailbox_that_does_not_exist_is_empty(tmp_path: Path) -> None:
     box = Mailbox(tmp_path, "nobody@player.example")
-    assert list(box.messages(all=True)) == []
+    assert list(box.messages()) == []
     box.mark_seen("anything")
     assert addresses(tmp_path / "nowhere") == []
 
@@ -143,7 +146,7 @@ def test_the_addresses_are_those_with_a_maildir(tmp_path: Path) -> None:
 def test_foreign_dot_files_are_no_letters(tmp_path: Path) -> None:
     MaildirRelay(tmp_path).deliver(LETTER)
     (tmp_path / "ada@player.example" / "cur" / ".nfs0001").write_text("")
-    assert len(list(Mailbox(tmp_path, LETTER.recipient).messages(all=True))) == 1
+    assert len(list(Mailbox(tmp_path, LETTER.recipient).messages())) == 1
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,7 @@ def test_an_address_that_could_lead_elsewhere_is_refused(tmp_path: Path, wrong: 
 def test_an_address_that_begins_with_a_dot_has_a_folder_that_is_shown(tmp_path: Path) -> None:
     MaildirRelay(tmp_path).deliver(replace(LETTER, recipient=".ada@player.example"))
     assert [box.name for box in tmp_path.iterdir()] == ['".ada"@player.example']
-    assert len(list(Mailbox(tmp_path, ".ada@player.example").messages(all=True))) == 1
+    assert len(list(Mailbox(tmp_path, ".ada@player.example").messages())) == 1
 
 
 @given(st.text(max_size=300))

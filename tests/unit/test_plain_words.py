@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.commands.grammar.plain_words import LONGEST, meant_command
-from pbmserv.commands.reading.mail import read_reply
+from pbmserv.commands.reading.replies import read_reply
 from pbmserv.commands.table.model import Command
 from pbmserv.errors import Misread
 

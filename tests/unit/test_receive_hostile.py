@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -93,28 +92,3 @@ def test_shuffled_mails_raise_nothing_but_mail_errors(pieces, signed):
 def test_headers_that_crashed_other_parsers(head):
     hears_only_mail_errors(head + b"\r\ng")
     hears_only_mail_errors(head)
-
-
-MIB = 2**20
-
-
-@pytest.mark.slow
-@rows(
-    ("head", "unit"),
-    [
-        ("text/plain; charset=utf-8", "\u0301\u0323"),
-        ("text/plain; format=flowed", "a \r\n"),
-        ("text/plain", "On 1 @:\r\n"),
-        ("multipart/mixed; boundary=b", "--b\r\n"),
-        ("multipart/mixed; boundary=b", "\r\n--bx"),
-        ("text/html", "<b>x"),
-        ("text/html", "<table><tr><td>" + "x" * 999),
-        ("text/html", "<ul><li>"),
-        ("text/html", "&"),
-    ],
-)
-def test_a_mebibyte_made_to_be_slow_is_read(head, unit):
-    body = unit.encode()
-    hears_only_mail_errors(
-        f"From: a@b.org\r\nContent-Type: {head}\r\n\r\n".encode() + body * (MIB // len(body))
-    )

@@ -9,25 +9,14 @@ from pbmserv.outbound.domains import LONGEST_REST, MANY_DEFERRED, Domains
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_a_domain_gets_no_more_letters_at_a_time_than_its_limit() -> None:
-    domains = Domains(2)
-    for _ in range(2):
-        assert domains.may_begin("x.example")
-        domains.began("x.example")
-    assert not domains.may_begin("x.example")
-    assert domains.may_begin("y.example")
-    domains.ended("x.example", accepted=True)
-    assert domains.may_begin("x.example")
-
-
 def test_no_more_letters_are_claimed_for_a_domain_that_has_enough_in_hand() -> None:
     domains = Domains(2)
     for _ in range(100):
-        domains.claimed("x.example")
-    domains.claimed("y.example")
+        domains.record_claim("x.example")
+    domains.record_claim("y.example")
     assert domains.closed(NOON) == {"x.example"}
     for _ in range(99):
-        domains.settled("x.example")
+        domains.record_settled("x.example")
     assert domains.closed(NOON) == frozenset()
 
 
@@ -35,7 +24,7 @@ def test_each_rest_is_twice_as_long_until_a_letter_is_accepted() -> None:
     domains, now = Domains(8), NOON
     rests = []
     for _ in range(8):
-        until = domains.rest("x.example", now)
+        until = domains.begin_rest("x.example", now)
         assert domains.closed(now) == {"x.example"}
         assert domains.next_opening(now) == domains.resting_until("x.example", now) == until
         rests.append(until - now)
@@ -44,17 +33,19 @@ def test_each_rest_is_twice_as_long_until_a_letter_is_accepted() -> None:
     assert domains.next_opening(now) is None
     assert rests == [timedelta(minutes=n) for n in (1, 2, 4, 8, 16, 30, 30, 30)]
     assert rests[-1] == LONGEST_REST
-    domains.began("x.example")
-    domains.ended("x.example", accepted=True)
-    assert domains.rest("x.example", now) == now + timedelta(minutes=1)
+    domains.record_start("x.example")
+    domains.record_end("x.example", accepted=True)
+    assert domains.begin_rest("x.example", now) == now + timedelta(minutes=1)
 
 
 def test_a_domain_rests_only_if_it_puts_several_recipients_off() -> None:
     domains = Domains(8)
     for _ in range(10):
-        assert domains.deferred("x.example", "ada@x.example", NOON) is None
-    domains.began("x.example")
-    domains.ended("x.example", accepted=True)
-    ends = [domains.deferred("x.example", f"{n}@x.example", NOON) for n in range(MANY_DEFERRED)]
+        assert domains.record_deferral("x.example", "ada@x.example", NOON) is None
+    domains.record_start("x.example")
+    domains.record_end("x.example", accepted=True)
+    ends = [
+        domains.record_deferral("x.example", f"{n}@x.example", NOON) for n in range(MANY_DEFERRED)
+    ]
     assert ends == [*[None] * (MANY_DEFERRED - 1), NOON + timedelta(minutes=1)]
     assert domains.closed(NOON) == {"x.example"}

@@ -14,7 +14,7 @@ from icalendar import Calendar
 from indoors import HandedIn, indoors
 from running import Letter, Running, start
 
-from pbmserv.service.pages.personal_page import line_of
+from pbmserv.service.pages.form_commands import command_of
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 KEY = re.compile(r'name="key" value="([0-9a-f]+)"')
@@ -238,7 +238,7 @@ NOW = {
     ],
 )
 def test_a_form_is_one_command(fields: dict[str, str], line: str) -> None:
-    assert line_of("alice", fields, NOW) == line
+    assert command_of("alice", fields, NOW) == line
 
 
 def test_games_start_from_the_page(server: HandedIn) -> None:
@@ -352,4 +352,4 @@ def test_seeks_are_taken_and_called_off_on_the_page(server: HandedIn) -> None:
     ],
 )
 def test_a_form_that_starts_a_game_is_one_command(fields: dict[str, str], line: str) -> None:
-    assert line_of("alice", fields, NOW) == line
+    assert command_of("alice", fields, NOW) == line

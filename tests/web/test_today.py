@@ -27,7 +27,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.mail.key_ring import KeyRing
-from pbmserv.service.core.context import Services
+from pbmserv.service.core.services import Services
 from pbmserv.service.solo import guest_box
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage

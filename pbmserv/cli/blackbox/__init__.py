@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import typer
 
-from pbmserv.cli.blackbox.boxes import decode, encode, generate, rays
+from pbmserv.cli.blackbox.boxes import decode, encode, generate
 from pbmserv.cli.blackbox.play import play
+from pbmserv.cli.blackbox.printing import print_
+from pbmserv.cli.blackbox.ray_results import rays
 from pbmserv.cli.blackbox.reporting import analyse
 from pbmserv.cli.blackbox.saving import load, save
-from pbmserv.cli.blackbox.show import check, print_, show
+from pbmserv.cli.blackbox.show import check, show
 from pbmserv.cli.blackbox.studies import study
 
 _HELP = (

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pbmserv.cli.blackbox.arguments import sentence
+from pbmserv.cli.blackbox.refusals import Unusable, sentence
 from pbmserv.errors import PlayerError
 from pbmserv.files import read_octets
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pbmserv.games.blackbox.practice import Practice
 
 
-class Unreadable(Exception):
+class Unreadable(Unusable):
     """A file that cannot be read or written; the text names the file and the reason."""
 
 

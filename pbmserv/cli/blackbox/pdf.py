@@ -15,7 +15,9 @@ from datetime import UTC, datetime
 
 from fpdf import FPDF
 
-from pbmserv.cli.blackbox.arguments import BoxOfId, Subject, Unusable, marks_of
+from pbmserv.cli.blackbox.arguments import BoxOfId
+from pbmserv.cli.blackbox.marks import BoxToShow, marks_of
+from pbmserv.cli.blackbox.refusals import Unusable
 from pbmserv.games.blackbox.game_ids import described
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
@@ -155,7 +157,7 @@ class _Sheet:
             return ("",) * len(box.board.ports)
         game = box.game
         rules = Options(game.width, game.height, game.least, game.most)
-        return marks_of(Subject(box.board, rules, "", box), "all")
+        return marks_of(BoxToShow(box.board, rules, "", box), "all")
 
     def _id_lines(self, box: BoxOfId) -> list[str]:
         """Return the lines of the ID, in its descriptive form if the font cannot show the seed."""

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import AsFile, AsGame, Unusable, names_a_file, politely, presets
+from pbmserv.cli.blackbox.arguments import AsFile, AsGame, names_a_file, presets
 from pbmserv.cli.blackbox.boxes import fresh_seed
+from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.extras import require
 
 if TYPE_CHECKING:
@@ -98,15 +99,12 @@ def _start(
         Unusable: the file cannot be read.
         PlayerError: the ID or the parameters are wrong.
     """
-    from pbmserv.cli.blackbox.game_files import Unreadable, read_game
+    from pbmserv.cli.blackbox.game_files import read_game
     from pbmserv.cli.blackbox.terminal.application import Start
     from pbmserv.games.blackbox.game_ids import read_id, read_parameters
 
     if names_a_file(text, as_game=as_game, as_file=as_file):
-        try:
-            practice, seconds = read_game(Path(text))
-        except Unreadable as error:
-            raise Unusable(str(error)) from None
+        practice, seconds = read_game(Path(text))
         return Start(practice, seconds, text)
     if re.search("[:#]", text):
         return Start(begin_game(read_id(text)))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import AsFile, AsGame, Unusable, names_a_file, politely
+from pbmserv.cli.blackbox.arguments import AsFile, AsGame, names_a_file
 from pbmserv.cli.blackbox.game_files import parse_game
+from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.blackbox.saving import game_on
 from pbmserv.cli.output import say
 from pbmserv.files import read_octets

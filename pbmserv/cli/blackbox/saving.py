@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import Ids, Unusable, every_box, grid, politely
+from pbmserv.cli.blackbox.arguments import Ids, every_box
 from pbmserv.cli.blackbox.game_files import Unreadable, parse_game, read_game, write_game
+from pbmserv.cli.blackbox.marks import grid
+from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import harmless, say
 
 if TYPE_CHECKING:
@@ -68,8 +70,6 @@ def load(
                 practice, seconds = parse_game(sys.stdin.read())
             else:
                 practice, seconds = read_game(Path(file))
-        except Unreadable as error:
-            raise Unusable(str(error)) from None
         except UnicodeDecodeError:
             raise Unusable("that is not text, so it is not a game.") from None
         say(harmless(practice.game.text))

@@ -1,31 +1,16 @@
-"""``pbmserv blackbox show``, ``check`` and ``print``: boxes on the screen and on paper."""
+"""``pbmserv blackbox show`` and ``check``: a box on the screen, and a check of its markers."""
 
 from __future__ import annotations
 
-import re
-import sys
 from dataclasses import replace
-from enum import StrEnum
-from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import (
-    Ids,
-    Markers,
-    Marks,
-    Unusable,
-    Which,
-    every_box,
-    grid,
-    marks_of,
-    politely,
-    subject,
-)
+from pbmserv.cli.blackbox.arguments import Which
+from pbmserv.cli.blackbox.marks import Markers, Marks, box_to_show, grid, marks_of
+from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import say
-from pbmserv.extras import require
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.views import BoxView
@@ -47,7 +32,7 @@ def show(
     Example: pbmserv blackbox show w7h7m4M4#271828182845904 --marks "A 5 11" --markers D4 --solution
     """
     with politely("show"):
-        shown = subject(which)
+        shown = box_to_show(which)
         view = shown.view(marks_of(shown, marks), markers, seals, solution)
         say(shown.title)
         say("")
@@ -75,7 +60,7 @@ def check(
         from pbmserv.games.blackbox.game import GAME
         from pbmserv.views.texts import note_sentences
 
-        checked = subject(which)
+        checked = box_to_show(which)
         view = checked.view(marks_of(checked, marks), markers, "", opened=False)
         notes = check_markers(view)
         drawing = _with_way(view.boxes[0], way) if way else ""
@@ -103,78 +88,3 @@ def _with_way(box: BoxView, label: str) -> str:
         )
     path = frozenset(cells_passed(box.board, box.markers, port))
     return grid([replace(box, path=path)])
-
-
-MOST_BOXES = 1000
-MOST_ACROSS = 10
-
-
-class Paper(StrEnum):
-    """Sizes of paper."""
-
-    A4 = "a4"
-    LETTER = "letter"
-
-
-def print_(
-    layout: Annotated[
-        str,
-        typer.Argument(metavar="COLSxROWS", help="Puzzles across and down a page, such as 2x3."),
-    ],
-    ids: Ids = None,
-    with_solutions: Annotated[
-        bool, typer.Option("--with-solutions", help="Add pages with the solutions.")
-    ] = False,
-    scale: Annotated[
-        float, typer.Option("--scale", min=0.1, max=10, help="Make puzzles larger or smaller.")
-    ] = 1.0,
-    colour: Annotated[bool, typer.Option("--colour", "--color", help="Print in colour.")] = False,
-    blank: Annotated[
-        bool, typer.Option("--blank", help="Leave the ports empty, for two players and a pencil.")
-    ] = False,
-    paper: Annotated[Paper, typer.Option("--paper", help="The puzzles fit on both.")] = Paper.A4,
-    title: Annotated[
-        str, typer.Option("--title", metavar="TEXT", help="Printed above every page.")
-    ] = ("Blackbox"),
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the PDF into this file."),
-    ] = None,
-) -> None:
-    """Print puzzles as a PDF: each box shows all its ports; you find the atoms.
-
-    A page holds COLS puzzles across and ROWS down. Give game IDs as arguments,
-    or one a line on standard input. The PDF goes to standard output.
-
-    Example: pbmserv blackbox generate 12 8x8/5 | pbmserv blackbox print 2x3 > boxes.pdf
-    """
-    with politely("print"):
-        require("fpdf")
-        shape = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
-        if not shape or max(int(shape[1]), int(shape[2])) > MOST_ACROSS:
-            most = f"{MOST_ACROSS}x{MOST_ACROSS}"
-            raise Unusable(
-                f'"{layout[:20]}" is not a layout; write one from 1x1 to {most}, such as 2x3.'
-            )
-        if not all(" " <= char <= "~" or "\u00a0" <= char <= "\u00ff" for char in title):
-            raise Unusable("--title can only have Latin letters; the PDF's font has no others.")
-        if output is None and sys.stdout.isatty():
-            raise Unusable("a terminal cannot show a PDF; write: print 2x3 > boxes.pdf")
-        boxes = list(islice(every_box(ids), MOST_BOXES + 1))
-        if not boxes:
-            raise Unusable(
-                "there are no game IDs. Example: generate 12 8x8/5 | print 2x3 > boxes.pdf"
-            )
-        if len(boxes) > MOST_BOXES:
-            raise Unusable(f"that is more than {MOST_BOXES} puzzles.")
-        from pbmserv.cli.blackbox.pdf import Look, pages
-
-        look = Look(
-            int(shape[1]), int(shape[2]), scale, colour, paper.value, blank, title.strip() or " "
-        )
-        octets = pages(boxes, look, with_solutions)
-        if output is None:
-            sys.stdout.buffer.write(octets)
-            sys.stdout.buffer.flush()
-        else:
-            output.write_bytes(octets)

@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from math import comb, log2
 from operator import itemgetter
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pbmserv.cli.blackbox.arguments import Params, Unusable, politely
+from pbmserv.cli.blackbox.arguments import Params
+from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import say
 from pbmserv.extras import why_missing
 
@@ -218,24 +220,26 @@ def _choices(results: Any, classes: Any) -> Iterator[Line]:
     ways += [(f"an informative port, softly by {soft} bit", 0, soft) for soft in SOFTNESS]
     after_first: dict[tuple[int, int], Any] = {}
     first_bits = bits_of(np.arange(len(results)))
+
+    def probes_until_known(layout: int, choose: Callable[[Any], int]) -> int:
+        """Return the number of probes after which all possible layouts are of one class."""
+        port = choose(first_bits)
+        first = port, results[layout, port]
+        if first not in after_first:
+            after_first[first] = np.flatnonzero(results[:, port] == first[1])
+        possible, count = after_first[first], 1
+        while (classes[possible] != classes[possible[0]]).any():
+            port = choose(bits_of(possible))
+            possible = possible[results[possible, port] == results[layout, port]]
+            count += 1
+        return count
+
     for name, among, soft in ways:
         rng = np.random.default_rng(1)
-        probes = []
-        for layout in rng.integers(len(results), size=GAMES):
-            possible: Any = None
-            count = 0
-            while possible is None or (classes[possible] != classes[possible[0]]).any():
-                bits = first_bits if possible is None else bits_of(possible)
-                port = _choose_port(bits, among, soft, rng)
-                result = results[layout, port]
-                if possible is None:
-                    if (port, result) not in after_first:
-                        after_first[port, result] = np.flatnonzero(results[:, port] == result)
-                    possible = after_first[port, result]
-                else:
-                    possible = possible[results[possible, port] == result]
-                count += 1
-            probes.append(count)
+        choose = partial(_choose_port, among=among, soft=soft, rng=rng)
+        probes = [
+            probes_until_known(layout, choose) for layout in rng.integers(len(results), size=GAMES)
+        ]
         yield f"{name}: probes", f"{mean(probes):.2f} +- {stdev(probes) / GAMES**0.5:.2f}"
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pbmserv.commands.grammar.cursor import Cursor
+from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.examples import unknown_game
-from pbmserv.commands.grammar.words import (
+from pbmserv.commands.grammar.word_forms import (
     ADDRESS,
     BANK,
     BOARD,
@@ -31,16 +32,16 @@ from pbmserv.commands.grammar.words import (
     TIMES,
     USERID,
     VALUE,
-    Word,
     bank_meant,
     board_ref,
-    first_and_last_day,
+    is_number,
     is_userid,
     looks_like_a_move,
     quotable,
     setting_name,
     time_meant,
 )
+from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.table.catalogue import PAIRS, WHICH
 from pbmserv.commands.table.model import BoardRef, Secret
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
@@ -124,8 +125,19 @@ def _read_password(cursor: Cursor) -> None:
         last.kind is Kind.DATE and text.lower() in _IN_FRONT_OF_DATES
     ):
         raise cursor.refusal("missing-password")
+    elif _is_verb_of(last.kind, cursor.words[cursor.index :]):
+        cursor.keep(last.kind, f"{text.lower()} ...")
+        raise cursor.refusal("missing-password")
     cursor.arguments.password = Secret(text)
     cursor.index += 1
+
+
+def _is_verb_of(kind: Kind, words: Sequence[Word]) -> bool:
+    """Return whether the first word, in the password's place, says what to do instead: another verb
+    does not follow it."""
+    first, *others = (word.text.lower() for word in words[:2])
+    verbs = VERBS.get(kind, frozenset())
+    return first in verbs and bool(others) and others[0] not in verbs
 
 
 def _read_new_password(cursor: Cursor) -> None:
@@ -615,3 +627,11 @@ def in_order(row: Row, words: Sequence[Word]) -> Sequence[Word]:
     first, second = words[0].text, words[1].text
     swapped = BOARD.fullmatch(second) and is_userid(first) and not BOARD.fullmatch(first)
     return [words[1], words[0], *words[2:]] if swapped else words
+
+
+def board_first(row: Row, words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words with the number of the board first, without "board" in front of it."""
+    begins_with_board = row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}
+    if begins_with_board and len(words) > 1 and words[0].text.lower() in {"board", "boards"}:
+        words = words[1:] if is_number(words[1].text) else words
+    return in_order(row, words)

@@ -6,17 +6,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pbmserv.commands.grammar.arguments import UNTIL, VERBS
-from pbmserv.commands.grammar.words import (
+from pbmserv.commands.grammar.dates import first_and_last_day
+from pbmserv.commands.grammar.word_forms import (
     BOARD,
     OFF,
-    PLAN_WORDS,
     SETTINGS,
-    Word,
-    first_and_last_day,
+    is_number,
     is_userid,
     looks_like_a_move,
-    without_please,
 )
+from pbmserv.commands.grammar.words import Word, without_please
 from pbmserv.commands.table.catalogue import (
     BY_NAME,
     WHICH,
@@ -26,6 +25,7 @@ from pbmserv.commands.table.catalogue import (
 )
 from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
 from pbmserv.commands.table.spelling import nearest_name
+from pbmserv.engine.plans import PLAN_WORDS
 
 _LONGEST_PORT = 2
 _WRITTEN_AS_MOVES = frozenset({"resign", "undo"})
@@ -227,12 +227,6 @@ def _suggested_name(word: str) -> str:
     if word in {"change", "chnage"}:
         return "change password"
     return suggested_command(word) or ""
-
-
-def is_number(text: str) -> bool:
-    """Return whether a word is a board number, ``12`` or ``#12``."""
-    digits = text.removeprefix("#")
-    return digits.isascii() and digits.isdigit()
 
 
 _ENGLISH = frozenset(

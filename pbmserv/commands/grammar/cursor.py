@@ -10,12 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pbmserv.commands.grammar.examples import Sender, example
-from pbmserv.commands.grammar.words import (
-    BOARD,
-    Word,
-    harmless,
-    quotable,
-)
+from pbmserv.commands.grammar.word_forms import BOARD, harmless, quotable
+from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread
 

@@ -9,13 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pbmserv.commands.grammar.words import (
-    SETTINGS,
-    first_and_last_day,
-    fold,
-    is_date,
-    setting_name,
-)
+from pbmserv.commands.grammar.dates import first_and_last_day, is_date
+from pbmserv.commands.grammar.word_forms import SETTINGS, setting_name
+from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.catalogue import IN_REPLY
 
 LONGEST = 80

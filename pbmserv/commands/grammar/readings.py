@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.examples import STRANGER, Sender
 from pbmserv.commands.table.model import Command, Credentials
 from pbmserv.errors import PlayerError
+
+BLANK = "***"
+"""Stands for a secret in an echo."""
+
+REST = "..."
+"""Stands for words that an echo leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +99,9 @@ class Reading:
     lines: tuple[Line, ...]
     words: str = ""
     multiple: bool = False
+
+
+def read_without_sender(reading: Callable[[Sender], Line]) -> Line:
+    """Read a line without facts about its sender. If it is refused, let it be read with them."""
+    line = reading(STRANGER)
+    return replace(line, for_sender=reading) if isinstance(line.meaning, PlayerError) else line

@@ -1,4 +1,4 @@
-"""Splits a line into words, and defines the forms of userids, boards, options, times and dates."""
+"""Splits a line into words, after odd characters were replaced by plain ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
-from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.mail import reading_time
 
@@ -86,6 +84,9 @@ class Word:
         """Whether the word begins with a quote that is not closed and therefore is literal."""
         return self.raw == self.text and self.raw[:1] in {'"', "'"}
 
+
+LONGEST_LINE = 2_000
+"""Characters of a line that are read."""
 
 POLITE = frozenset({"please", "pls", "plz"})
 """Polite words behind a command, which are not userids."""
@@ -170,6 +171,17 @@ def split(line: str) -> list[Word]:
     return words
 
 
+def words_of(text: str) -> list[Word]:
+    """Return the words of a line, cut behind `LONGEST_LINE`.
+
+    If the whole line is in quotes, they are ignored.
+    """
+    words = split(text[: LONGEST_LINE + 1])
+    if len(words) == 1 and words[0].raw != words[0].text:
+        return split(words[0].text)
+    return words
+
+
 def typed(words: Iterable[str]) -> str:
     """Join words into a line that `split` splits into the same words."""
     return " ".join([quoted(word, "'") if " " in word else word for word in words])
@@ -179,149 +191,3 @@ def quoted(word: str, mark: str = '"') -> str:
     """Put a word in quotes for a command line, in *mark* unless the word contains it."""
     mark = mark if mark not in word else '"' if mark == "'" else "'"
     return f"{mark}{word}{mark}"
-
-
-SHORTEST_PASSWORD = 4
-LONGEST_PASSWORD = 200
-MOST_ADDRESSES = 5
-MOST_RECIPIENTS = 8
-MOST_PLAYERS = 8
-MOST_SHOWN = 20
-MOST_SUBJECTS = 5
-MOST_WORDS = 30
-MOST_SETTINGS = 20
-MOST_DAYS = 365
-"""The longest time that a challenge may set."""
-SETTINGS = frozenset(
-    {"format", "digest", "tz", "timezone", "remind", "accept", "block", "unblock"}
-    | {"broadcast", "broadcasts", "labels", "messages", "public", "report"}
-)
-"""Names of preferences. The service knows their values."""
-OFF = frozenset({"off", "stop", "end", "cancel", "none", "no"})
-"""Words that switch something off."""
-
-PLAN_WORDS = frozenset({"if", "then", "else", "and", "or", "not"})
-TIMES = ("nagtime", "forfeittime", "totaltime")
-
-BOARD = re.compile(r"#?(\d{1,9})(?:#(\d{1,6}))?", re.ASCII)
-USERID = re.compile(r"[a-z0-9_-]{2,20}")
-NUMBER = re.compile(r"#\s*(\d{1,6})\s*\Z", re.ASCII)
-OPTION = re.compile(r"-?([a-z][a-z0-9-]*)(?:=(.+))?", re.IGNORECASE)
-TIME = re.compile(r"-{0,2}(nagtime|forfeittime|totaltime)(?:=(.*))?", re.IGNORECASE)
-BANK = re.compile(r"-{1,2}(time|cap)(?:=(.*))?|(time|cap)=(.*)", re.IGNORECASE)
-"""A bank of time, or the most that it may hold."""
-_BANK_VALUES = {
-    "time": re.compile(r"(\d{1,4})(?:d|days?)?(?:\+(\d{1,4})(?:d|days?)?)?(/(?:week|work)days?)?"),
-    "cap": re.compile(r"(\d{1,4})(?:d|days?)?"),
-}
-BANK_EXAMPLES = {"time": "--time=14d+1d", "cap": "--time=14d+1d --cap=30d"}
-VALUE = re.compile(r"\d+(?:[x*-]\d+)*", re.IGNORECASE | re.ASCII)
-DAYS = re.compile(r"(\d{1,4})d?", re.IGNORECASE | re.ASCII)
-SEATS = re.compile(r"[1-8]")
-SETTING = re.compile(r"([a-z][a-z-]{0,19})=(.{1,200})", re.IGNORECASE)
-ADDRESS = re.compile(r"[^@\s<>()\[\],;:\"\\]{1,64}@[^@\s<>()\[\],;:\"\\]{1,253}")
-_DATE_WORD = re.compile(
-    r"\d{1,4}(?:st|nd|rd|th|[.,])?|\d{1,4}([-./])\d{1,2}(?:\1(?:\d{1,4})?)?|an?|one|the|of|in|on"
-    r"|next|today|tomorrow|days?|weeks?"
-    r"|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)[.,]?"
-    r"|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?,?",
-    re.IGNORECASE | re.ASCII,
-)
-_MOVE = re.compile(r"[+\-/!?].*|.*[,;].*|[a-z]{1,2}\d{1,2}|\d{1,2}[a-z]{1,2}", re.IGNORECASE)
-_BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
-# A run of blanks matches only from its first one, so that long runs take linear time.
-_TO = re.compile(
-    r"(?<!\s)\s+-\s*|-\s*|(?<![\s,])[\s,]+(?:to|and|(?:un)?till?|through|for)\s+", re.IGNORECASE
-)
-MOST_DATE_WORDS = 5
-_LONGEST_DAYS = 60
-
-
-def slip_of(name: str, among: Iterable[str]) -> str:
-    """Return the option that a name abbreviates or misspells, ``""`` for none.
-
-    The first letter must be right, since a prefix reverses the meaning ("unrated", "noclue").
-    """
-    options = [option for option in among if option[:1] == name[:1]]
-    abbreviated = [option for option in options if len(name) >= 3 and option.startswith(name)]
-    return next(iter(abbreviated or get_close_matches(name, options, 1, 0.75)), "")
-
-
-def time_meant(text: str) -> str:
-    """Return a time in its correct form, perhaps with its name corrected; ``""`` for no time."""
-    if match := BANK.fullmatch(text):
-        name = (match[1] or match[3]).lower()
-        return bank_meant(name, match[2] or match[4] or "") or BANK_EXAMPLES[name]
-    name, _, value = text.lower().lstrip("-").partition("=")
-    days = DAYS.fullmatch(value)
-    name = name if name in TIMES else slip_of(name, TIMES)
-    return f"--{name}={days[1]}" if name and days and int(days[1]) <= MOST_DAYS else ""
-
-
-def bank_meant(name: str, value: str) -> str:
-    """Return ``time`` or ``cap`` in its correct form (``--time=14d+1d``); ``""`` if it is wrong."""
-    match = _BANK_VALUES[name].fullmatch(value.lower())
-    if match is None:
-        return ""
-    parts = [f"{int(days)}d" for days in match.groups()[:2] if days]
-    weekdays = "/weekdays" if name == "time" and match[3] else ""
-    return f"--{name}={'+'.join(parts)}{weekdays}"
-
-
-def quotable(word: str) -> str:
-    """Return the word if it is too short for a password, else ``""``."""
-    return word if len(word) < SHORTEST_PASSWORD else ""
-
-
-def is_userid(word: str) -> bool:
-    """Return whether a word has the form of a userid."""
-    return USERID.fullmatch(word.lower()) is not None
-
-
-def board_ref(match: re.Match[str]) -> BoardRef:
-    """Return the board of a match of `BOARD`."""
-    return BoardRef(int(match[1]), int(match[2]) if match[2] else None)
-
-
-def harmless(word: str) -> bool:
-    """Return whether a refusal may show a word of a command without a password."""
-    return (
-        len(word) < SHORTEST_PASSWORD
-        or USERID.fullmatch(word.lower()) is not None
-        or BOARD.fullmatch(word) is not None
-        or OPTION.fullmatch(word.lstrip("-")) is not None
-    )
-
-
-def is_date(text: str) -> bool:
-    """Return whether a text has only words of dates, so that it can be repeated."""
-    words = text.rstrip(".! ").split()
-    return 0 < len(words) <= MOST_DATE_WORDS and all(_DATE_WORD.fullmatch(word) for word in words)
-
-
-def first_and_last_day(text: str) -> tuple[str, str] | None:
-    """Return the first and last day of an absence as written, `None` if the text has other words.
-
-    The first day is ``""`` if the text is only the end ("2 Jan", "for 2 weeks"). The last day is
-    ``""`` if the text is only the beginning ("from 24 Dec").
-    """
-    if len(text) > _LONGEST_DAYS:
-        return None
-    begins = _BEGINS.match(text)
-    text = text[begins.end() :] if begins else text
-    if is_date(text):
-        return (text, "") if begins else ("", text)
-    splits = ((text[: to.start()], text[to.end() :]) for to in _TO.finditer(text))
-    return next((days for days in splits if all(map(is_date, days))), None)
-
-
-def looks_like_a_move(word: str) -> bool:
-    """Return whether a word is more likely a move than a password."""
-    return _MOVE.fullmatch(word) is not None
-
-
-def setting_name(word: str) -> str:
-    """Return the name of the preference that ``name=value`` sets, ``""`` for none."""
-    name, equals, _ = word.lower().partition("=")
-    return name if equals and name in SETTINGS else ""

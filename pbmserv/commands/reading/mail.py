@@ -6,55 +6,25 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
     Head,
     find_head,
     has_credentials,
     spoken_challenge,
 )
-from pbmserv.commands.grammar.line import (
-    BLANK,
-    EMPTY,
-    LONGEST_LINE,
-    REST,
-    better_in_plain_words,
-    in_plain_words,
-    not_a_command,
-    read_line,
-    words_of,
-)
-from pbmserv.commands.grammar.readings import Line, NotTried, Reading
-from pbmserv.commands.grammar.words import Word, fold
-from pbmserv.commands.reading.bodies import (
-    MOST_COMMANDS,
-    MOST_NOT_TRIED,
-    MOST_PROSE,
-    LinesBelow,
-    is_signature,
-    is_stop,
-    join_continuation,
-    read_body,
-    short_form_if_full,
-)
-from pbmserv.commands.reading.replies import (
-    EMPTY_REPLY,
-    LONGEST_ECHO,
-    MOVES,
-    is_command_name,
-    is_full_form,
-    read_words,
-    reply_moves,
-)
+from pbmserv.commands.grammar.line import EMPTY, better_in_plain_words, in_plain_words, read_line
+from pbmserv.commands.grammar.readings import Line, Reading
+from pbmserv.commands.grammar.unknown_lines import not_a_command
+from pbmserv.commands.grammar.words import Word, fold, words_of
+from pbmserv.commands.reading.board_lines import read_reply_with_boards
+from pbmserv.commands.reading.bodies import read_body
+from pbmserv.commands.reading.lines_below import LinesBelow, short_form_if_full
+from pbmserv.commands.reading.replies import EMPTY_REPLY, is_full_form, read_reply, top_lines
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
-from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
-
-_MOST_TOP = 5
-"""Lines of a reply that may be a command or a move."""
 
 _FRONT = re.compile(
     # The tag of a mailing list, or a prefix of mail programs in several languages.
@@ -93,21 +63,10 @@ def read_commands(
         reply: whether the mail answers a letter. Then the address tells the player and the board,
             and the subject is ignored.
         tray: whether that letter is a digest of several boards.
-        plainly: whether that letter asks nothing; see `read_reply`.
+        plainly: whether that letter asks nothing; see `replies.read_reply`.
     """
     if reply:
-        lines = body.split("\n")
-        if tray and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
-            lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
-        top = _top_lines(lines)
-        # In reply to a digest, "412 5" names a board, perhaps below a greeting. In other replies
-        # only "412: 5" or "#412 5" in the first line does.
-        for at, line in top if tray else top[:1]:
-            if not line.isalnum() and _board_in_front(line, games, surely=not tray):
-                above = (place for place, text in top if place < at)
-                first = next((n for n in above if _command_between(lines[n], games)), at)
-                return Reading(tuple(_Tray(lines[first:], games).read()), multiple=True)
-        return _read_reply_lines(lines, top, games, plainly=plainly)
+        return read_reply_with_boards(body, games, tray=tray, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # somebody else may have written "Fwd: resign 12"
         return _with_named_writers(_read_new_mail(text, body, games, answers=True))
@@ -121,20 +80,6 @@ def clean_subject(subject: str) -> str:
     while prefix := _FRONT.match(subject, at):
         at = prefix.end()
     return subject[at:].strip()
-
-
-def _top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """Return the first non-blank lines above a signature, folded, with their indices."""
-    top: list[tuple[int, str]] = []
-    for place, line in enumerate(lines):
-        text = fold(line).strip()
-        if text == "--" or text.startswith(">"):
-            break
-        if text:
-            top.append((place, text[:LONGEST_LINE]))
-            if len(top) == _MOST_TOP:
-                break
-    return top
 
 
 def _with_named_writers(reading: Reading) -> Reading:
@@ -183,45 +128,6 @@ def _read_new_mail(text: str, body: str, games: Collection[str], *, answers: boo
     return Reading((line, *below.not_tried()), below.words())
 
 
-def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> Reading:
-    """Read a reply to a letter.
-
-    Args:
-        body: the new text.
-        games: keys of the games of this server.
-        plainly: whether the letter asks nothing, so that the reply may be a command in plain words
-            such as "I give up".
-    """
-    lines = body.split("\n")
-    return _read_reply_lines(lines, _top_lines(lines), games, plainly=plainly)
-
-
-def _read_reply_lines(
-    lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
-) -> Reading:
-    """Read the lines of a reply; *top* is the result of `_top_lines`."""
-    if not top:
-        return Reading((EMPTY_REPLY,))
-    place, text = top[0]
-    # Most replies begin with a move, which needs no search for a command.
-    word = text.lower()
-    if " " in text or not MOVES.fullmatch(text) or is_command_name(word) or word in games:
-        words = words_of(text)
-        if not words:
-            return Reading((EMPTY_REPLY,))
-        # "Challenge accepted!" is a yes.
-        full = is_full_form(words, games) and not plain_words.says_yes(text)
-        reading = read_body("\n".join(lines), games) if full else None
-        reading = reading or read_words(words, lines, top, games, plainly=plainly)
-        if reading is not None:
-            return reading
-    if place == len(lines) - 1 and " " not in text:  # as in most replies
-        return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
-    below = LinesBelow(lines, place + 1, games)
-    move = reply_moves(top, below, lines, games)
-    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
-
-
 def read_message(body: str, games: Collection[str]) -> Reading:
     """Read a reply to a message of a player.
 
@@ -229,7 +135,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
     ``multiple`` with commands below, or if the mail is one word that is a command of replies.
     """
     lines = body.split("\n")
-    top = _top_lines(lines)
+    top = top_lines(lines)
     if not top:
         return Reading((EMPTY_REPLY,))
     words = words_of(top[0][1])
@@ -303,113 +209,3 @@ def _without_commands(body: str, games: Collection[str]) -> Reading:
     head = spoken_challenge(words, games)
     line = read_line(words, head, len(text), games) if head else not_a_command(words, games)
     return Reading((line,))
-
-
-_SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)
-"""A line that surely names a board, "412: g"; "12 :)" is port 12 and a smile."""
-
-_BOARD_BEHIND = re.compile(
-    r"\A\s*(accept|reject|decline|resign|solve|show)\s+(?:board\s+)?#?(\d{1,9})[\s.!]*\Z",
-    re.ASCII | re.IGNORECASE,
-)
-"""A command with its board behind, "accept 412", of which a reply to a digest may have several."""
-
-_LIKELY = re.compile(
-    r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s+[-\u2013]\s+(?=\d)|\s)\s*(\S.*)()()",
-    re.ASCII | re.IGNORECASE,
-)
-
-
-def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> re.Match[str] | None:
-    """Match a line with a board in front, perhaps as in our letters: "Blackbox 412: g"."""
-    name, _, rest = line.partition(" ")
-    if (name.lower() in games or name.lower() in {"board", "game"}) and _SURE.fullmatch(rest):
-        line = rest
-    return (_SURE if surely else _LIKELY).fullmatch(line)
-
-
-def _command_between(text: str, games: Collection[str]) -> Line | None:
-    """Read a line among those for boards as a command about no board or about one that it names,
-    such as "games" or "show 12"; return `None` if it is none."""
-    (line, *_) = read_reply(text, games).lines
-    command = line.meaning
-    if isinstance(command, PlayerError | ReplyMove | Yes | TrayReply | Chat):
-        return None
-    return None if isinstance(command, AboutBoard) and command.board is None else line
-
-
-class _Tray:
-    """A reader of a reply to a digest."""
-
-    def __init__(self, text: Sequence[str], games: Collection[str]) -> None:
-        self._text = text
-        self._games = games
-        self._lines: list[Line] = []
-        self._prose = 0
-
-    def read(self) -> list[Line]:
-        """Read all lines down to a signature, quoted text, or words below a blank line."""
-        at, blank = 0, False
-        while at < len(self._text):
-            text = fold(self._text[at]).strip()
-            if is_signature(text) or text.startswith(">"):
-                break
-            if not text:
-                at, blank = at + 1, True
-                continue
-            if blank and not self._is_line(text):
-                self._list_the_rest(self._text[at:], "words")
-                break
-            blank = False
-            at, text = join_continuation(self._text, at)
-            if is_stop(words_of(text) or words_of("end")):
-                self._list_the_rest(self._text[at:], "stop")
-                break
-            self._line(text)
-            if self._prose == MOST_PROSE:
-                self._list_the_rest(self._text[at:], "prose")
-                break
-            if len(self._lines) == MOST_COMMANDS:
-                self._list_the_rest(self._text[at:], "limit")
-                break
-        return self._lines
-
-    def _is_line(self, text: str) -> bool:
-        """Return whether a line is for a board, or a command."""
-        if _board_in_front(text, self._games, surely=False) is not None:
-            return True
-        return _command_between(text, self._games) is not None
-
-    def _line(self, text: str) -> None:
-        numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=False)
-        board = int(numbered[1]) if numbered else 0
-        command = _command_between(text, self._games) if numbered is None else None
-        if command is not None:
-            self._lines.append(command)
-            return
-        if numbered is None or not board or _SURE.fullmatch(numbered[2]):
-            self._prose += 1
-            self._lines.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
-            return
-        inner = read_reply(numbered[2], self._games, plainly=True)
-        line = inner.lines[0]
-        echo = f"{board}: {line.echo}"
-        if isinstance(line.meaning, PlayerError) or BLANK in line.echo:
-            self._lines.append(Line(echo, line.meaning))  # with a password the line needs no board
-        else:
-            self._lines.append(Line(echo, TrayReply(board, numbered[2])))
-
-    def _list_the_rest(self, lines: Sequence[str], why: str) -> None:
-        """List the boards of lines that are not tried."""
-        boards = []
-        for line in lines:
-            text = fold(line).strip()
-            if is_signature(text) or text.startswith(">"):
-                break
-            # Among other words, "2 of us" is not a line for board 2.
-            numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=why == "words")
-            if numbered:
-                boards.append(Line(f"{numbered[1] or numbered[3]}: {REST}", NotTried(why)))
-        self._lines += boards[:MOST_NOT_TRIED]
-        if len(boards) > MOST_NOT_TRIED:
-            self._lines.append(Line(REST, NotTried(why, len(boards) - MOST_NOT_TRIED)))

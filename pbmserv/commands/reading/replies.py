@@ -12,13 +12,14 @@ from pbmserv.commands.grammar.command_names import (
     find_command,
     has_credentials,
     holds_a_move,
-    is_number,
     spoken_challenge,
 )
-from pbmserv.commands.grammar.line import REST, read_arguments, read_line, without_filler, words_of
-from pbmserv.commands.grammar.readings import Line, NotTried, Reading
-from pbmserv.commands.grammar.words import SHORTEST_PASSWORD, Word
-from pbmserv.commands.reading.bodies import LinesBelow, is_signature, read_body
+from pbmserv.commands.grammar.line import read_arguments, read_line, without_filler
+from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
+from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
+from pbmserv.commands.grammar.words import LONGEST_LINE, Word, fold, words_of
+from pbmserv.commands.reading.bodies import read_body
+from pbmserv.commands.reading.lines_below import LinesBelow, is_signature
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
 from pbmserv.commands.table.looking import Games, ShowAs
 from pbmserv.commands.table.model import ReplyMove, TrayReply, Yes
@@ -28,6 +29,8 @@ from pbmserv.commands.table.starting import Accept
 from pbmserv.errors import Misread, PlayerError
 
 LONGEST_ECHO = 200
+_MOST_TOP = 5
+"""Lines of a reply that may be a command or a move."""
 
 EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
@@ -76,7 +79,60 @@ _MOST_PEOPLE = 3
 """Userids behind ``history``; "history repeats itself every time" is a sentence."""
 
 
-def read_words(
+def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the first non-blank lines above a signature, folded, with their indices."""
+    top: list[tuple[int, str]] = []
+    for place, line in enumerate(lines):
+        text = fold(line).strip()
+        if text == "--" or text.startswith(">"):
+            break
+        if text:
+            top.append((place, text[:LONGEST_LINE]))
+            if len(top) == _MOST_TOP:
+                break
+    return top
+
+
+def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> Reading:
+    """Read a reply to a letter.
+
+    Args:
+        body: the new text.
+        games: keys of the games of this server.
+        plainly: whether the letter asks nothing, so that the reply may be a command in plain words
+            such as "I give up".
+    """
+    lines = body.split("\n")
+    return read_reply_lines(lines, top_lines(lines), games, plainly=plainly)
+
+
+def read_reply_lines(
+    lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
+) -> Reading:
+    """Read the lines of a reply; *top* is the result of `top_lines`."""
+    if not top:
+        return Reading((EMPTY_REPLY,))
+    place, text = top[0]
+    # Most replies begin with a move, which needs no search for a command.
+    word = text.lower()
+    if " " in text or not MOVES.fullmatch(text) or is_command_name(word) or word in games:
+        words = words_of(text)
+        if not words:
+            return Reading((EMPTY_REPLY,))
+        # "Challenge accepted!" is a yes.
+        full = is_full_form(words, games) and not plain_words.says_yes(text)
+        reading = read_body("\n".join(lines), games) if full else None
+        reading = reading or _read_words(words, lines, top, games, plainly=plainly)
+        if reading is not None:
+            return reading
+    if place == len(lines) - 1 and " " not in text:  # as in most replies
+        return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
+    below = LinesBelow(lines, place + 1, games)
+    move = reply_moves(top, below, lines, games)
+    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
+
+
+def _read_words(
     words: Sequence[Word],
     lines: Sequence[str],
     top: Sequence[tuple[int, str]],
@@ -91,7 +147,7 @@ def read_words(
         lines: all lines.
         top: the first non-blank lines with their indices.
         games: keys of the games of this server.
-        plainly: whether a command in plain words is read; see `mail.read_reply`.
+        plainly: whether a command in plain words is read; see `read_reply`.
 
     Returns:
         The reading, or `None` if the first lines may be a move.
@@ -109,13 +165,7 @@ def read_words(
     if spoken is not None:
         return Reading((read_line(words, spoken, len(text), games),))
     if head.row is not None and head.row.name == "chat":
-        number = head.rest[0].plain.removeprefix("#") if head.rest else ""
-        # In "chat 5 minutes, please" the number is not a board.
-        names = re.fullmatch("[0-9]{1,9}", number) and (head.game or len(head.rest) == 1)
-        front = 1 + bool(head.game) + bool(names)
-        below = LinesBelow([*text.split(None, front)[front:], *lines[place + 1 :]], 0, games)
-        line = Line("chat", Chat(None, int(number) if names else None, None))
-        return Reading((line, *below.not_tried()), below.words())
+        return _read_chat(head, text, lines[place + 1 :], games)
     if head.row is not None and head.row.name != "move":
         command = _read_command(head, games)
         if command is not None:
@@ -123,6 +173,19 @@ def read_words(
     if head.row is None and "passw" in text.lower():
         return Reading((Line(REST, Misread("reply-password", example="password NEWPASSWORD")),))
     return None
+
+
+def _read_chat(
+    head: _ReplyHead, text: str, following: Sequence[str], games: Collection[str]
+) -> Reading:
+    """Read a message to the opponents, which begins behind "chat" and perhaps a board."""
+    number = head.rest[0].plain.removeprefix("#") if head.rest else ""
+    # In "chat 5 minutes, please" the number is not a board.
+    names_a_board = re.fullmatch("[0-9]{1,9}", number) and (head.game or len(head.rest) == 1)
+    front = 1 + bool(head.game) + bool(names_a_board)
+    below = LinesBelow([*text.split(None, front)[front:], *following], 0, games)
+    line = Line("chat", Chat(None, int(number) if names_a_board else None, None))
+    return Reading((line, *below.not_tried()), below.words())
 
 
 def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> Line | None:

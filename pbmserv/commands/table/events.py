@@ -82,7 +82,7 @@ EVENTS = in_section(
         "event",
         EventByNumber,
         "enter or leave an event, or hold one of your own",
-        more=(Parameter("join|leave|create|invite|letters ...", Kind.WORDS),),
+        more=(Parameter("join|leave|create|invite|letters ...", Kind.WORDS, "join NUMBER"),),
         example="join 12",
         from_arguments=lambda args: EventByNumber(args.who, args.words),
         traits=Trait.ENGLISH,

@@ -1,8 +1,8 @@
 """Base types of commands, and the commands that only replies make.
 
-The other commands are next to their rows in `accounts`, `starting`, `playing` and `looking`. In a
-reply to one of our letters, the address tells the player and the board. There `who` and `board` are
-`None`, and the service fills them in.
+The other commands are next to their rows, in one module for each topic. In a reply to one of our
+letters, the address tells the player and the board. There `who` and `board` are `None`, and the
+service fills them in.
 """
 
 from __future__ import annotations

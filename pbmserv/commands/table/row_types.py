@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, Flag, auto
 from functools import cached_property
@@ -13,77 +13,47 @@ NO_LIMIT = 1_000_000
 
 
 class Kind(Enum):
-    """The kind of words that a parameter takes."""
+    """The kind of words that a parameter takes.
 
-    BOARD = auto()
-    USERID = auto()
-    NEW_USERID = auto()
-    PASSWORD = auto()
-    NEW_PASSWORD = auto()
-    MOVE = auto()  # the rest of the line, and perhaps the number of the move
-    PLAN = auto()  # the rest of the line, as written
-    DATE = auto()  # the rest of the line, with or without "until"
-    SETTINGS = auto()  # name=value
-    SEATS = auto()  # a number of seats and options, or "off"
-    PLAYERS = auto()  # userids, options and times
-    ALONE = auto()  # one userid, options and times
-    RECIPIENTS = auto()  # userids of the readers of a message
-    SHOWN = auto()  # boards, or userids and a word such as "all"
-    WATCHED = auto()  # userids or none, and a word such as "all"
-    BOARDS = auto()  # boards, or a word such as "all"
-    PEOPLE = auto()  # userids or none
-    ADDRESSES = auto()
-    NEW_ADDRESSES = auto()  # at least one
-    GAMES = auto()
-    SUBJECTS = auto()  # subjects of help
-    WORDS = auto()  # any words, as written
-    ANY_WORDS = auto()  # any words or none, as written
+    Attributes:
+        min_words: the least number of them.
+        max_words: the greatest number of them.
+        sample: words that an example has in the place, ``""`` if it leaves the place out.
+    """
 
-    @property
-    def min_words(self) -> int:
-        return _WORDS_OF[self][0]
+    BOARD = "the number of a board", 1, 1, "BOARD"
+    USERID = "a player", 1, 1, "USERID"
+    NEW_USERID = "a userid that is free", 1, 1, "USERID"
+    PASSWORD = "the password of the player", 1, 1, ""
+    NEW_PASSWORD = "a password to be", 1, 1, ""
+    MOVE = "the rest of the line, and perhaps the number of the move", 1, NO_LIMIT, "MOVE"
+    PLAN = "the rest of the line, as written", 1, NO_LIMIT, "PLAN"
+    DATE = 'the rest of the line, with or without "until"', 1, NO_LIMIT, "until DATE"
+    SETTINGS = "settings, name=value", 0, NO_LIMIT, "NAME=VALUE"
+    SEATS = 'a number of seats and options, or "off"', 0, NO_LIMIT, ""
+    PLAYERS = "userids, options and times", 1, NO_LIMIT, "USERID FRIEND"
+    ALONE = "one userid, options and times", 1, NO_LIMIT, "USERID"
+    RECIPIENTS = "userids of the readers of a message", 1, NO_LIMIT, "FRIEND"
+    SHOWN = 'boards, or userids and a word such as "all"', 1, NO_LIMIT, "BOARD"
+    WATCHED = 'userids or none, and a word such as "all"', 0, NO_LIMIT, "USERID"
+    BOARDS = 'boards, or a word such as "all"', 0, NO_LIMIT, ""
+    PEOPLE = "userids or none", 0, NO_LIMIT, ""
+    ADDRESSES = "mail addresses or none", 0, NO_LIMIT, ""
+    NEW_ADDRESSES = "at least one mail address", 1, NO_LIMIT, "ADDRESS"
+    GAMES = "games or none", 0, NO_LIMIT, ""
+    SUBJECTS = "subjects of help or none", 0, NO_LIMIT, ""
+    WORDS = "any words, as written", 1, NO_LIMIT, "join GAME"
+    ANY_WORDS = "any words or none, as written", 0, NO_LIMIT, ""
 
-    @property
-    def max_words(self) -> int:
-        return _WORDS_OF[self][1]
-
-    @property
-    def sample(self) -> str:
-        """Words that an example has in the place, ``""`` if it leaves the place out."""
-        return _WORDS_OF[self][2]
+    def __init__(self, _meaning: str, min_words: int, max_words: int, sample: str) -> None:
+        self.min_words = min_words
+        self.max_words = max_words
+        self.sample = sample
 
     @property
     def secret(self) -> bool:
         """Whether answers never repeat the words."""
         return self in {Kind.PASSWORD, Kind.NEW_PASSWORD}
-
-
-_WORDS_OF: Mapping[Kind, tuple[int, int, str]] = {
-    Kind.BOARD: (1, 1, "BOARD"),
-    Kind.USERID: (1, 1, "USERID"),
-    Kind.NEW_USERID: (1, 1, "USERID"),
-    Kind.PASSWORD: (1, 1, ""),
-    Kind.NEW_PASSWORD: (1, 1, ""),
-    Kind.MOVE: (1, NO_LIMIT, "MOVE"),
-    Kind.PLAN: (1, NO_LIMIT, "PLAN"),
-    Kind.DATE: (1, NO_LIMIT, "until DATE"),
-    Kind.SETTINGS: (0, NO_LIMIT, "NAME=VALUE"),
-    Kind.SEATS: (0, NO_LIMIT, ""),
-    Kind.PLAYERS: (1, NO_LIMIT, "USERID FRIEND"),
-    Kind.ALONE: (1, NO_LIMIT, "USERID"),
-    Kind.RECIPIENTS: (1, NO_LIMIT, "FRIEND"),
-    Kind.SHOWN: (1, NO_LIMIT, "BOARD"),
-    Kind.WATCHED: (0, NO_LIMIT, "USERID"),
-    Kind.BOARDS: (0, NO_LIMIT, ""),
-    Kind.PEOPLE: (0, NO_LIMIT, ""),
-    Kind.ADDRESSES: (0, NO_LIMIT, ""),
-    Kind.NEW_ADDRESSES: (1, NO_LIMIT, "ADDRESS"),
-    Kind.GAMES: (0, NO_LIMIT, ""),
-    Kind.SUBJECTS: (0, NO_LIMIT, ""),
-    Kind.WORDS: (1, NO_LIMIT, "join GAME"),
-    Kind.ANY_WORDS: (0, NO_LIMIT, ""),
-}
-"""Fewest words, most words and sample of each kind."""
 
 
 class Scope(Enum):
@@ -154,17 +124,24 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a command: its label on help pages, and the kind of words it takes."""
+    """A parameter of a command.
+
+    Attributes:
+        label: its name on help pages.
+        kind: the kind of words it takes.
+        usual: its words in an example, if those of the kind do not fit.
+    """
 
     label: str
     kind: Kind
+    usual: str = ""
 
     @property
     def sample(self) -> str:
         """Words that an example has in the place, ``""`` if it leaves the place out."""
         if self.kind.secret:
             return "NEWPASSWORD" if self.label == "new" else "PASSWORD"
-        return self.kind.sample
+        return self.usual or self.kind.sample
 
     @property
     def rest(self) -> bool:

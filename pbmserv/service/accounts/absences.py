@@ -8,7 +8,8 @@ from datetime import date, datetime, timedelta, tzinfo
 from pbmserv.commands.table.accounts import Away, Back
 from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.starting import Reject
-from pbmserv.engine.clocks import EVENT_CLOCK, zone
+from pbmserv.engine.clocks import EVENT_CLOCK
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext
@@ -67,7 +68,6 @@ def away(context: CommandContext, command: Away) -> Answer:
         preferences.add_absence(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
     words = {
-        "userid": player.userid,
         "first": "" if first == today else first.isoformat(),
         "until": until.isoformat(),
         "tz": player.tz,

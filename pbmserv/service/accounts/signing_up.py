@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.arguments import mail_address
-from pbmserv.commands.grammar.words import is_userid
+from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.commands.table.accounts import Signup
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Source

@@ -18,7 +18,8 @@ from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import challenges
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.core.context import CommandContext, CurrentCommand, Proofs
+from pbmserv.service.core.command_state import CurrentCommand, Proofs
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import CheckedWords
@@ -27,7 +28,7 @@ from pbmserv.service.time import clocks
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.signups import WaitingChallenge
-from pbmserv.store.core.statements import Savepoint
+from pbmserv.store.core.prepared import Savepoint
 
 MOST_FRIENDS = 8
 """Most players of a challenge that waits."""

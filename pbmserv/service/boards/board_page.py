@@ -25,8 +25,9 @@ from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far, newest_words
 from pbmserv.service.core.actor import VISITOR
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import is_shut
+from pbmserv.service.core.services import Services
 from pbmserv.service.time.clocks import bank_words
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -34,7 +35,7 @@ from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
-from pbmserv.views.board import BoardScene, foreseen
+from pbmserv.views.board import BoardScene, scene_beyond_record
 from pbmserv.views.reader import page_scene
 from pbmserv.views.texts import refusal_sentence
 
@@ -402,10 +403,10 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
         draft = scene.game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
     try:
         if draft:
-            scene = foreseen("preview", {"mover": scene.you, "move": draft}, scene)
+            scene = scene_beyond_record("preview", {"mover": scene.you, "move": draft}, scene)
         if look.check:  # of the draft's markers, too
             drawn = "" if look.check == "all" else look.check
-            scene = foreseen("check", {"drawn": drawn}, scene)
+            scene = scene_beyond_record("check", {"drawn": drawn}, scene)
     except MoveError as error:
         trouble = refusal_sentence(error.refusal, on_page=True)
     tap = look.tap or look.check or ("tool" if look.take else "")

@@ -15,7 +15,6 @@ from pbmserv.commands.grammar.consent import consent_in
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
-from pbmserv.engine.registry import shown_options
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
@@ -76,7 +75,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     must_be_open(context, game)
     terms = clocks.read_times(command.times)
     line = f"{game.info.key} challenge {address}"
-    options, rated = read_options(game, command.options, 2, address, line, command.times)
+    options, _ = read_options(game, command.options, 2, address, line, command.times)
     _must_be_somebody_else(context, sender, address)
     marks = context.services.mail_domain.ring.marks(mailbox_of(address))
     _must_not_be_too_many(context, sender, address, marks)
@@ -98,10 +97,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "by": sender.userid,
         "name": free_userid(context, name, address),
         "title": game.info.title,
-        "game": game.info.key,
         "summary": game.info.summary,
-        "options": list(shown_options(game, options, 2)),
-        "rated": rated,
         "days": AGAIN.days,
         "said": _note_to(context, sender, address, note),
     }
@@ -112,11 +108,9 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     answer = {
         "address": address,
         "title": game.info.title,
-        "options": words["options"],
         "said": bool(note),
         "left": bool(words_said) and not note,
         "longest": LONGEST_NOTE,
-        "days": AGAIN.days,
     }
     return Answer((Part("invited", answer),), notifications)
 

@@ -73,7 +73,6 @@ def friends(context: CommandContext, command: Friends) -> Answer:
     player = context.speaker(command.who)
     rows = friends_of(context.connection, player.id)
     words = {
-        "userid": player.userid,
         "rows": [asdict(row) for row in rows[:LISTED]],
         "total": len(rows),
     }

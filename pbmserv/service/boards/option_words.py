@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from pbmserv.commands.grammar.words import slip_of, time_meant
+from pbmserv.commands.grammar.word_forms import slip_of, time_meant
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
 from pbmserv.engine.registry import AnyGame

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
@@ -155,7 +155,7 @@ def must_fit(after: Position) -> None:
     Raises:
         ServerFault: names the game, for the operator who finds the kept mail.
     """
-    if after.game.info.key not in adapted_games:  # Blackbox is ours, and its states are small
+    if not isinstance(after.game, AdaptedGame):  # Blackbox is ours, and its states are small
         return
     octets = octets_of(after.state)  # `game check` objects to a state that cannot be measured
     if octets is not None and octets > LARGEST_STATE:
@@ -414,7 +414,6 @@ def decline(
     words = {
         "by": sitter.userid,
         "agreed": agreed,
-        "players": list(board.names),
         "silent": list(silent),
         "said": words_for_others(context),
     }

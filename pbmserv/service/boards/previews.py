@@ -13,7 +13,8 @@ from pbmserv.errors import MoveError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.plies import must_run
 from pbmserv.service.boards.queries import watched_ply
-from pbmserv.service.core.context import CommandContext, Focus
+from pbmserv.service.core.command_state import Focus
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated, wrong_game
 from pbmserv.store.accounts import players

@@ -13,7 +13,8 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import TooMuch, Work
-from pbmserv.service.core.context import CommandContext, Focus
+from pbmserv.service.core.command_state import Focus
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, games_of, players_of
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated

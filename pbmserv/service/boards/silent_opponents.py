@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from pbmserv.commands.grammar.words import MOST_DAYS
+from pbmserv.commands.grammar.word_forms import MOST_DAYS
 from pbmserv.commands.table.playing import Claim, Give
-from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time, time_after
+from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time
+from pbmserv.engine.time_spans import time_after
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.plies import decline, log_ply, must_run
 from pbmserv.service.core.context import CommandContext

@@ -19,10 +19,11 @@ from pbmserv.engine.types import Move, Seat
 from pbmserv.service.boards import bot_turns, plies, queued_moves
 from pbmserv.service.boards.bot_turns import Kept
 from pbmserv.service.core.actor import BOT
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import NOTHING, Answer, Done
 from pbmserv.service.core.said import UNSAID
+from pbmserv.service.core.services import Services
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow

@@ -1,37 +1,29 @@
 """The context of a command, in parts that live for different times.
 
-- `Services` live as long as the process, and all commands share them.
+- `services.Services` live as long as the process, and all commands share them.
 - The actor, the submission, the time and the connection live as long as one transaction: that of a
   mail, a press, a clock or a page. They never change.
-- `Proofs` collect what the mail proves about its writer. A refused command's proofs stay.
-- `Effects` collect what handlers have changed, for the work after the commit. A refused command's
-  effects are taken back.
-- `CurrentCommand` is the state of one command, which handlers may set. Each command has a new one.
+- The `command_state` changes with each command.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.examples import usual_game
-from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.engine.position import Position
-from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.auth import lockout
-from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.budget import Budget
+from pbmserv.service.core.command_state import CurrentCommand, Effects, Focus, Proofs
 from pbmserv.service.core.refusals import (
     name_yourself,
     not_seated,
@@ -42,139 +34,17 @@ from pbmserv.service.core.refusals import (
     wrong_game,
 )
 from pbmserv.service.core.said import CheckedWords
+from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import NO_COMMANDS, Submission
-from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import inbox
-from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
 WAITING_SIGNUPS = 3
 """Newest unconfirmed signups of a userid whose passwords are compared."""
-
-
-class LetterTexts(Protocol):
-    """Makes letters from their rows."""
-
-    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
-        """Return the text and perhaps the HTML of a letter; nothing if it can no longer be made.
-
-        It may be called inside a transaction, and keeps nothing that it reads there.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """The objects that all commands share.
-
-    Attributes:
-        memo: results of earlier password checks; commands never run argon2 themselves.
-        operators: userids of the operators who play here.
-        signup: ``confirm``, ``open`` or ``closed``.
-        web_url: base of the links in letters, ``""`` if there are no pages.
-        away_days: days of a calendar year for which a player can be away.
-        invitations: mail addresses that a player can invite in a day.
-        letters: makes letters again, to find quotations of them in words for others.
-        secrets: returns secrets without a signature of ours that words for others must not hold.
-    """
-
-    mail_domain: MailDomain
-    registry: Registry
-    positions: Positions
-    memo: Memo
-    traffic: Traffic
-    operators: frozenset[str]
-    signup: str
-    web_url: str
-    away_days: int
-    invitations: int
-    letters: LetterTexts
-    secrets: Callable[[], Sequence[str]] = tuple
-
-
-@dataclass(slots=True)
-class Focus:
-    """The board of a command, which a refusal may have to show."""
-
-    board: BoardRow
-    seat: Seat
-
-
-@dataclass(slots=True)
-class CurrentCommand:
-    """The state of the command that is being carried out.
-
-    Attributes:
-        player, sitter: the speaker, once the handler has found one; the answer goes to that player.
-        focus: the board, once the handler has found it.
-        moved: boards on which the command has moved, each with the plans that wait there.
-        echo_hidden: the command must not be quoted, because it may hold a password.
-        line_words: words for others that belong to the command; `None`: those of the submission.
-        left_out: withheld passages of the command's words for others.
-    """
-
-    player: Player | None = None
-    sitter: Sitter | None = None
-    focus: Focus | None = None
-    moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
-    echo_hidden: bool = False
-    line_words: str | None = None
-    left_out: dict[Line, None] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Proofs:
-    """Proofs of the writer of a mail or press, collected by its commands.
-
-    Attributes:
-        players: the players whose mail or press it is, in the order of proof, each with the time
-            since when letters to the player come back, `None` if they arrive.
-        counted: the players whose limits it was counted against.
-        right_passwords: userids whose passwords were right.
-        unproven: the answer goes to a player who may not have written the mail.
-    """
-
-    players: dict[int, datetime | None] = field(default_factory=dict)
-    counted: set[int] = field(default_factory=set)
-    right_passwords: set[str] = field(default_factory=set)
-    unproven: bool = False
-
-    def add(self, player_id: int, unreachable_since: datetime | None) -> None:
-        """Note that the mail or press is proven to be a player's."""
-        self.players.setdefault(player_id, unreachable_since)
-
-
-@dataclass(slots=True)
-class Effects:
-    """Effects of the commands so far, except refused ones, for the work after the commit.
-
-    Attributes:
-        positions: newest positions of boards, made or loaded, to be cached then.
-        plies: board and number of each new ply, for the log.
-        bot_turns: boards on which a bot is to move, each with whether the answer waits for it.
-        reported: boards for which the coach has a report or hint to work out.
-        loaded: positions as they were loaded from the record, also by refused commands.
-    """
-
-    positions: dict[int, Position] = field(default_factory=dict)
-    plies: list[tuple[int, int]] = field(default_factory=list)
-    bot_turns: list[tuple[int, bool]] = field(default_factory=list)
-    reported: set[int] = field(default_factory=set)
-    loaded: dict[int, Position] = field(default_factory=dict)
-
-    def copy(self) -> Effects:
-        """Return a copy, for `CommandContext.take_back` if the next command is refused."""
-        return Effects(
-            dict(self.positions),
-            list(self.plies),
-            list(self.bot_turns),
-            set(self.reported),
-            self.loaded,
-        )
 
 
 @dataclass(slots=True)
@@ -182,10 +52,12 @@ class CommandContext:
     """The context of the commands of one mail or press. It lives as long as their transaction.
 
     Attributes:
-        actor: for whom the commands are carried out.
+        actor: the player or the part of the server that gives the commands.
+        now: the time of the transaction.
         submission: the text with the commands.
         mail_id: number of the inbox row; `None` if the actor is a part of the server.
         budget: limits the work; parts of the server have no limit.
+        proofs, effects: those of all commands so far.
         current: the state of the present command.
         checked_words: results of the guard of words for others, so that it reads each text once.
     """

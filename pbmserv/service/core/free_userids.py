@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 
-from pbmserv.commands.grammar.words import is_userid
+from pbmserv.commands.grammar.word_forms import is_userid
 from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players

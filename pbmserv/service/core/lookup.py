@@ -48,6 +48,11 @@ def refused_for(context: CommandContext, away: GameAway) -> Refused:
     return Refused(code, part=context.services.registry.titles[away.game], example="list")
 
 
+def userids_in(words: Sequence[str]) -> list[str]:
+    """Return the userids in a list of words, perhaps with commas, each once."""
+    return list(dict.fromkeys(filter(None, (word.lower().strip(",;") for word in words))))
+
+
 def games_of(context: CommandContext, key: str | None) -> list[AnyGame]:
     """Return the named game, or all games if none is named."""
     return list(context.services.registry) if key is None else [known_game(context, key)]

@@ -13,8 +13,9 @@ from functools import partial
 from itertools import chain
 
 from pbmserv.commands.grammar.readings import Line, NotTried
-from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
-from pbmserv.commands.reading.bodies import LONGEST_WORDS, LinesBelow
+from pbmserv.commands.grammar.word_forms import LONGEST_PASSWORD, SHORTEST_PASSWORD
+from pbmserv.commands.grammar.words import fold
+from pbmserv.commands.reading.lines_below import LONGEST_WORDS, LinesBelow
 from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge

@@ -24,9 +24,10 @@ from pbmserv.monitoring import metrics
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import mail_invitations
 from pbmserv.service.core.actor import CLOCK
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.core.services import Services
 from pbmserv.service.delivery import reachability
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.delivery import bounces, inbox, letter_octets, outbox

@@ -8,7 +8,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
-from pbmserv.engine.clocks import next_daytime, zone
+from pbmserv.engine.time_spans import next_daytime, zone
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.waiting_boards import (

@@ -220,12 +220,20 @@ def _wait_or_cancel(
     return letters.news(context, event, waiting, "waits", least=least, entered=entered)
 
 
-def cancel(context: CommandContext, event: Event) -> list[Notification]:
-    """End an event that has not started."""
+def cancel(
+    context: CommandContext, event: Event, *, by: str = "", why: str = ""
+) -> list[Notification]:
+    """End an event that has not started.
+
+    Args:
+        by: userid of the player who cancels it; ``""`` if the server or an operator does.
+        why: the reason of an operator. Without either, too few players have entered.
+    """
     _end(context, event, EventStatus.CANCELLED)
     entries = events.entries_of(context.connection, event.id)
     entered = [entry for entry in entries if entry.status == EntryStatus.ENTERED]
-    return letters.news(context, event, entered, "cancelled", least=Rules.of(event).least)
+    least = Rules.of(event).least
+    return letters.news(context, event, entered, "cancelled", by=by, why=why, least=least)
 
 
 def _end(context: CommandContext, event: Event, status: EventStatus) -> None:

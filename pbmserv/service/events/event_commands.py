@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial
+from typing import TypeAlias
 
 from pbmserv.commands.table.events import EventByGame, EventByNumber, Events
-from pbmserv.engine.clocks import zone
 from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refused
 from pbmserv.service.accounts.preferences import DIGEST_MINUTE
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
 from pbmserv.service.events import course, games, letters, pages, team_commands
@@ -41,6 +43,12 @@ LONGEST_NAME = 40
 
 _JOIN = frozenset({"join", "enter"})
 _LEAVE = frozenset({"leave", "withdraw"})
+_OF_BOXES = ("-boxes", "-games")
+"""Names of the option for the number of boxes, or of games against the house."""
+
+_Corrected: TypeAlias = Callable[[str], str]
+"""A function that returns a whole command with another word for one of its options."""
+
 _NAME = re.compile(r"[\w .,'!?&+-]+")
 _QUOTES = "\"' "
 _ANY_DAY = date(2026, 1, 1)
@@ -94,7 +102,7 @@ def _join_by_game(
         has_digest = _turn_digest_on(context, player, kind)
     if kind.begins_full_groups:
         events.change(context.connection, event.id, due_at=context.now)
-    return _entered(context, event, once=once, digest=has_digest)
+    return _entered(context, player, event, once=once, digest=has_digest)
 
 
 def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: AnyGame) -> Answer:
@@ -161,7 +169,7 @@ def _turn_digest_on(context: CommandContext, player: Player, kind: Kind) -> bool
     return True
 
 
-def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
+def _entered(context: CommandContext, player: Player, event: Event, **words: object) -> Answer:
     """Return the answer to a player who has entered an event."""
     count = events.count_entries(context.connection, [event.id]).get(event.id, 0)
     rules = Rules.of(event)
@@ -171,9 +179,10 @@ def _entered(context: CommandContext, event: Event, **words: object) -> Answer:
         "entered": count,
         "least": rules.least,
         "most": rules.most,
-        "size": rules.size,
         "boxes": rules.boxes,
         "own": event.is_own,
+        "invited": rules.invited,
+        "holds": player.id == event.owner_id,
         "once": False,
         "digest": False,
         **words,
@@ -198,11 +207,15 @@ def event_by_number(context: CommandContext, command: EventByNumber) -> Answer:
     return handle(context, player, words)
 
 
-def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event:
-    """Return and lock the event whose number is the first word."""
+def _numbered(context: CommandContext, words: Sequence[str], example: str) -> Event:
+    """Return and lock the event whose number is the first word.
+
+    Args:
+        example: a line whose number is meant.
+    """
     text = words[0].lstrip("#") if words else ""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise Refused("event-number", part=text[:20], example=f"event {verb} NUMBER")
+        raise Refused("event-number", part=text[:20], example=example)
     event = events.lock(context.connection, int(text))
     if event is None:
         raise Refused("no-such-event", part=text, example="events")
@@ -210,7 +223,7 @@ def _numbered(context: CommandContext, words: Sequence[str], verb: str) -> Event
 
 
 def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    event = _numbered(context, words, "join")
+    event = _numbered(context, words, "event join NUMBER")
     kind = kind_of(event)
     if kind.team_size > 1 and not event.is_own:
         return team_commands.enter(context, player, [event.game])
@@ -234,11 +247,11 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     events.enter(context.connection, event.id, [player.id], context.now)
     if count == rules.most:
         course.begin_now(context, event)
-    return _entered(context, event)
+    return _entered(context, player, event)
 
 
 def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    event = _numbered(context, words, "leave")
+    event = _numbered(context, words, "event leave NUMBER")
     entry = events.entry_of(context.connection, event.id, player.id)
     is_entered = entry is not None and entry.status == EntryStatus.ENTERED
     if kind_of(event).team_size > 1 and event.status in {EventStatus.OPEN, EventStatus.CLOSED}:
@@ -262,7 +275,7 @@ def _leave(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
 
 
 def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
-    event = _numbered(context, words, "letters")
+    event = _numbered(context, words, "event letters NUMBER")
     wanted = words[1].lower() if len(words) > 1 else ""
     if wanted not in {"on", "off"}:
         raise Refused("event-letters", part=wanted[:20], example=f"event letters {event.id} off")
@@ -275,15 +288,15 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
 
 def _cancel(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _own(context, player, words, "cancel")
-    notifications = course.cancel(context, event)
-    others = tuple(one for one in notifications if one.player_id != player.id)
+    notifications = course.cancel(context, event, by=player.userid)
+    others = tuple(letter for letter in notifications if letter.player_id != player.id)
     part = Part("event-entry", {**letters.facts(context, event), "what": "cancelled"})
     return Answer((part,), others)
 
 
 def _own(context: CommandContext, player: Player, words: Sequence[str], verb: str) -> Event:
     """Return an event of the player's own that has not started."""
-    event = _numbered(context, words, verb)
+    event = _numbered(context, words, f"event {verb} NUMBER")
     if event.owner_id != player.id:
         raise Refused("event-not-yours", part=str(event.id), example=f"events {event.id}")
     if event.status != EventStatus.OPEN:
@@ -294,7 +307,7 @@ def _own(context: CommandContext, player: Player, words: Sequence[str], verb: st
 def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """Invite players to an event of one's own."""
     event = _own(context, player, words, "invite")
-    names = [word.lower().strip(",;") for word in words[1:]]
+    names = userids_in(words[1:])
     if not names:
         raise Refused("event-whom", part=str(event.id), example=f"event invite {event.id} FRIEND")
     entries = {entry.player_id for entry in events.entries_of(context.connection, event.id)}
@@ -319,7 +332,9 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
         "event-entry",
         {**facts, "what": "invited", "names": [other.userid for other in invited]},
     )
-    return Answer((part,), tuple(Notification(one.address, one.id, invitation) for one in invited))
+    return Answer(
+        (part,), tuple(Notification(guest.address, guest.id, invitation) for guest in invited)
+    )
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
@@ -341,24 +356,28 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
         raise Refused("event-newcomer", example=f"{game.info.key} seek")
     if events.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
-    most = _entries(options.pop("-entries", ""), kind)
-    until = _until(context, player, options.pop("-until", ""))
-    invited = "-invited" in options
-    options.pop("-invited", None)
-    line = f"event create {game.info.key} {kind.word}"
-    rules = replace(kind.rules_for(game), most=most, invited=invited)
+    line = f'event create {game.info.key} {kind.word} "{name}"'
+    written = dict(options)
+    corrected = partial(_corrected, line, written)
+    rules = replace(
+        kind.rules_for(game),
+        most=_entries(options.pop("-entries", None), kind, corrected),
+        invited=_is_by_invitation(options.pop("-invited", None), corrected),
+    )
+    until = _until(context, player, options.pop("-until", None), corrected)
     if kind.shares_boxes:
-        rules = replace(rules, boxes=_boxes(options, rules))
+        rules = replace(rules, boxes=_boxes(options, rules, corrected))
     if rules.house:
-        rules = replace(rules, house=_house(options.pop("-house", rules.house), game, line))
-    written = tuple(f"{name}={value}" if value else name for name, value in options.items())
-    board_options = kind.board_options(game, written, line)
+        rules = replace(rules, house=_house(options.pop("-house", rules.house), game, corrected))
+    of_event = {name: value for name, value in written.items() if name not in options}
+    of_boards = tuple(f"{name}={value}" if value else name for name, value in options.items())
+    board_options = kind.board_options(game, of_boards, _spelt(line, of_event))
     held = course.Held(player.id, name, board_options, rules)
     event = course.create(context, kind, game.info.key, until, held=held)
     if kind.team_size > 1:
         return team_commands.enter_event(context, player, event)
     events.enter(context.connection, event.id, [player.id], context.now)
-    return _entered(context, event)
+    return _entered(context, player, event)
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -381,6 +400,23 @@ def _split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return plain, options
 
 
+def _spelt(line: str, options: Mapping[str, str]) -> str:
+    """Return a command with options behind it."""
+    words = [
+        f'{name}="{value}"' if " " in value else f"{name}={value}" if value else name
+        for name, value in options.items()
+    ]
+    return " ".join((line, *words))
+
+
+def _corrected(line: str, options: Mapping[str, str], right: str) -> str:
+    """Return a command with another word for one of its options, as the example of a refusal."""
+    name = right.partition("=")[0]
+    wrong = _OF_BOXES if name in _OF_BOXES else {name}
+    kept = {option: value for option, value in options.items() if option not in wrong}
+    return f"{_spelt(line, kept)} {right}"
+
+
 def _is_date(text: str) -> bool:
     return read_date(text, _ANY_DAY) is not None
 
@@ -396,37 +432,47 @@ def _checked_name(context: CommandContext, written: str, example: str) -> str:
     return name
 
 
-def _entries(text: str, kind: Kind) -> int:
+def _entries(text: str | None, kind: Kind, corrected: _Corrected) -> int:
     least = kind.rules.least
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
-    if not text:
+    if text is None:
         return max(kind.usual_entries, least) if kind.usual_entries else 0
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
     most = kind.rules.most or kind.most_entries
     if not least <= number <= most:
         raise Refused(
             "event-entries",
-            part=text[:20],
+            part=text[:20] or "-entries",
             kind=kind.word,
             least=least,
             most=most,
-            example=f"-entries={least}",
+            example=corrected(f"-entries={max(kind.usual_entries, least)}"),
         )
     return number
 
 
-def _boxes(options: dict[str, str], rules: Rules) -> int:
+def _is_by_invitation(text: str | None, corrected: _Corrected) -> bool:
+    """Return whether only invited players may enter."""
+    if text is None or text.lower() == "no":
+        return False
+    if text.lower() in {"", "yes"}:
+        return True
+    raise Refused("event-by-invitation", part=text[:20], example=corrected("-invited"))
+
+
+def _boxes(options: dict[str, str], rules: Rules, corrected: _Corrected) -> int:
     """Remove the number of boxes, or of games against the house, from the options of an event."""
-    text = options.pop("-boxes", "") or options.pop("-games", "")
-    if not text:
+    name = next((name for name in _OF_BOXES if name in options), None)
+    if name is None:
         return rules.boxes
+    text = options.pop(name)
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not 1 <= number <= MOST_BOXES:
-        example = "-games=3" if rules.house else "-boxes=3"
-        raise Refused("event-boxes", part=text[:20], most=MOST_BOXES, example=example)
+        example = corrected("-games=3" if rules.house else "-boxes=3")
+        raise Refused("event-boxes", part=text[:20] or name, most=MOST_BOXES, example=example)
     return number
 
 
-def _house(text: str, game: AnyGame, line: str) -> str:
+def _house(text: str, game: AnyGame, corrected: _Corrected) -> str:
     """Return the bot that is to play against all, by its userid or its level."""
     for userid in (text.lower(), f"house-{text.lower()}"):
         if userid in game.bots:
@@ -436,19 +482,24 @@ def _house(text: str, game: AnyGame, line: str) -> str:
         part=text[:20],
         title=game.info.title,
         levels=", ".join(game.bots),
-        example=f'{line} "NAME" -house={list(game.bots)[-1]}',
+        example=corrected(f"-house={list(game.bots)[-1]}"),
     )
 
 
-def _until(context: CommandContext, player: Player, text: str) -> datetime:
+def _until(
+    context: CommandContext, player: Player, text: str | None, corrected: _Corrected
+) -> datetime:
     local = zone(player.tz)
-    if not text:
+    if text is None:
         return context.now + USUAL_UNTIL
     day = read_date(text, local_date(context.now, local))
     until = end_of_day(day, local) if day is not None else None
     if until is None or not context.now < until <= context.now + LONGEST_UNTIL:
         raise Refused(
-            "event-until", part=text[:20], days=LONGEST_UNTIL.days, example='-until="1 Mar"'
+            "event-until",
+            part=text[:20] or "-until",
+            days=LONGEST_UNTIL.days,
+            example=corrected(f'-until="in {USUAL_UNTIL.days} days"'),
         )
     return until
 
@@ -478,7 +529,7 @@ def show_events(context: CommandContext, command: Events) -> Answer:
         return Answer(
             (Part("events", {"rows": pages.overview(context), "game": context.usual_game}),)
         )
-    event = _numbered(context, command.subjects, "join")
+    event = _numbered(context, command.subjects, "events NUMBER")
     group = command.subjects[1] if len(command.subjects) > 1 else "1"
     first = int(group) if group.isascii() and group.isdecimal() and len(group) < 6 else 1
     return Answer((Part("event", pages.page(context, event, max(1, first))),))

@@ -93,7 +93,6 @@ def start_letters(
     section: int,
     userids: Mapping[int, str],
     boards: Sequence[BoardRow],
-    bye: int | None = None,
     teams: Mapping[str, str] | None = None,
 ) -> list[Notification]:
     """Return the letters about the start of a group: one for each player, with all boards.
@@ -101,8 +100,8 @@ def start_letters(
     Players who want no letters about the event get this one, since it brings their boards.
 
     Args:
-        userids: the players of the group by player id, in the order of the draw.
-        bye: the player who has no game in this round.
+        userids: the players of the group by player id, in the order of the draw. Those without a
+            board have a bye.
         teams: the name of each player's team, in an event of teams.
     """
     letters = []
@@ -132,7 +131,7 @@ def start_letters(
             "move_days": kind.terms.forfeit,
             "total_days": kind.terms.total or 0,
             "games": games,
-            "bye": bye == player_id,
+            "bye": not games,
             "waiting": shown,
             "more": more,
             "news": [],

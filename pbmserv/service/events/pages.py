@@ -5,20 +5,22 @@ They hold results of games that are over, and never anything about a running boa
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
 from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import group_sizes
-from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.kind import Kind, Rules
 from pbmserv.service.events.kinds.registry import kind_of
-from pbmserv.service.events.tables import around
+from pbmserv.service.events.tables import Line, around
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store import events
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.events import Event, Pairing
+from pbmserv.store.events import Entry, Event, Pairing
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 MOST = 100
@@ -88,59 +90,17 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         first: the first of the groups whose tables are returned, at most `GROUPS`; of a duplicate
             event, the part of its table (`shared_boxes.LINES`).
     """
-    kind = kind_of(event)
-    groups = (first, first + GROUPS - 1)
+    kind, rules = kind_of(event), Rules.of(event)
+    terms = kind.terms_of(event)
     entries = {entry.player_id: entry for entry in events.entries_of(context.connection, event.id)}
-    names = {player_id: entry.userid for player_id, entry in entries.items()}
-    results = shared_boxes.results(context, event) if kind.shares_boxes else []
-    marks = shared_boxes.marks(results)
-    tables = (
-        shared_boxes.parts(shared_boxes.table(context, event, results), first)
-        if kind.shares_boxes
-        else games_of(event).tables(context, event, groups)
-    )
-    games = []
-    if not kind.shares_boxes:
-        games = events.pairings_of(context.connection, event.id, groups=groups)
-    counts = group_sizes(entries.values())
-    of_teams = team_events.groups_of(context, event, groups) if kind.team_size > 1 else {}
-    sections = [
-        {
-            "section": section,
-            "rows": [
-                {
-                    "place": line.place,
-                    "userid": names[line.player_id],
-                    "points": line.points,
-                    "won": line.won,
-                    "drawn": line.drawn,
-                    "lost": line.lost,
-                    "open": line.open,
-                    "sonneborn": line.sonneborn,
-                    "buchholz": line.buchholz,
-                    "forfeits": line.forfeits,
-                    "left": entries[line.player_id].status != EntryStatus.ENTERED,
-                    "boxes": marks.get(line.player_id, []),
-                    "moves": kind.movement(section, line.place, counts[section]),
-                }
-                for line in lines
-            ],
-            "games": [_game(game, names) for game in games if game.section == section],
-            "teams": [
-                team_events.row_of(line, of_teams[section]) for line in of_teams[section].lines
-            ]
-            if of_teams
-            else [],
-            "matches": team_events.matches_of(of_teams[section]) if of_teams else [],
-            "removed": [
-                entry.userid
-                for entry in entries.values()
-                if entry.section == section and entry.status == EntryStatus.REMOVED
-            ],
-        }
-        for section, lines in sorted(tables.items())
-    ]
-    rules, terms = Rules.of(event), kind.terms_of(event)
+    sizes = group_sizes(entries.values())
+    if kind.shares_boxes:
+        tables = _of_boxes(context, event, first)
+        groups = shared_boxes.count_parts(len(tables.marks))
+    else:
+        tables = _of_games(context, event, first)
+        groups = max(sizes, default=0)
+    players = [entry for entry in entries.values() if entry.status != EntryStatus.INVITED]
     return {
         **letters.facts(context, event),
         "status": str(event.status),
@@ -150,7 +110,7 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
         "least": rules.least,
         "most": rules.most,
         "size": rules.size,
-        "boxes": list(range(1, rules.boxes + 1)) if results else [],
+        "boxes": list(range(1, rules.boxes + 1)) if tables.marks else [],
         "invited": rules.invited,
         "own": event.is_own,
         "move_days": terms.forfeit,
@@ -160,14 +120,90 @@ def page(context: CommandContext, event: Event, first: int = 1) -> dict[str, Any
             for entry in entries.values()
             if entry.section is None and entry.status == EntryStatus.ENTERED
         ][:NAMED],
-        "entered": sum(entry.status != EntryStatus.INVITED for entry in entries.values())
-        // kind.team_size,
+        "entered": len(players) // kind.team_size,
         "first": first,
-        "groups": shared_boxes.count_parts(len(marks))
-        if kind.shares_boxes
-        else max(counts, default=0),
-        "sections": sections,
+        "groups": groups,
+        "sections": [
+            _section(kind, number, sizes[number], entries, tables)
+            for number in sorted(tables.lines)
+        ],
         "finished": f"{event.finished_at:%Y-%m-%d}" if event.finished_at else "",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The tables on a page of an event.
+
+    Attributes:
+        lines: the lines of each table by the number of its group, or of its part.
+        marks: see `shared_boxes.marks`; empty unless all play the same boxes.
+        games: the games of these groups.
+        teams: the teams of these groups by the number of the group; empty unless teams play.
+    """
+
+    lines: Mapping[int, Sequence[Line]]
+    marks: Mapping[int, list[str]] = field(default_factory=dict)
+    games: Sequence[Pairing] = ()
+    teams: Mapping[int, team_events.Group] = field(default_factory=dict)
+
+
+def _of_boxes(context: CommandContext, event: Event, part: int) -> _Tables:
+    results = shared_boxes.results(context, event)
+    lines = shared_boxes.parts(shared_boxes.table(context, event, results), part)
+    return _Tables(lines, shared_boxes.marks(results))
+
+
+def _of_games(context: CommandContext, event: Event, first: int) -> _Tables:
+    groups = (first, first + GROUPS - 1)
+    return _Tables(
+        games_of(event).tables(context, event, groups),
+        games=events.pairings_of(context.connection, event.id, groups=groups),
+        teams=team_events.groups_of(context, event, groups) if kind_of(event).team_size > 1 else {},
+    )
+
+
+def _section(
+    kind: Kind, section: int, size: int, entries: Mapping[int, Entry], tables: _Tables
+) -> dict[str, Any]:
+    """Return what everybody may know of a group, or of a part of the one table."""
+    teams = tables.teams.get(section)
+    return {
+        "section": section,
+        "rows": [
+            {
+                **letters.row_of(line, entries[line.player_id].userid),
+                "open": line.open,
+                "sonneborn": line.sonneborn,
+                "buchholz": line.buchholz,
+                "forfeits": line.forfeits,
+                "left": entries[line.player_id].status != EntryStatus.ENTERED,
+                "boxes": tables.marks.get(line.player_id, []),
+                "moves": kind.movement(section, line.place, size),
+            }
+            for line in tables.lines[section]
+        ],
+        "games": [_game(game, entries) for game in tables.games if game.section == section],
+        "teams": [team_events.row_of(line, teams) for line in teams.lines] if teams else [],
+        "matches": team_events.matches_of(teams) if teams else [],
+        "removed": [
+            entry.userid
+            for entry in entries.values()
+            if entry.section == section and entry.status == EntryStatus.REMOVED
+        ],
+    }
+
+
+def _game(game: Pairing, entries: Mapping[int, Entry]) -> dict[str, Any]:
+    first, second = entries.get(game.first_id), entries.get(game.second_id or 0)
+    return {
+        "round": game.round,
+        "first": first.userid if first else "",
+        "second": second.userid if second else "",
+        "board": game.board_id,
+        "first_points": game.first_points,
+        "second_points": game.second_points,
+        "reason": game.reason,
     }
 
 
@@ -210,15 +246,3 @@ def _weekly_table(
         for line in around(lines, player_id)
     ]
     return {"rows": rows}
-
-
-def _game(game: Pairing, names: dict[int, str]) -> dict[str, Any]:
-    return {
-        "round": game.round,
-        "first": names.get(game.first_id, ""),
-        "second": names.get(game.second_id, "") if game.second_id is not None else "",
-        "board": game.board_id,
-        "first_points": game.first_points,
-        "second_points": game.second_points,
-        "reason": game.reason,
-    }

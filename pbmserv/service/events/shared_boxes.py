@@ -263,7 +263,6 @@ def tell_next(context: CommandContext, event: Event) -> list[Notification] | Non
             moves=0,
             champion=line.place == 1 and has_winner,
             final="",
-            field=len(lines),
             board=first_boards.get(line.player_id),
         )
     return notifications

@@ -33,7 +33,7 @@ from pbmserv.service.mails import (
     strangers,
 )
 from pbmserv.service.mails.answers import CommandResult, answers_to, last_answer
-from pbmserv.store.core.statements import Savepoint
+from pbmserv.store.core.prepared import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
 
 _COMMAND = Savepoint("command")
@@ -289,10 +289,10 @@ def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter
     return answers + welcome + letters
 
 
-def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandResult]:
+def _withheld(context: CommandContext, reported: set[Line]) -> list[CommandResult]:
     """Return a result for each withheld passage of words for others, each of them once."""
-    new = [line for line in context.current.left_out if line not in told_before]
-    told_before.update(new)
+    new = [line for line in context.current.left_out if line not in reported]
+    reported.update(new)
     return [
         CommandResult(
             context.reader(),

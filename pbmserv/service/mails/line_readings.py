@@ -13,14 +13,9 @@ from typing import Any, cast
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.dates import is_date
 from pbmserv.commands.grammar.readings import Line
-from pbmserv.commands.grammar.words import (
-    BOARD,
-    SETTING,
-    SHORTEST_PASSWORD,
-    is_date,
-    looks_like_a_move,
-)
+from pbmserv.commands.grammar.word_forms import BOARD, SETTING, SHORTEST_PASSWORD, looks_like_a_move
 from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials
 from pbmserv.commands.table.playing import Message

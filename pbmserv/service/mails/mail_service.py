@@ -15,10 +15,11 @@ from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import bot_turns, game_pauses
 from pbmserv.service.core.budget import Budget, Work
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.core.outbox_rows import message_id, outbox_row, queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Part, Receipt
+from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over

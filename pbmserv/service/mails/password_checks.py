@@ -25,7 +25,8 @@ from pbmserv.monitoring import metrics
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.core.actor import Actor
-from pbmserv.service.core.context import WAITING_SIGNUPS, Services
+from pbmserv.service.core.context import WAITING_SIGNUPS
+from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.mails import line_readings
 from pbmserv.store.accounts import players, signups

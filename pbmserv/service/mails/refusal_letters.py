@@ -21,7 +21,8 @@ from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.context import CommandContext, Focus
+from pbmserv.service.core.command_state import Focus
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.delivery import digest_replies
 from pbmserv.service.mails.answers import kept_address

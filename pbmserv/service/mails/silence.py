@@ -15,9 +15,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from pbmserv.mail.reply_address import speaker_of
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import message_id
 from pbmserv.service.core.outcome import Part
+from pbmserv.service.core.services import Services
 from pbmserv.service.limits.rates import Idle, Over, Reply
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player

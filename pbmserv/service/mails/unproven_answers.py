@@ -16,8 +16,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.grammar.words import OFF, PLAN_WORDS, POLITE, SETTINGS, fold, is_userid
+from pbmserv.commands.grammar.word_forms import OFF, SETTINGS, is_userid
+from pbmserv.commands.grammar.words import POLITE, fold
 from pbmserv.commands.table.catalogue import ROWS, WHICH, suggested_command
+from pbmserv.engine.plans import PLAN_WORDS
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import is_form

@@ -13,9 +13,10 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
 from pbmserv.service.core.actor import OPERATOR
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification
+from pbmserv.service.core.services import Services
 from pbmserv.store import audit
 from pbmserv.store.audit import Entry
 from pbmserv.store.core.database import Database

@@ -96,8 +96,8 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     return Deed("postpone", f"event {number}", summary, tuple(notifications), facts)
 
 
-def cancel(context: CommandContext, _: Signature, number: int) -> Deed:
-    """End an event that has not begun.
+def cancel(context: CommandContext, by: Signature, number: int) -> Deed:
+    """End an event that has not begun, and tell everybody who has entered.
 
     Raises:
         OperatorError: there is no such event, or it has begun.
@@ -107,7 +107,7 @@ def cancel(context: CommandContext, _: Signature, number: int) -> Deed:
         raise OperatorError(f"event {number} is over")
     if event.status not in BEFORE_START or event.round:
         raise OperatorError(f"event {number} has begun; its players can be taken out one by one")
-    notifications = course.cancel(context, event)
+    notifications = course.cancel(context, event, why=by.why)
     return Deed("cancel", f"event {number}", f"Event {number} is cancelled.", tuple(notifications))
 
 

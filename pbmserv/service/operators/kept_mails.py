@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from pbmserv.commands.grammar.line import REST
-from pbmserv.commands.grammar.words import SHORTEST_PASSWORD
+from pbmserv.commands.grammar.readings import REST
+from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD
 from pbmserv.commands.table.model import VOUCHED, Secret
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail

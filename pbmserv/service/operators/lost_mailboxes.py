@@ -49,7 +49,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
         for letter in letters
         if letter.player_id != player.id
     ]
-    farewell = Part("deleted", {"neutral": neutral, "games": len(ended)})
+    farewell = Part("deleted", {"neutral": neutral})
     summary = f"The personal data of {player.userid} are deleted; {len(ended)} boards ended."
     facts = {"ended": ended}
     return Deed(

@@ -14,7 +14,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.services import Services
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators import (
     announcements,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from pbmserv.clock import Clock
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.actor import VISITOR
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.services import Services
 from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player

@@ -74,8 +74,8 @@ def _team(row: Mapping[str, Any], names: PublicNames) -> TeamPage:
 
 def _group(section: Mapping[str, Any], public: PublicNames) -> EventGroup:
     """Return a group; several nameless players get numbers."""
-    here = [row["userid"] for row in section["rows"]] + list(section["removed"])
-    names: dict[str, PublicName] = dict(public.at_board(here))
+    userids = [row["userid"] for row in section["rows"]] + list(section["removed"])
+    names: dict[str, PublicName] = dict(public.at_board(userids))
     return EventGroup(
         section=section["section"],
         rows=[

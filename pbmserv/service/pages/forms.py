@@ -1,4 +1,4 @@
-"""Forms of pages that anybody may send, carried out by play."""
+"""Carries out forms of pages that anybody may send, as jobs of play."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
-from pbmserv.service.accounts import preferences, signing_up
+from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.core.services import Services
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts import preferences as stored
@@ -33,59 +34,59 @@ MOST_OF_ADDRESS = 5
 """Most players of one address who get a link."""
 
 
-class Forms:
-    """The forms of pages, as jobs of play; each returns whether it was carried out.
+def forms_by_name(services: Services) -> Mapping[str, Form]:
+    """Return the forms of pages, as jobs of play.
 
     The pages have checked the tokens; the jobs check them again.
     """
+    return {
+        "confirm": partial(_confirm, services),
+        "unsubscribe": partial(_unsubscribe, services),
+        "signup": partial(_sign_up, services),
+        "page_link": partial(_mail_link, services),
+        FORM: HotSeatForms(services).carry_out,
+    }
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self.by_name: dict[str, Form] = {
-            "confirm": self._confirm,
-            "unsubscribe": self._unsubscribe,
-            "signup": partial(_sign_up, services),
-            "page_link": partial(_mail_link, services),
-            FORM: HotSeatForms(services).carry_out,
-        }
 
-    def _unsubscribe(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        reply_address = self._services.mail_domain.ring.read(values["token"])
-        if reply_address is None or reply_address.purpose not in ENDINGS:
-            return NOTHING, False
-        context = CommandContext(self._services, connection, holder_of(reply_address), now)
-        try:
-            if reply_address.purpose is Purpose.UNINVITED:
-                notifications = mail_invitations.never(context, reply_address).notifications
-            else:
-                notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
-        except PlayerError:
-            return NOTHING, False
-        return Done({}, queue_letters(context, notifications)), True
+def _unsubscribe(
+    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
+) -> tuple[Done, bool]:
+    """End a subscription; return whether its link was valid."""
+    reply_address = services.mail_domain.ring.read(values["token"])
+    if reply_address is None or reply_address.purpose not in ENDINGS:
+        return NOTHING, False
+    context = CommandContext(services, connection, holder_of(reply_address), now)
+    try:
+        if reply_address.purpose is Purpose.UNINVITED:
+            notifications = mail_invitations.never(context, reply_address).notifications
+        else:
+            notifications = tuple(subscriptions.unsubscribe_by_page(context, reply_address))
+    except PlayerError:
+        return NOTHING, False
+    return Done({}, queue_letters(context, notifications)), True
 
-    def _confirm(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        """Confirm a signup, with the same letters as by mail."""
-        before = signups.by_id(connection, values["signup"])
-        if before is None:
-            return NOTHING, False
-        actor = replace(VISITOR, source=Source("", before.address))
-        context = CommandContext(self._services, connection, actor, now)
-        try:
-            confirmed = signing_up.confirm(context, values["signup"])
-        except PlayerError:
-            return NOTHING, False
-        if before.player_id is not None:
-            return NOTHING, True
-        player = confirmed.player
-        welcome = Notification(player.address, player.id, confirmed.welcome)
-        letters = outbox_rows(context, (welcome, *confirmed.letters))
-        bot_turns.queue(context, letters)  # a waiting challenge may be one to a bot
-        effects = context.effects
-        return Done(effects.positions, len(letters), bool(effects.bot_turns)), True
+
+def _confirm(
+    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
+) -> tuple[Done, bool]:
+    """Confirm a signup, with the same letters as by mail; return whether it is confirmed."""
+    signup = signups.by_id(connection, values["signup"])
+    if signup is None:
+        return NOTHING, False
+    actor = replace(VISITOR, source=Source("", signup.address))
+    context = CommandContext(services, connection, actor, now)
+    try:
+        confirmed = signing_up.confirm(context, values["signup"])
+    except PlayerError:
+        return NOTHING, False
+    if signup.player_id is not None:
+        return NOTHING, True
+    player = confirmed.player
+    welcome = Notification(player.address, player.id, confirmed.welcome)
+    letters = outbox_rows(context, (welcome, *confirmed.letters))
+    bot_turns.queue(context, letters)  # a waiting challenge may be one to a bot
+    effects = context.effects
+    return Done(effects.positions, len(letters), bool(effects.bot_turns)), True
 
 
 def _sign_up(
@@ -108,17 +109,17 @@ def _sign_up(
 def _mail_link(
     services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
 ) -> tuple[Done, bool]:
-    """Mail links to the players that a form names; a job of play."""
-    who = str(values["who"])
-    if "@" in who:
-        named = players.by_address(connection, who)[:MOST_OF_ADDRESS]
+    """Mail links to the players that a form names, by userid or address."""
+    name = str(values["who"])
+    if "@" in name:
+        named_players = players.by_address(connection, name)[:MOST_OF_ADDRESS]
     else:
-        player = players.of_name(connection, who)
-        named = [] if player is None else [player]
+        player = players.of_name(connection, name)
+        named_players = [] if player is None else [player]
     context = CommandContext(services, connection, VISITOR, now)
     links = [
         Notification(player.address, player.id, Part("page-link", {"userid": player.userid}))
-        for player in named
+        for player in named_players
         if player.active and stored.note_notice(connection, player.id, "page-link", now, LINK_EVERY)
     ]
     return Done({}, queue_letters(context, links)), True

@@ -1,14 +1,13 @@
-"""The part of a player's own page that starts games: friends, seeks, rematches, and its forms."""
+"""The part of a player's own page that starts games: friends, seeks and rematches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pbmserv.service.boards import queries
-from pbmserv.service.boards.opponents import USUAL, Friend, friends_of
+from pbmserv.service.boards.opponents import Friend, friends_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.pages.public_pages import open_seeks
+from pbmserv.service.pages.public_players import open_seeks
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges, histories
 from pbmserv.store.boards.histories import EndedGame
@@ -18,8 +17,6 @@ FRIENDS = 20
 """Most friends on the page."""
 REMATCHES = 5
 """Most finished boards on the page."""
-FORMS = frozenset({"challenge", "solo", "seek", "seek-off", "rematch"})
-"""Forms that start games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class NewGames:
 
 
 def new_games(context: CommandContext, player: Player) -> NewGames:
-    """Return what a player can start from."""
+    """Return the facts from which a player can start a game."""
     connection, installed = context.connection, context.services.registry
     own = [seek for seek in challenges.seeks_of(connection, player.id) if seek.game in installed]
     ended = histories.of_player(connection, player.id, None, queries.LISTED)
@@ -52,35 +49,3 @@ def new_games(context: CommandContext, player: Player) -> NewGames:
             :REMATCHES
         ],
     )
-
-
-def line_of(fields: Mapping[str, str]) -> str:
-    """Return the command of a form that starts a game.
-
-    Only words with a dash count as options, so no field can hold another command.
-
-    Raises:
-        KeyError: there is no such form.
-    """
-    values = {name: "".join(value.split()) for name, value in fields.items()}
-    game = values.get("game", "")
-    options = [word for word in fields.get("options", "").split() if word.startswith("-")]
-    if values.get("kind") in {"race", "practice"}:
-        options.insert(0, f"-{values['kind']}")
-    match fields["do"]:
-        case "challenge":
-            who = " ".join(fields.get("who", "").lower().split())
-            name = "usual" if who in USUAL else values.get("who", "")
-            words = (game, "challenge", name, *options)
-        case "solo":
-            words = (game, "solo", *options)
-        case "seek":
-            seats = values.get("seats", "")
-            words = (game, "seek", seats if seats.isdecimal() else "", *options)
-        case "seek-off":
-            words = (game, "seek", "off")
-        case "rematch":
-            words = (game, "rematch", values.get("board", ""))
-        case _:
-            raise KeyError(fields["do"])
-    return " ".join(filter(None, words))

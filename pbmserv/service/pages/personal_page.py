@@ -17,8 +17,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.commands.grammar.words import quoted
-from pbmserv.engine.clocks import zone
+from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.replies import opens_page
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
@@ -27,11 +26,12 @@ from pbmserv.service.accounts import preferences
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.services import Services
 from pbmserv.service.pages.board_presses import Play
 from pbmserv.service.pages.calendar import calendar_token
-from pbmserv.service.pages.new_games import FORMS, NewGames, new_games
-from pbmserv.service.pages.new_games import line_of as line_of_new_game
+from pbmserv.service.pages.form_commands import command_of
+from pbmserv.service.pages.new_games import NewGames, new_games
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.service.time.localtime import local_date
@@ -49,14 +49,6 @@ MOST_BOARDS = 60
 MOST_DRAWN = 10
 """Most boards that wait for the reader and are drawn."""
 
-_EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
-"""Values of emptied fields; other empty fields change nothing."""
-_BLOCKS = ("block", "unblock")
-_SETTINGS = (
-    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
-    *("public", "broadcast", "announce"),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class PersonalPage:
@@ -69,10 +61,10 @@ class PersonalPage:
         prefs: words of the letter ``prefs``.
         today: the reader's local date.
         expires: the last day of the link.
-        new_games: what the player can start from.
+        new_games: facts from which the player can start a game.
         calendar: the token of the calendar of the player's deadlines.
         deadlines: when the player's time at a board is over, in ISO 8601, by board number.
-        trouble, example: why the last press was refused, and what would work.
+        trouble, example: the reason why the last press was refused, and a press that would work.
     """
 
     token: str
@@ -180,11 +172,9 @@ class PersonalPages:
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:
             player_and_link = self._player(connection, token)
-            return (
-                None
-                if player_and_link is None
-                else self._shown(connection, *player_and_link, token)
-            )
+            if player_and_link is None:
+                return None
+            return self._shown(connection, *player_and_link, token)
 
     def _shown(
         self, connection: Connection, player: Player, link: ReplyAddress, token: str
@@ -257,11 +247,11 @@ class PersonalPages:
                 return None
             player, _ = player_and_link
             context = CommandContext(self._services, connection, VISITOR, self._clock.now())
-            now_so = preferences.as_words(context, player, set_now=False)
-        line = line_of(player.userid, fields, now_so)
+            present = preferences.as_words(context, player, set_now=False)
+        command = command_of(player.userid, fields, present)
         words = fields.get("words", "") if fields["do"] == "challenge" else ""
         key = fields.get("key", "")
-        return PageRequest(player.id, player.reply_epoch, 0, 0, key, line, words)
+        return PageRequest(player.id, player.reply_epoch, 0, 0, key, command, words)
 
     def _outcome(self, token: str, number: int) -> Change:
         with self._database.reading.connect() as connection:
@@ -280,37 +270,3 @@ class PersonalPages:
 def last_day(link: ReplyAddress) -> date:
     """Return the last day of a link."""
     return date(1970, 1, 1) + timedelta(days=link.number + PAGE_DAYS)
-
-
-def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -> str:
-    """Return the command of a form.
-
-    Args:
-        fields: of the form; ``do`` says which form it is.
-        now_so: the present preferences; only changed ones become part of the command.
-
-    Raises:
-        KeyError: there is no such form.
-    """
-    if fields["do"] in FORMS:
-        return line_of_new_game(fields)
-    values = {name: "".join(value.split()) for name, value in fields.items()}
-    match fields["do"]:
-        case "prefs":
-            wanted = {
-                name: values[name].strip("=") or _EMPTIED.get(name, now_so[name])
-                for name in _SETTINGS
-                if name in values
-            }
-            changed = [f"{name}={value}" for name, value in wanted.items() if value != now_so[name]]
-            changed += [f"{name}={values[name]}" for name in _BLOCKS if values.get(name)]
-            return " ".join(["prefs", *changed])
-        case "away":
-            begins = f"from {values['from']} " if values.get("from") else ""
-            return f"away {begins}until {values.get('until', '')}"
-        case "address":
-            addresses = " ".join(fields.get("addresses", "").replace(",", " ").split())
-            return f"change address {userid} {quoted(fields.get('password', ''))} {addresses}"
-        case "back" | "export" | "signoff" | "delete" as word:
-            return word
-    raise KeyError(fields["do"])

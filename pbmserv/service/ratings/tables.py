@@ -118,7 +118,6 @@ def _rating_words(context: CommandContext, game: AnyGame, player: Player) -> dic
     names = players.userids(context.connection, ids)
     return {
         "of": player.userid,
-        "game": key,
         "title": game.info.title,
         "standing": _shown(rated.standing) if rated else None,
         "bots": shown_bots(game),

@@ -1,7 +1,7 @@
 """Sends operators' announcements to all players: slowly, and once to each.
 
 Each batch of letters is queued in the transaction that notes the last player of the batch. So a
-server that is killed goes on where it stopped, and two servers never queue the same letter.
+server that is killed continues where it stopped, and two servers never queue the same letter.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.service.core.actor import CLOCK
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.core.services import Services
 from pbmserv.store import announcements
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -56,10 +57,10 @@ class Announcer:
         """Queue the next batch, if an announcement is unfinished."""
         with self._database.reading.connect() as connection:
             number = announcements.first_unfinished(connection)
-        if number is not None and self._writer.submit(partial(self._batch, number)).result():
+        if number is not None and self._writer.submit(partial(self._queue_batch, number)).result():
             self._wake()
 
-    def _batch(self, number: int, connection: Connection) -> int:
+    def _queue_batch(self, number: int, connection: Connection) -> int:
         """Queue one batch, and return the number of its letters."""
         announcement = announcements.lock_unfinished(connection, number)
         if announcement is None:
@@ -86,10 +87,9 @@ def _is_reader(connection: Connection, announcement: Announcement, player: Playe
     """Return whether a player gets a letter: only the first one of several with one address."""
     if not _wants(announcement, player):
         return False
-    same = players.by_address(connection, player.address)
     return not any(
         other.id < player.id and other.address == player.address and _wants(announcement, other)
-        for other in same
+        for other in players.by_address(connection, player.address)
     )
 
 

@@ -1,17 +1,17 @@
-"""Due clocks of boards: reminders, lost games, and challenges without an answer.
+"""Handles due clocks of boards: reminders, lost games, and challenges without an answer.
 
-The scheduler calls this for one due board at a time, in a transaction that has locked it.
+The scheduler passes one due board at a time; a transaction locks it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from pbmserv.engine.clocks import (
-    TOGETHER,
+    REMIND_AHEAD,
     Forfeit,
     Person,
     Remind,
@@ -37,10 +37,9 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
-SOON = TOGETHER + timedelta(hours=10)
-"""Boards that are due in this time can share a reminder: a reminder that is due in `TOGETHER` may
+SOON = REMIND_AHEAD + timedelta(hours=10)
+"""Boards that are due in this time can share a reminder, since a reminder within `REMIND_AHEAD` may
 be put off to the next morning."""
-
 
 LOOK_AGAIN = timedelta(hours=1)
 """Time until a board is checked again whose game cannot be played; `resume` checks all at once."""
@@ -140,33 +139,32 @@ class _RunningClocks:
             for sitter, clock, decision in decisions
             if isinstance(decision, Forfeit)
         ]
-        if late and self._is_ended_by_event():
+        if not late:
+            return self._remind_all(
+                (sitter, clock)
+                for sitter, clock, decision in decisions
+                if isinstance(decision, Remind)
+            )
+        if self._is_ended_by_event():
             clocks.set_times(
                 self._context.connection, self._board.id, Times(self._board.clocks, None)
             )
             return []
-        if late:  # a board that ends now needs no reminders
-            notifications = self._end(late)
-            # If no other player has waited, only followers are told.
-            return (
-                [notification for notification in notifications if notification.part.seat is None]
-                if self._terms.alone
-                else notifications
-            )
+        notifications = self._end(late)  # a board that ends now needs no reminders
+        if not self._terms.alone:
+            return notifications
+        # No other player has waited, so only followers are told.
+        return [notification for notification in notifications if notification.part.seat is None]
+
+    def _remind_all(self, due: Iterable[tuple[Sitter, SeatClock]]) -> Sequence[Notification]:
+        """Note that players are reminded, and return their letters."""
         seat_clocks = list(self._board.clocks)
         letters: list[Notification] = []
-        for sitter, clock, decision in decisions:
-            if isinstance(decision, Remind):
-                after = self._clock_if_reminded(sitter, clock, TOGETHER)
-                assert after is not None, "what is due now is covered by a reminder now"
-                seat_clocks[sitter.seat] = after
-                others = tuple(self._other_due_boards(sitter))
-                if others:
-                    parts = (self._due(sitter, after), *others)
-                    part = waiting_boards.reminders(self._context, parts)
-                    letters.append(Notification(sitter.address, sitter.player_id, part))
-                else:
-                    letters.append(self._reminder(sitter, after))
+        for sitter, clock in due:
+            after = self._clock_if_reminded(sitter, clock, REMIND_AHEAD)
+            assert after is not None, "what is due now is covered by a reminder now"
+            seat_clocks[sitter.seat] = after
+            letters.append(self._reminder(sitter, after))
         self._store(seat_clocks)
         return letters
 
@@ -232,13 +230,13 @@ class _RunningClocks:
             context.connection,
             sitter.player_id,
             until,
-            but=self._board.id,
+            except_board=self._board.id,
             most=waiting_boards.MOST_DRAWN - 1,
         )
         for number in numbers:
             if not clocks.claim(context.connection, number, until):
                 continue  # another process has it, and reminds of it
-            due = _remind(context, number, sitter.player_id, TOGETHER)
+            due = _remind(context, number, sitter.player_id, REMIND_AHEAD)
             if due is not None:
                 yield due
 
@@ -260,6 +258,14 @@ class _RunningClocks:
         return Due(self._board, sitter, clock.since, lost)
 
     def _reminder(self, sitter: Sitter, clock: SeatClock) -> Notification:
+        """Return a reminder of this board and of the player's other boards that are nearly due."""
+        others = tuple(self._other_due_boards(sitter))
+        if not others:
+            return self._reminder_of_board(sitter, clock)
+        part = waiting_boards.reminders(self._context, (self._due(sitter, clock), *others))
+        return Notification(sitter.address, sitter.player_id, part)
+
+    def _reminder_of_board(self, sitter: Sitter, clock: SeatClock) -> Notification:
         board, due = self._board, self._due(sitter, clock)
         words = {
             "event": "news",

@@ -11,25 +11,25 @@ from pbmserv.store.operators.integrity import damage
 
 EVERY_S = 86_400.0
 FIRST_S = 300.0
-"""Seconds after the start until the first look, so that it slows no start down."""
+"""Seconds from the start to the first check, so that it does not slow the start."""
 LONGEST_S = EVERY_S
-"""Seconds that a look at a very large database may take."""
+"""Seconds that a check of a very large database may take."""
 
 log = logging.getLogger("pbmserv.service")
 
 
 class Integrity(Rounds):
-    """Looks at the stores in a thread.
+    """Checks the stores in a thread.
 
     Attributes:
-        damage: the first damaged page that the newest look found; ``""`` for none.
+        damage: the first damaged page that the newest check found; ``""`` for none.
     """
 
     def __init__(self, stores: Iterable[Database]) -> None:
         self._stores = tuple(dict.fromkeys(stores))
         self.damage = ""
         super().__init__(
-            self._look,
+            self._check,
             "integrity",
             EVERY_S,
             "the pages of the database could not be read",
@@ -37,7 +37,7 @@ class Integrity(Rounds):
             FIRST_S,
         )
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         faults = [damage(store, lambda: self.ending) for store in self._stores]
         if self.ending:
             return

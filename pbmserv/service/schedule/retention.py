@@ -1,4 +1,4 @@
-"""Expiry of texts of mails, of letters, and of their words.
+"""Drops texts of mails, letters and their words when they have been kept long enough.
 
 The words and the address of a letter are kept until no report about it counts (`bounces.TOO_LATE`):
 until then it may be sent again, and is made again from them and the record.
@@ -173,14 +173,14 @@ class Expiry:
 
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
     """Reduce old letters to what later replies may need."""
-    stay = {
+    kept_words = {
         letter.id: digest.answerable(letter) for letter in letters if old_letters.leaves_row(letter)
     }
-    go = [letter.id for letter in letters if letter.id not in stay]
-    if stay:
-        old_letters.strip(connection, stay)
-    if go:
-        old_letters.remove(connection, go)
+    removed = [letter.id for letter in letters if letter.id not in kept_words]
+    if kept_words:
+        old_letters.strip(connection, kept_words)
+    if removed:
+        old_letters.remove(connection, removed)
 
 
 def _earlier(now: datetime, by: timedelta) -> datetime:

@@ -17,9 +17,10 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.service.core.actor import CLOCK
-from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
+from pbmserv.service.core.services import Services
 from pbmserv.service.delivery import digest
 from pbmserv.service.events import course, pages, team_captains
 from pbmserv.service.ladder import settling
@@ -56,11 +57,11 @@ Do = Callable[[CommandContext, int], Sequence[Notification] | None]
 """Carries out a due row and returns its letters; `None` if another process has it."""
 
 
-def _digest(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
+def _make_digest(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
     return digest.make(context, player_id, deadlines.remind_in_digest, pages.weekly_tables)
 
 
-def _nothing() -> datetime | None:
+def _no_time() -> datetime | None:
     return None
 
 
@@ -83,7 +84,7 @@ class Scheduler(Rounds):
         wake: Callable[[], None],
         *,
         expiry: Expiry,
-        oldest: Callable[[], datetime | None] = _nothing,
+        oldest: Callable[[], datetime | None] = _no_time,
         door_beat: Callable[[], datetime | None] | None = None,
     ) -> None:
         self._services = services
@@ -93,7 +94,7 @@ class Scheduler(Rounds):
         self._wake = wake
         self._expiry = expiry
         self._oldest = oldest
-        self._door_beat = door_beat or _nothing
+        self._door_beat = door_beat or _no_time
         self._expired_at: datetime | None = None
         super().__init__(self.run_once, "scheduler", POLL_S, "the clocks could not be looked at")
 
@@ -101,7 +102,7 @@ class Scheduler(Rounds):
         """Carry out everything that is due now."""
         self.note_up()
         self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
-        self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
+        self._drain(clocks.due_digests, _make_digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
         self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
         self._drain(ladders.due, settling.check_ladder, ladders.put_off)
@@ -112,9 +113,11 @@ class Scheduler(Rounds):
         self._expire()
 
     def begin(self) -> None:
-        """Record that the server is up again, before anything else: the outage must be known before
-        clocks are read."""
-        self._beat(self._clock.now())
+        """Record that the server is up again.
+
+        This comes before anything else, since the outage must be known before clocks are read.
+        """
+        self._record_up(self._clock.now())
 
     def note_up(self) -> None:
         """Record that the server is up: the door accepts mails, and play keeps up with them.
@@ -124,9 +127,10 @@ class Scheduler(Rounds):
         self.beat()
         now = self._clock.now()
         late = [at for at in (self._oldest(), self._door_beat()) if at and now - at > clocks.GAP]
-        self._beat(min((now, *late)))
+        self._record_up(min((now, *late)))
 
-    def _beat(self, moment: datetime) -> None:
+    def _record_up(self, moment: datetime) -> None:
+        """Record that the server was up at a moment, and log the outage before it."""
         present = self._clock.now()
         outage = self._writer.submit(lambda c: clocks.beat(c, moment, present)).result()
         if outage is None:
@@ -137,7 +141,7 @@ class Scheduler(Rounds):
             return
         log.warning("the server was down; no clock ran", extra={"begun": begun, "ended": ended})
 
-    def _present(self) -> datetime:
+    def _time_of_clocks(self) -> datetime:
         """Return the time for clocks: now, but at most the arrival of the oldest pending mail,
         which may be the awaited move, and at most the last beat of a door that is down."""
         now, oldest, door = self._clock.now(), self._oldest(), self._door_beat()
@@ -165,40 +169,48 @@ class Scheduler(Rounds):
         Returns:
             Whether a row was carried out.
         """
-        is_busy = False
-        passed: set[int] = set()
+        has_carried_out = False
+        taken: set[int] = set()  # rows that other processes have
         more = True
         while more and not self.ending:
-            most = BATCH + len(passed)
+            most, now = BATCH + len(taken), self._time_of_clocks()
             with self._database.reading.connect() as connection:
-                due = find(connection, self._present(), most)
+                due = find(connection, now, most)
             more = len(due) == most
-            batch = [number for number in due if number not in passed]
-            futures = [
-                (number, self._writer.submit(partial(self._job, do, number))) for number in batch
-            ]
-            for number, future in futures:
-                if not self._settled(number, future, put_off):
-                    passed.add(number)
-                elif future.exception() is None:
-                    is_busy = True
+            futures = {
+                number: self._writer.submit(partial(self._carry_out, do, number, now))
+                for number in due
+                if number not in taken
+            }
+            for number, future in futures.items():
+                if self._put_off_if_failed(number, future, put_off):
+                    continue
+                done = future.result()
+                if done is None:
+                    taken.add(number)
+                else:
+                    has_carried_out = True
+                    self._after_commit(done)
             if more:
                 self.note_up()
-        return is_busy and not self.ending
+        return has_carried_out and not self.ending
 
-    def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
+    def _carry_out(self, do: Do, number: int, now: datetime, connection: Connection) -> Done | None:
         """Call *do* and queue its letters; return `None` if another process has the row."""
-        now = self._present()
         context = CommandContext(self._services, connection, CLOCK, now)
         notifications = do(context, number)
         if notifications is None:
             return None
         return Done(context.effects.positions, queue_letters(context, notifications))
 
-    def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
-        """Handle the result of a job; return whether its row is settled."""
+    def _put_off_if_failed(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
+        """Wait for a job, and make its row due later if it failed.
+
+        Returns:
+            Whether it failed.
+        """
         try:
-            done = future.result()
+            future.result()
         except Closed:
             raise
         except Exception:  # one board must not stop the others
@@ -206,9 +218,9 @@ class Scheduler(Rounds):
             until = self._clock.now() + PUT_OFF
             self._writer.submit(lambda c: put_off(c, number, until)).result()
             return True
-        if done is None:
-            return False
+        return False
+
+    def _after_commit(self, done: Done) -> None:
         self._services.positions.remember(done.played)
         if done.letters:
             self._wake()
-        return True

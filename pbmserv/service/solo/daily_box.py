@@ -13,12 +13,13 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pbmserv.commands.grammar.words import OFF
+from pbmserv.commands.grammar.word_forms import OFF
 from pbmserv.commands.table.looking import Week
 from pbmserv.commands.table.starting import Daily
-from pbmserv.engine.clocks import USUAL, zone
+from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.time_spans import zone
 from pbmserv.engine.types import Rng
 from pbmserv.errors import Refused
 from pbmserv.service.boards.score_keeping import grade_of, streak
@@ -65,7 +66,7 @@ def daily(context: CommandContext, command: Daily) -> Answer:
         if before is None:
             raise Refused("daily-off", part="off", example=f"{key} daily {player.userid} PASSWORD")
         solo.unsubscribe(context.connection, player.id, key)
-        ended = {"title": game.info.title, "at": "", "game": key, "before": _clock(before)}
+        ended = {"title": game.info.title, "at": "", "before": _clock(before)}
         return Answer((Part("daily-set", ended),))
     usual = USUAL_MINUTE if before is None else before
     example = f"{key} daily {player.userid} PASSWORD TIME"
@@ -80,7 +81,6 @@ def daily(context: CommandContext, command: Daily) -> Answer:
         notifications = _give(context, player, game, today)
     words = {
         "title": game.info.title,
-        "game": key,
         "at": _clock(minute),
         "tz": player.tz,
         "now": bool(notifications),

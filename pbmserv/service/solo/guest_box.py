@@ -21,7 +21,7 @@ from pbmserv.engine.protocol import RacingGame, Tappable, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Rng
 from pbmserv.errors import MoveError
-from pbmserv.service.core.context import Services
+from pbmserv.service.core.services import Services
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.solo_page import (
     LONGEST_TAP,

@@ -22,8 +22,8 @@ from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import OptionError, PlayerError, Refusal, Refused
-from pbmserv.service.core.context import Services
 from pbmserv.service.core.outcome import NOTHING, Done
+from pbmserv.service.core.services import Services
 from pbmserv.service.solo.solo_page import (
     LONGEST_TAP,
     SoloLook,

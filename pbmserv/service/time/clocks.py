@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pbmserv.commands.grammar.words import BANK_EXAMPLES, MOST_DAYS
+from pbmserv.commands.grammar.word_forms import BANK_EXAMPLES, MOST_DAYS
 from pbmserv.engine.clocks import (
     USUAL,
     Person,
@@ -17,11 +17,11 @@ from pbmserv.engine.clocks import (
     Terms,
     clocks_after_turn,
     counted_wait,
-    first_part,
     read_remind,
     time_left,
 )
 from pbmserv.engine.position import Position
+from pbmserv.engine.time_spans import first_part
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
 from pbmserv.service.core.context import CommandContext

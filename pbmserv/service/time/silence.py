@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from pbmserv.engine.clocks import counted_time, merge_spans
+from pbmserv.engine.time_spans import counted_time, merge_spans
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import clocks, ladders
 

@@ -124,29 +124,17 @@ def erase(connection: Connection, player: Player) -> str:
     ever = _addresses_ever(connection, player)
     own = _only_own(connection, player.id, ever)
     neutral = neutral_userid(connection, player.id)
+    erased = Player(
+        id=player.id,
+        userid=neutral,
+        password_hash="",
+        address="",
+        reply_epoch=player.reply_epoch + 1,
+        state=PlayerState.DELETED,
+        accept="none",
+    )
     connection.execute(
-        update(players)
-        .where(players.c.id == player.id)
-        .values(
-            userid=neutral,
-            password_hash="",
-            address="",
-            reply_epoch=player.reply_epoch + 1,
-            state=PlayerState.DELETED,
-            format="html",
-            tz="UTC",
-            accept="none",
-            remind="",
-            broadcasts=False,
-            announcements=True,
-            report="ask",
-            labels="ask",
-            public=True,
-            messages="all",
-            digest_minute=None,
-            digest_due=None,
-            unreachable_since=None,
-        )
+        update(players).where(players.c.id == player.id).values(**erased.columns, digest_due=None)
     )
     names = {player.userid: neutral, **_retired(connection, player.userid)}
     for userid, name in names.items():

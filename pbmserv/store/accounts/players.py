@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -17,7 +18,8 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.store.core.statements import Prepared, columns_of, insert_into
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.delivery import bounces as bounce_rows
 from pbmserv.store.tables.accounts import (
     PlayerState,
@@ -33,7 +35,7 @@ _MOST_ALIKE = 200
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A player or bot.
+    """A player or bot; the columns of a new account have the same defaults.
 
     Attributes:
         address: address for letters; ``""`` for a player who has left.
@@ -63,23 +65,30 @@ class Player:
     address: str
     reply_epoch: int
     state: PlayerState
-    format: str
-    tz: str
-    accept: str
-    remind: str
-    broadcasts: bool
-    announcements: bool
-    report: str
-    labels: str
-    public: bool
-    messages: str
-    digest_minute: int | None
-    unreachable_since: datetime | None
+    format: str = "html"
+    tz: str = "UTC"
+    accept: str = "ask"
+    remind: str = ""
+    broadcasts: bool = False
+    announcements: bool = True
+    report: str = "ask"
+    labels: str = "ask"
+    public: bool = True
+    messages: str = "all"
+    digest_minute: int | None = None
+    unreachable_since: datetime | None = None
 
     @property
     def active(self) -> bool:
         """Return whether the player may send commands, be challenged and get letters."""
         return self.state == PlayerState.ACTIVE
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the player's row, without the id."""
+        columns = asdict(self)
+        del columns["id"]
+        return columns
 
 
 _PLAYER = select(*columns_of(Player, players))

@@ -12,7 +12,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables.accounts import PlayerState, absences, notices, players
 from pbmserv.store.tables.mail import LetterState, outbox
 

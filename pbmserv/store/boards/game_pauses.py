@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, or_, select, update
 
-from pbmserv.engine.clocks import Span
-from pbmserv.store.core.statements import Prepared, columns_of, insert_into
+from pbmserv.engine.time_spans import Span
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import (
     RUNNING,

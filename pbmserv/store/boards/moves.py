@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from pbmserv.engine.adapter import adapted_games
+from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.clocks import to_json
 from pbmserv.engine.position import Position, octets_of, opening
 from pbmserv.engine.record import GameRecord, Ply
@@ -22,7 +22,7 @@ from pbmserv.errors import GameAway
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
-from pbmserv.store.core.statements import Prepared
+from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import plies, seats, submitted_moves
 
@@ -180,7 +180,7 @@ def _measured(position: Position, before: _Kept | None) -> _Kept:
     if before is not None and position.number < 2 * before.measured_at:
         return _Kept(position, before.measured_at, before.per_ply)
     plies = position.number + 1
-    if position.game.info.key not in adapted_games:
+    if not isinstance(position.game, AdaptedGame):
         return _Kept(position, plies, LEAST_OCTETS)
     return _Kept(position, plies, max(LEAST_OCTETS, _octets_of_states(position) // plies))
 

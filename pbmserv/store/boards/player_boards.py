@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, bindparam, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pbmserv.store.core.statements import Prepared
+from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.tables.boards import BoardStatus, boards, player_boards, seats
 
 _COPIED = ("game", "seats", "status", "proven")

@@ -1,26 +1,15 @@
-"""Prepared statements, savepoints, upserts, and helpers for columns and rows.
-
-SQLAlchemy sets up a context for each execution, which takes several times as long as an embedded
-database needs to answer. A `Prepared` statement is compiled once; on SQLite it is passed to the
-driver with the conversions of its columns. On PostgreSQL, where a statement travels to a server and
-back, it is executed as usual.
-"""
+"""Parts of statements that several tables need: upserts, columns, claims, and old rows."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
-from functools import cached_property, partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from sqlalchemy import (
-    JSON,
-    Boolean,
     ColumnElement,
     Connection,
-    Executable,
     FromClause,
     Select,
     Table,
@@ -28,153 +17,6 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.types import TypeEngine
-
-from pbmserv.store.core.database import as_dbapi_error, at_driver
-from pbmserv.store.tables.columns import State, read, written
-
-Values: TypeAlias = Mapping[str, Any]
-_Convert: TypeAlias = Callable[[Any], Any] | None
-_Conversion: TypeAlias = tuple[int, Callable[[Any], Any]]
-"""A place in a row, and the function for the value there."""
-
-_DIALECT = SQLiteDialect_pysqlite(json_serializer=written)
-_NO_VALUES: Sequence[Values] = ({},)
-
-
-class Prepared:
-    """A Core statement that is compiled once.
-
-    Args:
-        statement: statement to execute.
-        columns: all columns that an insert fills; their defaults are not applied.
-        same: number of leading columns with the same values in each row. They are converted in the
-            first row only, which is where callers read them.
-    """
-
-    def __init__(
-        self, statement: Executable, columns: Sequence[str] | None = None, *, same: int = 0
-    ) -> None:
-        self._statement = statement
-        self._columns = columns
-        self._same = same
-
-    def run(self, connection: Connection, *each: Values) -> Sequence[Sequence[Any]]:
-        """Execute it for each set of values; return the rows, if there is one set."""
-        if connection.dialect.name != "sqlite":
-            result = connection.execute(self._statement, each or _NO_VALUES)
-            return result.all() if result.returns_rows else []
-        if not connection.in_transaction():
-            connection.begin()  # as the first statement of SQLAlchemy does
-        rows = self._run_embedded(connection, each or _NO_VALUES)
-        results, later = self._embedded.results, self._embedded.later
-        for number, row in enumerate(rows) if results else ():
-            rows[number] = _converted(row, later if number else results)
-        return rows
-
-    def _run_embedded(self, connection: Connection, each: Sequence[Values]) -> list[Sequence[Any]]:
-        """Execute it for each set of values at the driver; return the rows as the driver does."""
-        text, names, conversions, constants, _, _ = self._embedded
-        bound = []
-        for values in each:
-            parameters = {**values, **constants} if constants else values
-            bound.append(_converted(map(parameters.__getitem__, names), conversions))
-        driver: Any = connection.connection.dbapi_connection
-        try:
-            if len(bound) == 1:
-                cursor = driver.execute(text, bound[0])
-            else:
-                cursor = driver.executemany(text, bound)
-            rows: list[Sequence[Any]] = cursor.fetchall()
-        except sqlite3.Error as error:
-            raise as_dbapi_error(text, error) from error
-        return rows
-
-    @cached_property
-    def _embedded(self) -> _Embedded:
-        statement: Any = self._statement
-        compiled: SQLCompiler = statement.compile(dialect=_DIALECT, column_keys=self._columns)
-        names = list(compiled.positiontup or ())
-        conversions: list[_Conversion] = []
-        constants: dict[str, Any] = {}
-        for place, name in enumerate(names):
-            bind = compiled.binds[name]
-            convert = _writer(bind.type)
-            if not bind.required:
-                value = bind.value
-                constants[name] = value if value is None or convert is None else convert(value)
-            elif convert is not None:
-                conversions.append((place, convert))
-        results: list[_Conversion] = []
-        for place, column in enumerate(getattr(statement, "exported_columns", ())):
-            convert = _reader(column.type)
-            if convert is not None:
-                results.append((place, convert))
-        later = [result for result in results if result[0] >= self._same]
-        return _Embedded(str(compiled), names, conversions, constants, results, later)
-
-
-class _Embedded(NamedTuple):
-    """A statement for SQLite's driver.
-
-    NULL is `None` in all of our types and is never converted.
-
-    Attributes:
-        names: name of each ``?``.
-        conversions: place and conversion of each ``?`` that needs one.
-        constants: values of parameters that are part of the statement.
-        results: place and conversion of each column that needs one, in the first row.
-        later: the same for the other rows.
-    """
-
-    text: str
-    names: Sequence[str]
-    conversions: Sequence[_Conversion]
-    constants: Values
-    results: Sequence[_Conversion]
-    later: Sequence[_Conversion]
-
-
-def _converted(values: Iterable[Any], conversions: Sequence[_Conversion]) -> list[Any]:
-    """Return values with conversions at some places."""
-    converted = list(values)
-    for place, convert in conversions:
-        if converted[place] is not None:
-            converted[place] = convert(converted[place])
-    return converted
-
-
-def _writer(kind: TypeEngine[Any]) -> _Convert:
-    if isinstance(kind, Boolean):
-        return None  # the driver accepts booleans
-    if isinstance(kind, JSON):
-        return written
-    if isinstance(kind, State):
-        return str  # the driver is slower with subclasses
-    return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
-
-
-def _reader(kind: TypeEngine[Any]) -> _Convert:
-    if isinstance(kind, JSON):
-        return read
-    return kind.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
-
-
-class Savepoint:
-    """A savepoint with a fixed name in an open transaction.
-
-    `begin_nested` would take as long as an ordinary job.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.begin = partial(at_driver, f"SAVEPOINT {name}")
-        """Set the savepoint."""
-        self.undo = partial(at_driver, f"ROLLBACK TO SAVEPOINT {name}")
-        """Roll back to `begin`; `end` must follow."""
-        self.end = partial(at_driver, f"RELEASE SAVEPOINT {name}")
-        """Release the savepoint."""
 
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:

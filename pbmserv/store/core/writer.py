@@ -23,7 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from pbmserv.errors import ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.store.core.database import Database, was_rolled_back
-from pbmserv.store.core.statements import Savepoint
+from pbmserv.store.core.prepared import Savepoint
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
 """The database cannot work now. Any other error that it reports is a fault in our statements."""

@@ -33,7 +33,7 @@ from sqlalchemy.exc import IntegrityError
 
 from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
-from pbmserv.store.core.statements import Prepared
+from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.delivery.shares import (
     by_share,
     next_number,

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, t
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.mail.envelope import UNCHECKED, Verdict
-from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery.shares import next_number, share_for, share_of
 from pbmserv.store.tables.mail import MailState, inbox
 

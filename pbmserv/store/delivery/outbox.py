@@ -27,7 +27,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.errors import GameAway
 from pbmserv.mail.letter_kinds import kind_of, letters_that
-from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery.shares import (
     TOGETHER,
     next_number,
@@ -158,6 +159,12 @@ _RENEW = Prepared(
         due_at=bindparam("until")
     )
 )
+_LOST = (
+    update(outbox)
+    .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by == bindparam("by"))
+    .values(due_at=bindparam("now"), claimed_by=None)
+)
+_RELEASE_LOST = Prepared(_LOST)
 _POSTPONE = Prepared(_ONE.values(due_at=bindparam("now")))
 _RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed_by=None))
 _RELEASE_WITH_ERROR = Prepared(
@@ -456,12 +463,12 @@ def _release_lost(
     connection: Connection, by: str, in_hand: Collection[int], now: datetime, share: int | None
 ) -> None:
     """Make letters due that are claimed by *by* and not *in_hand*."""
-    lost = update(outbox).where(
-        outbox.c.state == LetterState.QUEUED,
-        outbox.c.claimed_by == by,
-        outbox.c.id.not_in(in_hand),
-    )
-    connection.execute(within(lost, outbox, share).values(due_at=now, claimed_by=None))
+    values = {"by": by, "now": now}
+    if not in_hand and share is None:  # as in most claims; compiled once
+        _RELEASE_LOST.run(connection, values)
+    else:
+        lost = within(_LOST, outbox, share).where(outbox.c.id.not_in(in_hand))
+        connection.execute(lost, values)
 
 
 def wake_waiting(connection: Connection, game: str, now: datetime) -> int:

@@ -13,8 +13,9 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from pbmserv.cli.blackbox.arguments import grid, sentence
 from pbmserv.cli.blackbox.game_files import Unreadable, read_game, write_game
+from pbmserv.cli.blackbox.marks import grid
+from pbmserv.cli.blackbox.refusals import sentence
 from pbmserv.cli.blackbox.terminal.board import (
     Board,
     Highlight,

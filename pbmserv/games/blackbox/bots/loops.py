@@ -75,7 +75,7 @@ def why_no_loops() -> str:
 
 
 def equipment() -> str:
-    """Return a line about the search on large boards; see `registry.Equipped`."""
+    """Return a line about the search on large boards; see `protocol.Equipped`."""
     return f"large Blackbox boards: {why_no_loops() or 'compiled search'}"
 
 

@@ -80,7 +80,7 @@ class Duplicate(Kind):
         chosen = game.options(options, 1)
         is_chosen = game.without_box(chosen) != chosen
         if is_chosen or not {_FIRST_WINS, _PRACTICE}.isdisjoint(options):
-            raise Refused("event-boxes-drawn", example=f'{line} "NAME" -boxes=3')
+            raise Refused("event-boxes-drawn", example=line)
         return options
 
     def draw(

@@ -145,7 +145,7 @@ class Kind(ABC):
         """Return canonical options of an event's boards.
 
         Args:
-            line: the command without options, for the example of a refusal.
+            line: the command without options of boards, for the example of a refusal.
 
         Raises:
             Refused: such boards cannot be those of an event of this kind.
@@ -153,7 +153,7 @@ class Kind(ABC):
         """
         options, _ = read_options(game, words, 2, game.info.key, line)
         if races(game) and game.is_race(game.options(options, 2)):
-            raise Refused("event-race", part="-race", example=CREATE_EXAMPLE)
+            raise Refused("event-race", part="-race", example=line)
         return options
 
     # -- days ----------------------------------------------------------------------------------

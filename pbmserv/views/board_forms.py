@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Drawable
-from pbmserv.engine.registry import Readable
+from pbmserv.engine.protocol import Drawable, Readable
 from pbmserv.engine.types import Drawing, Seat
 from pbmserv.views.board import BoardScene
 from pbmserv.views.environment import environment, template_of

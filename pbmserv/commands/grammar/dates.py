@@ -1,0 +1,43 @@
+"""Recognises dates and absences as people write them; the service reads them."""
+
+from __future__ import annotations
+
+import re
+
+_DATE_WORD = re.compile(
+    r"\d{1,4}(?:st|nd|rd|th|[.,])?|\d{1,4}([-./])\d{1,2}(?:\1(?:\d{1,4})?)?|an?|one|the|of|in|on"
+    r"|next|today|tomorrow|days?|weeks?"
+    r"|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)[.,]?"
+    r"|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?,?",
+    re.IGNORECASE | re.ASCII,
+)
+_BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
+# A run of blanks matches only from its first one, so that long runs take linear time.
+_TO = re.compile(
+    r"(?<!\s)\s+-\s*|-\s*|(?<![\s,])[\s,]+(?:to|and|(?:un)?till?|through|for)\s+", re.IGNORECASE
+)
+MOST_DATE_WORDS = 5
+_LONGEST_DAYS = 60
+
+
+def is_date(text: str) -> bool:
+    """Return whether a text has only words of dates, so that it can be repeated."""
+    words = text.rstrip(".! ").split()
+    return 0 < len(words) <= MOST_DATE_WORDS and all(_DATE_WORD.fullmatch(word) for word in words)
+
+
+def first_and_last_day(text: str) -> tuple[str, str] | None:
+    """Return the first and last day of an absence as written, `None` if the text has other words.
+
+    The first day is ``""`` if the text is only the end ("2 Jan", "for 2 weeks"). The last day is
+    ``""`` if the text is only the beginning ("from 24 Dec").
+    """
+    if len(text) > _LONGEST_DAYS:
+        return None
+    begins = _BEGINS.match(text)
+    text = text[begins.end() :] if begins else text
+    if is_date(text):
+        return (text, "") if begins else ("", text)
+    splits = ((text[: to.start()], text[to.end() :]) for to in _TO.finditer(text))
+    return next((days for days in splits if all(map(is_date, days))), None)

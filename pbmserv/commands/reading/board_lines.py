@@ -1,0 +1,156 @@
+"""Reads replies whose lines may name boards, as those to a digest do: "412: g,+b2"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from pbmserv.commands.grammar.readings import BLANK, REST, Line, NotTried, Reading
+from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
+from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
+from pbmserv.commands.reading.lines_below import is_signature, with_counted_rest
+from pbmserv.commands.reading.replies import read_reply, read_reply_lines, top_lines
+from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.playing import Chat
+from pbmserv.errors import Misread, PlayerError
+
+_SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)
+"""A line that surely names a board, "412: g"; "12 :)" is port 12 and a smile."""
+
+_BOARD_BEHIND = re.compile(
+    r"\A\s*(accept|reject|decline|resign|solve|show)\s+(?:board\s+)?#?(\d{1,9})[\s.!]*\Z",
+    re.ASCII | re.IGNORECASE,
+)
+"""A command with its board behind, "accept 412", of which a reply to a digest may have several."""
+
+_LIKELY = re.compile(
+    r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s+[-\u2013]\s+(?=\d)|\s)\s*(\S.*)",
+    re.ASCII | re.IGNORECASE,
+)
+"""A line that may name a board, "412 g", where lines for boards are expected."""
+
+
+def read_reply_with_boards(
+    body: str, games: Collection[str], *, tray: bool, plainly: bool
+) -> Reading:
+    """Read a reply to a letter, in which lines may name boards.
+
+    In a reply to a digest, "412 5" names a board, perhaps below a greeting. In other replies only
+    "412: 5" or "#412 5" in the first line does.
+
+    Args:
+        tray: whether the letter is a digest.
+        plainly: see `read_reply`.
+    """
+    lines = body.split("\n")
+    if tray and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
+        lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
+    top = top_lines(lines)
+    for at, line in top if tray else top[:1]:
+        if not line.isalnum() and _board_in_front(line, games, surely=not tray):
+            above = (place for place, _ in top if place < at)
+            first = next((n for n in above if _command_between(lines[n], games)), at)
+            return Reading(tuple(_BoardLines(lines[first:], games).read()), multiple=True)
+    return read_reply_lines(lines, top, games, plainly=plainly)
+
+
+def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple[str, str] | None:
+    """Return the number of the board in front of a line and the text behind it, `None` for none.
+
+    The board may be named as in our letters: "Blackbox 412: g".
+    """
+    name, _, rest = line.partition(" ")
+    if (name.lower() in games or name.lower() in {"board", "game"}) and _SURE.fullmatch(rest):
+        line = rest
+    numbered = (_SURE if surely else _LIKELY).fullmatch(line)
+    if numbered is None:
+        return None
+    number, rest = [group for group in numbered.groups() if group is not None]
+    return number, rest
+
+
+def _command_between(text: str, games: Collection[str]) -> Line | None:
+    """Read a line among those for boards as a command about no board or about one that it names,
+    such as "games" or "show 12"; return `None` if it is none."""
+    (line, *_) = read_reply(text, games).lines
+    command = line.meaning
+    if isinstance(command, PlayerError | ReplyMove | Yes | TrayReply | Chat):
+        return None
+    return None if isinstance(command, AboutBoard) and command.board is None else line
+
+
+class _BoardLines:
+    """A reader of lines that name their boards, and of commands between them."""
+
+    def __init__(self, text: Sequence[str], games: Collection[str]) -> None:
+        self._text = text
+        self._games = games
+        self._lines: list[Line] = []
+        self._prose = 0
+
+    def read(self) -> list[Line]:
+        """Read all lines down to a signature, quoted text, or words below a blank line."""
+        at, blank = 0, False
+        while at < len(self._text):
+            text = fold(self._text[at]).strip()
+            if is_signature(text) or text.startswith(">"):
+                break
+            if not text:
+                at, blank = at + 1, True
+                continue
+            if blank and not self._is_line(text):
+                self._list_the_rest(self._text[at:], "words")
+                break
+            blank = False
+            at, text = join_continuation(self._text, at)
+            if is_stop(words_of(text) or words_of("end")):
+                self._list_the_rest(self._text[at:], "stop")
+                break
+            self._line(text)
+            if self._prose == MOST_PROSE:
+                self._list_the_rest(self._text[at:], "prose")
+                break
+            if len(self._lines) == MOST_COMMANDS:
+                self._list_the_rest(self._text[at:], "limit")
+                break
+        return self._lines
+
+    def _is_line(self, text: str) -> bool:
+        """Return whether a line is for a board, or a command."""
+        if _board_in_front(text, self._games, surely=False) is not None:
+            return True
+        return _command_between(text, self._games) is not None
+
+    def _line(self, text: str) -> None:
+        """Read a line for a board, or a command between such lines."""
+        numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=False)
+        command = _command_between(text, self._games) if numbered is None else None
+        if command is not None:
+            self._lines.append(command)
+            return
+        number, rest = numbered or ("0", "")
+        board = int(number)
+        if not board or _SURE.fullmatch(rest):
+            self._prose += 1
+            self._lines.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
+            return
+        inner = read_reply(rest, self._games, plainly=True)
+        line = inner.lines[0]
+        echo = f"{board}: {line.echo}"
+        if isinstance(line.meaning, PlayerError) or BLANK in line.echo:
+            self._lines.append(Line(echo, line.meaning))  # with a password the line needs no board
+        else:
+            self._lines.append(Line(echo, TrayReply(board, rest)))
+
+    def _list_the_rest(self, lines: Sequence[str], why: str) -> None:
+        """List the boards of lines that are not tried."""
+        boards = []
+        for line in lines:
+            text = fold(line).strip()
+            if is_signature(text) or text.startswith(">"):
+                break
+            # Among other words, "2 of us" is not a line for board 2.
+            numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=why == "words")
+            if numbered:
+                boards.append(Line(f"{numbered[0]}: {REST}", NotTried(why)))
+        self._lines += with_counted_rest(boards, why)

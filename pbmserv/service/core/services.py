@@ -1,0 +1,55 @@
+"""The objects that all commands of a process share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from pbmserv.engine.registry import Registry
+from pbmserv.mail.mail_domain import MailDomain
+from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.limits.rates import Traffic
+from pbmserv.store.boards.moves import Positions
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+
+class LetterTexts(Protocol):
+    """Makes letters from their rows."""
+
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Return the text and perhaps the HTML of a letter; nothing if it can no longer be made.
+
+        It may be called inside a transaction, and keeps nothing that it reads there.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The objects that all commands share.
+
+    Attributes:
+        memo: results of earlier password checks; commands never run argon2 themselves.
+        operators: userids of the operators who play here.
+        signup: ``confirm``, ``open`` or ``closed``.
+        web_url: base of the links in letters, ``""`` if there are no pages.
+        away_days: days of a calendar year for which a player can be away.
+        invitations: mail addresses that a player can invite in a day.
+        letters: makes letters again, to find quotations of them in words for others.
+        secrets: returns secrets without a signature of ours that words for others must not hold.
+    """
+
+    mail_domain: MailDomain
+    registry: Registry
+    positions: Positions
+    memo: Memo
+    traffic: Traffic
+    operators: frozenset[str]
+    signup: str
+    web_url: str
+    away_days: int
+    invitations: int
+    letters: LetterTexts
+    secrets: Callable[[], Sequence[str]] = tuple

@@ -1,0 +1,77 @@
+"""The words that letters get from code, and the words that their templates name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from jinja2.nodes import Assign, Block, Call, Const, Getattr, Getitem, Name, Node, Template
+
+from pbmserv.views.environment import environment, templates_root
+
+Letter = tuple[str, Mapping[str, Any]]
+"""The kind of a letter and its words."""
+
+
+def letters_within(kind: str, words: Mapping[str, Any]) -> Iterator[Letter]:
+    """Yield a letter, and the letters inside a summary or a digest."""
+    yield kind, words
+    parts = [part for line in words.get("lines", ()) for part in line["parts"]]
+    for name in ("waiting", "news"):
+        parts += [part for part in words.get(name, ()) if isinstance(part, dict)]
+    for part in parts:
+        yield from letters_within(part["letter"], part["words"])
+
+
+@cache
+def words_named(kind: str) -> frozenset[str]:
+    """Return the words that the templates of a kind of letter name, with all that they include."""
+    names: set[str] = set()
+    for form in ("txt", "html"):
+        template = _parsed(f"letters/{kind}.{form}.j2")
+        names |= _attributes(template)
+        for call in template.find_all(Call):
+            if isinstance(call.node, Name) and call.node.name == "say":
+                names |= _words_of_events()[_text(call.args[0])]
+    return frozenset(names)
+
+
+@cache
+def _words_of_events() -> Mapping[str, set[str]]:
+    """Return the words that ``events/say.j2`` may need, by the name of the block."""
+    words: dict[str, set[str]] = {}
+    for path in (templates_root() / "events").glob("*.j2"):
+        for block in _parsed(f"events/{path.name}").find_all(Block):
+            words.setdefault(block.name, set()).update(_attributes(block))
+    return words
+
+
+def _parsed(name: str) -> Template:
+    shared = environment()
+    assert shared.loader is not None
+    return shared.parse(shared.loader.get_source(shared, name)[0])
+
+
+def _attributes(node: Node) -> set[str]:
+    """Return the names in ``words.name``, ``words["name"]`` and ``words.get("name")``."""
+    aliases = {"words"}
+    for assigned in node.find_all(Assign):
+        if isinstance(assigned.node, Name) and assigned.node.name == "words":
+            assert isinstance(assigned.target, Name)
+            aliases.add(assigned.target.name)
+
+    def is_words(value: Node) -> bool:
+        return isinstance(value, Name) and value.name in aliases
+
+    names = {attribute.attr for attribute in node.find_all(Getattr) if is_words(attribute.node)}
+    names |= {_text(item.arg) for item in node.find_all(Getitem) if is_words(item.node)}
+    for call in node.find_all(Call):
+        if isinstance(call.node, Getattr) and is_words(call.node.node):
+            names.add(_text(call.args[0]))
+    return names - {"get"}
+
+
+def _text(node: Node) -> str:
+    assert isinstance(node, Const)
+    return str(node.value)
