@@ -455,5 +455,11 @@ def adapt(rules: Game[Any]) -> AdaptedGame:
 
 
 def adapted(game: Any) -> Any:
-    """Return the game as the server knows games; one of `engine.protocol` as it is."""
+    """Return the game as the server knows games; one of `engine.protocol` as it is.
+
+    Raises:
+        TypeError: it is a class.
+    """
+    if isinstance(game, type):
+        raise TypeError(f"{game.__name__} is a class; GAME must be an object of it")
     return adapt(game) if isinstance(game, Game) else game
