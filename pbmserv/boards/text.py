@@ -106,23 +106,24 @@ def _close(layout: Layout) -> list[str]:
     head = " " * (margin + 1) + "".join(f" {name:>{size}}" for name in layout.columns)
     lines = [head]
     for place, (name, row) in enumerate(zip(layout.lines, layout.rows, strict=True)):
-        line, closing = "", ""
-        for cell in row:
-            text = _marked(cell) if cell.name else ""
-            before, after = (text[0], text[-1]) if len(text) > 2 and text[0] in "([" else ("", "")
-            sign = text[1:-1] if before else text
-            line += closing or before or " "
-            if closing and before:
-                line = line[:-1] + before
-            line += f"{sign:>{size}}"
-            closing = after
-        line += closing
         indent = " " * place if is_hex else ""
-        lines.append(f"{indent}{name:>{margin}} {line}{'' if closing else ' '} {name}")
+        lines.append(f"{indent}{name:>{margin}} {_close_row(row, size)} {name}")
     if is_hex or len(layout.rows) > _BOXED:
         indent = " " * len(layout.rows) if is_hex else ""
         lines.append(indent + head)
     return lines
+
+
+def _close_row(row: Sequence[Cell], size: int) -> str:
+    """Return a row of signs; a mark around a sign stands in the gaps beside it."""
+    line, closing = "", ""
+    for cell in row:
+        text = _marked(cell) if cell.name else ""
+        before, after = (text[0], text[-1]) if len(text) > 2 and text[0] in "([" else ("", "")
+        sign = text[1:-1] if before else text
+        line += f"{before or closing or ' '}{sign:>{size}}"
+        closing = after
+    return line + (closing or " ")
 
 
 def _longest(layout: Layout) -> int:

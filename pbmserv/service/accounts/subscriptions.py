@@ -30,7 +30,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 
-TOLD_EVERY = timedelta(days=1)
+NOTED_EVERY = timedelta(days=1)
 """Time after which one click brings another letter about the same subscription."""
 
 _SETTINGS: Mapping[str, tuple[str, str]] = {
@@ -89,7 +89,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
     player = context.speaker(None)
     subscription, changed = _ended(context, reply_address)
     if not changed or not preference_rows.note_notice(
-        context.connection, player.id, f"-{subscription.what}", context.now, TOLD_EVERY
+        context.connection, player.id, f"-{subscription.what}", context.now, NOTED_EVERY
     ):
         return []
     return [Notification(player.address, player.id, Part("unsubscribed", asdict(subscription)))]

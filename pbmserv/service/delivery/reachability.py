@@ -34,7 +34,7 @@ from pbmserv.store.tables.accounts import PlayerState
 
 AWAY = timedelta(days=14)
 """Time for which a player without a working address counts as away, if enough days are left."""
-TOLD_EVERY = timedelta(days=7)
+NEWS_EVERY = timedelta(days=7)
 """Least time between two letters to opponents about one player."""
 MOST_BOARDS = 500
 """Most boards of a player whose opponents are told."""
@@ -66,7 +66,7 @@ def leave_address(
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     ends = absences.away_unasked(context, player, AWAY)
     preferences.save(context.connection, player.id, {"unreachable_since": context.now})
-    if not preferences.note_notice(context.connection, player.id, "gone", context.now, TOLD_EVERY):
+    if not preferences.note_notice(context.connection, player.id, "gone", context.now, NEWS_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
     return opponents(context, player, {"event": "gone", "until": until})

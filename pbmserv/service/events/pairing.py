@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from pbmserv.extras import why_missing
@@ -52,23 +52,12 @@ def dutch(
     left = sorted({player for player in paired if player is not None} - numbers.keys())
     # Games against players who left count too: the bye goes to a player who missed few games (C9).
     all_numbers = numbers | {player: number for number, player in enumerate(left, len(numbers) + 1)}
-    histories = {player: _History() for player in all_numbers}
-    met = set()
-    for number in range(1, round_number):
-        before = {player: history.score for player, history in histories.items()}
-        seen = set()
-        for game in games:
-            if game.round != number:
-                continue
-            pair = (game.first_id, game.second_id)
-            for player, other in (pair, pair[::-1]):
-                if player is not None:
-                    seen.add(player)
-                    histories[player].add(game, player, before, other)
-            if game.second_id is not None:
-                met.add((all_numbers[game.first_id], all_numbers[game.second_id]))
-        for player in histories.keys() - seen:
-            histories[player].skip()
+    met = {
+        (all_numbers[game.first_id], all_numbers[game.second_id])
+        for game in games
+        if game.second_id is not None
+    }
+    histories = _histories(all_numbers, games, round_number)
     rows = [
         {
             "id": number,
@@ -93,6 +82,27 @@ def dutch(
     )
     by_number = {number: player for player, number in numbers.items()}
     return [(by_number[pair["white_id"]], by_number.get(pair["black_id"] or 0)) for pair in pairs]
+
+
+def _histories(
+    players: Iterable[int], games: Sequence[Pairing], round_number: int
+) -> dict[int, _History]:
+    """Return the rounds before *round_number* by player."""
+    histories = {player: _History() for player in players}
+    for number in range(1, round_number):
+        before = {player: history.score for player, history in histories.items()}
+        seen = set()
+        for game in games:
+            if game.round != number:
+                continue
+            pair = (game.first_id, game.second_id)
+            for player, other in (pair, pair[::-1]):
+                if player is not None:
+                    seen.add(player)
+                    histories[player].add(game, player, before, other)
+        for player in histories.keys() - seen:
+            histories[player].skip()
+    return histories
 
 
 class _History:

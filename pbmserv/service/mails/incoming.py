@@ -38,6 +38,9 @@ _FOR_COMMANDS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 """Purposes of reply addresses to which players write commands, and no answer to a question.
 Programs may write there too, and plain words are commands."""
 
+MAIL_REPORT = "mail-report"
+"""The reason why a report of another mail server is not answered."""
+
 
 @dataclass(frozen=True, slots=True)
 class IncomingMail:

@@ -22,7 +22,7 @@ from pbmserv.mail.networks import block_of
 from pbmserv.mail.reply_address import ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.outcome import Receipt
-from pbmserv.service.mails.incoming import IncomingMail
+from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
 
 log = logging.getLogger("pbmserv.receive")
@@ -135,7 +135,7 @@ def note_settled(
     elif receipt.outcome == "ignored" and incoming is not None:
         because = incoming.mail.automatic
         if incoming.mail_report is not None:
-            because = "mail-report"
+            because = MAIL_REPORT
             note_mail_report(incoming.mail_report, receipt.mail)
     elif not (incoming and incoming.reply_address) and mail_domain.is_postmaster(
         arrival.envelope.recipient

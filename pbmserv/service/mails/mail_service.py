@@ -26,7 +26,7 @@ from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails import silence
 from pbmserv.service.mails.executor import CarriedOut, Executor
-from pbmserv.service.mails.incoming import IncomingMail
+from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
@@ -34,8 +34,6 @@ from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.delivery.reported_sources import OTHERS, ReportedSource
 from pbmserv.store.tables.mail import MailState
 
-MAIL_REPORT = "mail-report"
-"""The reason why a report of another mail server is not answered."""
 WAITING = (MailState.LATER, MailState.PAUSED)
 """States of mails that are carried out by themselves, later."""
 LONGEST_FAULT = 20_000

@@ -24,7 +24,8 @@ from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import NewLetter
 
-TOLD_EVERY = timedelta(days=1)
+EXPLAINED_EVERY = timedelta(days=1)
+"""Least time between two explanations of a limit to a player."""
 
 
 def decide(context: CommandContext, idle: Idle, answers: Sequence[NewLetter]) -> Reply:
@@ -75,7 +76,7 @@ def over_limit_letter(
     """
     player = _sender_of(connection, sender, over)
     if player is not None:
-        if not preferences.note_notice(connection, player.id, "busy", now, TOLD_EVERY):
+        if not preferences.note_notice(connection, player.id, "busy", now, EXPLAINED_EVERY):
             return None
     elif over.kind != "address" or not services.traffic.may_explain(sender):
         return None
