@@ -233,9 +233,9 @@ def test_letters_about_a_board_are_one_thread(letters: list[Posted]) -> None:
             root = f"<{letter.board}.0.{letter.seat}."
             threads = (letter.message["Message-ID"], letter.message["References"])
             assert any(str(ids or "").startswith(root) for ids in threads), letter.subject
-            title = "Liar's dice" if "house won" in letter.subject else "Blackbox"
-            assert letter.message["Thread-Topic"] == f"{title} {letter.board}"
-            assert f"{title} {letter.board}" in letter.subject or "Daily Box" in letter.subject
+            topic = letter.message["Thread-Topic"]
+            assert topic in {f"{title} {letter.board}" for title in ("Blackbox", "Liar's dice")}
+            assert topic in letter.subject or "Daily Box" in letter.subject
         assert not letter.subject.startswith("Re:")
 
 
