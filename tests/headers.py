@@ -1,39 +1,15 @@
-"""Reads and writes mails as `email` does, but more quickly: that was a third of a dialog's time.
-
-The registry of `email` makes a class for each header, and parses Content-Type each time. Here both
-are cached, because letters repeat the same headers.
-"""
+"""Reads and writes mails as `email` does, but more quickly: that was a third of a dialog's time."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.errors import MultipartInvariantViolationDefect
-from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage
 from email.parser import BytesHeaderParser
-from functools import cache, lru_cache
-from typing import Any
 
-
-class _Headers(HeaderRegistry):
-    """A registry that shares header objects between messages; nobody changes them."""
-
-    @cache  # noqa: B019 - there is one
-    def __getitem__(self, name: str) -> Any:
-        return super().__getitem__(name)
-
-    @lru_cache(maxsize=4096)  # noqa: B019
-    def __call__(self, name: str, value: Any) -> Any:
-        return super().__call__(name, value)
-
-
-READ = policy.default.clone(header_factory=_Headers())
-"""The policy of mails to and from a server."""
-
-SENT = READ.clone(linesep="\r\n")
-"""The same with the line ends of SMTP."""
+from pbmserv.testing.letter_headers import READ, SENT
 
 _HEADERS = BytesHeaderParser(policy=READ)
 _ADDRESS = r"[A-Za-z0-9+-]+(?:\.[A-Za-z0-9+-]+)*@[A-Za-z0-9.-]*[A-Za-z0-9]"

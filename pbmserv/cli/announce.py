@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, carry_out, look
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, carry_out, look
 from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -23,7 +23,6 @@ app = typer.Typer(help="Announcements to all players.", epilog=IN_A_BROWSER, no_
 Number: TypeAlias = Annotated[
     int, typer.Argument(metavar="NUMBER", min=1, max=LARGEST, help="As `announcement list` shows.")
 ]
-AuditWhy: TypeAlias = Annotated[str, typer.Option("--why", help="Your reason, for the audit.")]
 
 
 def announce(

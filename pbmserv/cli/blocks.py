@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import By, carry_out, look
+from pbmserv.cli.orders import AuditWhy, By, carry_out, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -16,7 +16,6 @@ Sender: TypeAlias = Annotated[
         metavar="SENDER", help="An address, a domain (with its subdomains), or a network."
     ),
 ]
-AuditWhy: TypeAlias = Annotated[str, typer.Option("--why", help="Your reason, for the audit.")]
 
 
 def block(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import complain, failure, say
+from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
     from pbmserv.outbound.dkim_keys import Key
-from pbmserv.cli.settings import ConfigFile, loaded
 
 dkim = typer.Typer(
     no_args_is_help=True, help="Look after the keys that sign letters, so that they arrive."

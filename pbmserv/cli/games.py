@@ -1,22 +1,82 @@
-"""``pbmserv game new``, ``check`` and ``try``: for authors of games."""
+"""``pbmserv game``: the games on offer, for operators, and three commands for authors of games."""
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from pbmserv.cli.output import complain, say
+from pbmserv.cli.orders import IN_A_BROWSER, By, Why, carry_out, look, print_facts
+from pbmserv.cli.output import complain, say, table
+from pbmserv.cli.settings import ConfigFile
 from pbmserv.errors import OperatorError
 
-Which = Annotated[str, typer.Argument(metavar="GAME", help="A game's key, a file, or MODULE:NAME.")]
+app = typer.Typer(no_args_is_help=True, help="Look after the games on offer.", epilog=IN_A_BROWSER)
+
+Game: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
+Rules: TypeAlias = Annotated[
+    str, typer.Argument(metavar="GAME", help="A game's key, a file, or MODULE:NAME.")
+]
 
 
+@app.command("list")
+def list_games(config: ConfigFile = None) -> None:
+    """List the games and how many boards they have. Example: pbmserv game list"""
+    from pbmserv.service.operators.overviews import game_lines
+
+    rows = look(config, game_lines)
+    table(("game", "version", "state", "proposed", "active", "finished", "declined"), rows, fixed=2)
+
+
+@app.command("show")
+def show_game(game: Game, config: ConfigFile = None) -> None:
+    """Show one game's options and state. Example: pbmserv game show blackbox"""
+    from pbmserv.service.operators.overviews import game_facts
+
+    facts, entries = look(config, partial(game_facts, key=game))
+    print_facts(facts, entries)
+
+
+@app.command()
+def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Stop new boards of a game; running ones go on.
+
+    Example: pbmserv game suspend blackbox --why "a bug in its rules"
+    """
+    from pbmserv.service.operators import boards
+
+    carry_out(config, by, why, boards.close_game, game)
+
+
+@app.command()
+def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Allow new boards of a game again.
+
+    Example: pbmserv game restore blackbox --why "fixed"
+    """
+    from pbmserv.service.operators import boards
+
+    carry_out(config, by, why, boards.open_game, game)
+
+
+@app.command()
+def resume(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
+    """Let a game go on that was stopped because its rules hung; `pbmserv status` names it.
+
+    Example: pbmserv game resume nim --why "version 1.1 is installed"
+    """
+    from pbmserv.service.operators import boards
+
+    carry_out(config, by, why, boards.resume_game, game)
+
+
+@app.command()
 def new(
     key: Annotated[str, typer.Argument(help="The game's word in commands: small letters.")],
 ) -> None:
@@ -32,8 +92,9 @@ def new(
     say(f"Next: pip install -e ./{folder}, then `pbmserv game check {key}`.")
 
 
+@app.command()
 def check(
-    game: Which,
+    game: Rules,
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="Random games to play.")] = 12,
 ) -> None:
     """Play a game in every way that the server would, and say what is wrong; exit code 1 if
@@ -54,8 +115,9 @@ def check(
     say("Nothing is wrong.")
 
 
+@app.command("try")
 def play(
-    game: Which,
+    game: Rules,
     options: Annotated[list[str] | None, typer.Argument(help="Options, such as -size=9.")] = None,
     bot: Annotated[str, typer.Option(help="The bot to play against; its strongest if empty.")] = "",
     seed: Annotated[str, typer.Option(help="Of dice and other chance.")] = "",

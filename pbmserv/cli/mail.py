@@ -61,7 +61,7 @@ def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
             continue
         if row.scope is not Scope.GAME:
             completions.append(("", row.name, row.summary))
-        if row.build is not None and row.scope is not Scope.SERVER:
+        if row.scope is not Scope.SERVER:
             completions += [(f"{game} ", row.name, row.summary) for game in games]
     for prefix, name, summary in completions:
         # Commands of a game, which are many, are offered after the game's name.

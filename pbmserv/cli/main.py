@@ -17,8 +17,10 @@ from pbmserv.cli import (
     database,
     events,
     games,
+    inbox,
     ladders,
-    queues,
+    outbox,
+    ratings,
     templates,
     users,
 )
@@ -103,17 +105,14 @@ app.command()(rotate_keys)
 app.command()(retire_keys)
 app.add_typer(database.app, name="db")
 app.add_typer(announce.app, name="announcement")
-app.add_typer(queues.inbox, name="inbox")
-app.add_typer(queues.outbox, name="outbox")
+app.add_typer(inbox.app, name="inbox")
+app.add_typer(outbox.app, name="outbox")
 app.add_typer(dkim, name="dkim")
 app.add_typer(users.app, name="user")
 app.add_typer(boards.app, name="board")
-boards.games.command()(games.new)
-boards.games.command()(games.check)
-boards.games.command("try")(games.play)
-app.add_typer(boards.games, name="game")
-app.add_typer(boards.ratings, name="rating")
-app.add_typer(boards.ratings, name="ratings", hidden=True)
+app.add_typer(games.app, name="game")
+app.add_typer(ratings.app, name="rating")
+app.add_typer(ratings.app, name="ratings", hidden=True)
 app.add_typer(events.app, name="event")
 app.add_typer(ladders.app, name="ladder")
 app.add_typer(templates.app, name="templates")

@@ -23,6 +23,8 @@ Why: TypeAlias = Annotated[
         "--why", help="Your reason. The audit keeps it, and the players concerned read it."
     ),
 ]
+AuditWhy: TypeAlias = Annotated[str, typer.Option("--why", help="Your reason, for the audit.")]
+"""The reason for a deed of which no player reads."""
 By: TypeAlias = Annotated[
     str,
     typer.Option("--by", help="Your name; default: your login on this machine, also behind sudo."),

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.cli.blocks import AuditWhy
-from pbmserv.cli.orders import By, carry_out
+from pbmserv.cli.orders import AuditWhy, By, carry_out
 from pbmserv.cli.settings import ConfigFile
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pbmserv.cli.database import opened
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from pbmserv.store.core.database import Database
     from pbmserv.store.operators.health import Queues
-from pbmserv.cli.database import opened
 
 
 def status(

@@ -6,7 +6,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Update,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from pbmserv.engine.record import FORFEIT
 from pbmserv.store.core.statements import claim_due, columns_of, insert_into
@@ -102,6 +113,12 @@ class Reign:
 # -- ladders -----------------------------------------------------------------------------------
 
 _LADDER = columns_of(Ladder, ladders)
+_DUE = (
+    select(ladders.c.id)
+    .where(ladders.c.due_at <= bindparam("now"))
+    .order_by(ladders.c.due_at)
+    .limit(bindparam("most"))
+)
 _PLACES = (
     select(*columns_of(Place, ladder_places, players))
     .join(players, players.c.id == ladder_places.c.player_id)
@@ -150,8 +167,7 @@ def of_player(connection: Connection, player_id: int) -> list[Ladder]:
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
     """Return ladders whose daily check is due."""
-    statement = select(ladders.c.id).where(ladders.c.due_at <= now).order_by(ladders.c.due_at)
-    return list(connection.execute(statement.limit(most)).scalars())
+    return list(connection.execute(_DUE, {"now": now, "most": most}).scalars())
 
 
 def claim(connection: Connection, ladder_id: int, now: datetime) -> Ladder | None:
@@ -306,6 +322,13 @@ def _update_of(ladder_id: int, player_id: int) -> Update:
 # -- challenges --------------------------------------------------------------------------------
 
 _CHALLENGE = columns_of(Challenge, ladder_games)
+_DUE_CHALLENGES = (
+    select(ladder_games.c.board_id)
+    .join(boards, boards.c.id == ladder_games.c.board_id)
+    .where(ladder_games.c.due_at <= bindparam("now"), boards.c.status.in_(ENDED))
+    .order_by(func.coalesce(boards.c.finished_at, ladder_games.c.begun_at), boards.c.id)
+    .limit(bindparam("most"))
+)
 
 
 def add_challenge(
@@ -376,14 +399,7 @@ def _takes_part(player_ids: Collection[int]) -> ColumnElement[bool]:
 
 def due_challenges(connection: Connection, now: datetime, most: int) -> list[int]:
     """Return challenges whose boards have ended, in the order of their ends."""
-    statement = (
-        select(ladder_games.c.board_id)
-        .join(boards, boards.c.id == ladder_games.c.board_id)
-        .where(ladder_games.c.due_at <= now, boards.c.status.in_(ENDED))
-        .order_by(func.coalesce(boards.c.finished_at, ladder_games.c.begun_at), boards.c.id)
-        .limit(most)
-    )
-    return list(connection.execute(statement).scalars())
+    return list(connection.execute(_DUE_CHALLENGES, {"now": now, "most": most}).scalars())
 
 
 def claim_challenge(connection: Connection, board_id: int, now: datetime) -> Challenge | None:

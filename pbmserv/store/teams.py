@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from pbmserv.store.core.statements import claim_due, columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, players
@@ -52,6 +52,12 @@ class Member:
 
 
 _TEAM = select(*columns_of(Team, teams))
+_DUE = (
+    select(teams.c.id)
+    .where(teams.c.due_at <= bindparam("now"))
+    .order_by(teams.c.due_at)
+    .limit(bindparam("most"))
+)
 _MEMBER = select(*columns_of(Member, team_members, players)).join(
     players, players.c.id == team_members.c.player_id
 )
@@ -236,8 +242,7 @@ def mute(connection: Connection, team_id: int, player_id: int) -> bool:
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
     """Return teams whose check is due."""
-    statement = select(teams.c.id).where(teams.c.due_at <= now).order_by(teams.c.due_at)
-    return list(connection.execute(statement.limit(most)).scalars())
+    return list(connection.execute(_DUE, {"now": now, "most": most}).scalars())
 
 
 def claim(connection: Connection, team_id: int, now: datetime) -> Team | None:

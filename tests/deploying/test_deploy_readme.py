@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from indoors import indoors
 from migrated import migrated
+from rows import rows
 from sqlalchemy import text
 from typer.main import get_command
 
@@ -155,7 +156,7 @@ def test_the_steps_from_sqlite_to_postgresql_move_the_players(
     assert "alice" in capsys.readouterr().out.splitlines()[-1]
 
 
-@pytest.mark.parametrize("words", sorted(commands_in_prose()))
+@rows("words", sorted(commands_in_prose()))
 def test_each_command_in_the_prose_exists(words: str) -> None:
     """In ``user | board | game`` each alternative exists, and so does each option."""
     first, *others = (part.split() for part in words.split("|"))
@@ -174,7 +175,7 @@ def test_each_command_in_the_prose_exists(words: str) -> None:
     assert set(re.findall(r"(?<!\S)--[a-z-]+", words)) <= options | {"--config", "--why"}
 
 
-@pytest.mark.parametrize("block", SHELL, ids=lambda block: block.page)
+@rows("block", SHELL, ids=lambda block: block.page)
 def test_a_shell_parses_each_block(block: Block) -> None:
     shell = subprocess.run(
         ["bash", "-n"], input=block.body, text=True, capture_output=True, check=False
@@ -182,7 +183,7 @@ def test_a_shell_parses_each_block(block: Block) -> None:
     assert (shell.returncode, shell.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@rows("page", PAGES, ids=lambda page: page.name)
 def test_each_file_that_a_page_names_exists(page: Page) -> None:
     names = set(re.findall(r"(?<![\w/.])deploy/[\w./@-]*\w", page.text))
     assert [name for name in sorted(names) if not (ROOT / name).exists()] == []

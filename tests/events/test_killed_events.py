@@ -305,7 +305,7 @@ def _entered_duplicate(server: Indoors, game: str, count: int) -> tuple[Field, l
 
 @pytest.mark.parametrize(
     ("database_url", "game"),
-    [("sqlite", "blackbox"), ("postgresql", "blackbox"), ("postgresql", "backgammon")],
+    [("sqlite", "blackbox"), ("postgresql", "backgammon")],
     indirect=["database_url"],
 )
 def test_a_duplicate_event_goes_on_where_it_was_killed(

@@ -46,7 +46,7 @@ def kill(url: str, folder: Path, *kills: str, **environment: str) -> Report:
 @pytest.mark.parametrize(
     ("database_url", "kills"),
     [
-        ("sqlite", ("play", "post1", "door", "server", "play", "all")),
+        ("sqlite", ("play", "post1", "door", "server", "all")),
         ("postgresql", ("play", "post1", "server")),
     ],
     indirect=["database_url"],
@@ -66,6 +66,6 @@ def test_nothing_is_lost_or_doubled_where_queues_are_asked_share_by_share(
     database = Database(postgres_url)
     distribute(database)
     database.close()
-    report = kill(postgres_url, tmp_path, "post1", "door", "all", PBMSERV_DISTRIBUTED="on")
+    report = kill(postgres_url, tmp_path, "post1", "all", PBMSERV_DISTRIBUTED="on")
     assert report.faults == []
-    assert report.letters > report.taken > 3
+    assert report.letters > report.taken > 2

@@ -343,7 +343,9 @@ def racing(folder: Path) -> Iterator[Posted]:
         yield from server.send(ALICE, "blackbox scores")
         yield from server.send(ALICE, "blackbox scores 8x8/4")
         yield from server.send(
-            ALICE, "blackbox challenge alice bob carol -race -scoring=timed -guesses=2 -seed=tea"
+            ALICE,
+            "blackbox challenge alice bob carol -race -scoring=timed -guesses=2 -seed=tea -size=5x5"
+            " -atoms=4",
         )
         for userid, move in (("alice", "1"), ("bob", "a,+b2,!c3"), ("carol", "5")):
             line = f"blackbox move 2 {userid} {PASSWORD} {move}"

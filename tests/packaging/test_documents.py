@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from rows import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("", "benchmarks", "deploy", "docs", "docs/decisions", "docs/operating", "tests")
@@ -33,9 +33,7 @@ def anchors(document: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize(
-    "document", list(documents()), ids=lambda path: str(path.relative_to(ROOT))
-)
+@rows("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_each_link_leads_to_a_file_and_a_heading(document: Path) -> None:
     broken = []
     for link in re.findall(r"\]\(([^)\s]+)\)", without_blocks(document)):
@@ -51,7 +49,7 @@ def test_each_link_leads_to_a_file_and_a_heading(document: Path) -> None:
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 
 
-@pytest.mark.parametrize("decision", DECISIONS, ids=lambda path: path.stem)
+@rows("decision", DECISIONS, ids=lambda path: path.stem)
 def test_each_file_that_a_decision_names_exists(decision: Path) -> None:
     _, _, where = decision.read_text().partition("\n## Where\n")
     names = re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", where)

@@ -122,14 +122,9 @@ def test_the_server_restarts_between_pledge_and_result(tmp_path: Path) -> None:
     with indoors(tmp_path) as world:
         world.sign_up(*TWO)
         before = Played(world, TWO)
-        before.send("anna", "backgammon challenge anna bela")
+        before.send("anna", "liar challenge anna bela -dice=2")
         before.reply("bela", "accept")
-        seat = min(before.position().game.to_act(before.position().state))
-        moves = before.position().game.legal(before.position().game.view(
-            before.position().state, seat
-        ))  # fmt: skip
-        assert moves is not None
-        before.reply(TWO[seat], next(iter(moves)))
+        before.reply("anna", "1 two")
     with indoors(tmp_path) as world:
         after = Played(world, TWO, before.number, before.mails, before.letters)
         after.play()

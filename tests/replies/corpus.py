@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from indoors import PASSWORD, Indoors, Posted, address_of
 from seating import reply_address, seat_pairs
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
+from pbmserv.engine.position import Position
+from pbmserv.engine.types import Seat
+from pbmserv.service.boards import plies
+from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
-from pbmserv.store.tables.boards import plies
+from pbmserv.store.tables.boards import plies as plies_table
 
 FILE = Path(__file__).parent / "people_write.txt"
 LINE_END = "⏎"
@@ -113,8 +118,7 @@ class Stage:
         first, second = table.players
         alice, bob = (address_of(player.userid) for player in table.players)
         if situation != "hiding":
-            self._server.send_unread(alice, "", HIDDEN[0], table.addresses[0])
-            self._server.send_unread(bob, "", HIDDEN[1], table.addresses[1])
+            self._hide(table.board)
         if situation == "over":
             with house.database.reading.connect() as connection:
                 to = reply_address(house, connection, table.board, second)
@@ -122,6 +126,23 @@ class Stage:
         self._server.drop_letters()
         with house.database.reading.connect() as connection:
             return alice, table.board, reply_address(house, connection, table.board, first)
+
+    def _hide(self, board: int) -> None:
+        """Hide the atoms of both, without mails and letters."""
+        house = self._server.server
+
+        def job(connection: Connection) -> Mapping[int, Position]:
+            context = CommandContext(house.services, connection, CLOCK, house.clock.now())
+            for seat, cells in enumerate(HIDDEN):
+                row = boards.lock(connection, board)
+                assert row is not None
+                position = context.position(row)
+                view = position.game.view(position.state, Seat(seat))
+                move = position.game.parse(view, cells)
+                plies.play_move(context, row, row.sitters[seat], position, move, "")
+            return context.effects.positions
+
+        house.positions.remember(house.writer.submit(job).result())
 
     def letter(self, situation: str) -> Posted:
         """Return the letter to new players that Alice answers in a situation."""
@@ -166,7 +187,9 @@ class Stage:
     def _plies(self, board: int) -> dict[int, str]:
         with self._server.server.database.reading.connect() as connection:
             rows = connection.execute(
-                select(plies.c.number, plies.c.text).where(plies.c.board_id == board)
+                select(plies_table.c.number, plies_table.c.text).where(
+                    plies_table.c.board_id == board
+                )
             )
             return {row.number: row.text for row in rows}
 

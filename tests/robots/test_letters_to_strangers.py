@@ -54,25 +54,27 @@ def five(number: int, domain: str = "far") -> str:
 def test_a_network_that_signs_up_strangers_reaches_few(server: Indoors) -> None:
     writer = "mallory@evil.example"
     sent: list[Posted] = []
-    for number in range(60):
+    server.reads_late = True
+    for number in range(45):
         sent += to_strangers(
             write(server, writer, f"signup m{number}x horseshoe {five(number)}"), writer
         )
     assert {letter.kind for letter in sent} == {"confirm"}
-    assert len(sent) == 40  # 300 without the limits
+    assert len(sent) == 40  # in an hour
     assert len({letter.recipient for letter in sent}) == 40
-    for hour in range(23):
+    for hour in range(3):
         clock_of(server).move(hours=1)
-        for number in range(4):
+        for number in range(41):
             name = f"h{hour}n{number}"
             line = f"signup {name} horseshoe {five(number, f'h{hour}x')}"
             sent += to_strangers(write(server, writer, line), writer)
-    assert len(sent) <= 150  # 760 without the limits
+    assert len(sent) == 150  # in a day
 
 
 def test_one_domain_gets_few_letters_from_all_networks_together(server: Indoors) -> None:
     sent: list[Posted] = []
-    for number in range(210):
+    server.reads_late = True
+    for number in range(205):
         line = f"signup m{number}x horseshoe v{number}@far.example"
         peer = f"198.51.{number % 250}.{1 + number // 250}"
         letters = write(server, f"m{number}@e{number}.example", line, peer=peer)
@@ -165,6 +167,7 @@ def test_a_player_asks_few_addresses_a_day(server: Indoors) -> None:
 def test_invitations_count_with_the_letters_of_a_network(tmp_path: Path) -> None:
     with indoors(tmp_path, signup="confirm", invitations="50", **DEFAULTS) as server:
         server.sign_up("alice", "bob")
+        server.reads_late = True
         writer, sent = "mallory@evil.example", list[Posted]()
         for number in range(50):
             line = f"signup m{number}x horseshoe v{number}@far.example"

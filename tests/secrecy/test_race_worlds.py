@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from headers import read
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import Letter
 from worlds import draw_from_a_counter, with_numbered_hashes
@@ -106,16 +105,15 @@ def indoors_drawing(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[Indoors
 
 def without_nonces(letter: Letter) -> str:
     """A letter without what is drawn by lot, or counts the mails and letters of all players."""
-    message = read(letter.raw)
     drawn = {"Message-ID", "References", "In-Reply-To", "List-Unsubscribe", "Feedback-ID"}
     drawn |= {"Thread-Index"}
-    head = [(name, value) for name, value in message.items() if name not in drawn]
+    head = [(name, value) for name, value in letter.message.items() if name not in drawn]
     whole = f"{head}\n{letter.text}\n{letter.html}\n{attached(letter)}"
     return re.sub(r"[0-9a-f]{16,}|=-?=[\w=-]+|boundary=\S+", "NONCE", whole)
 
 
 def attached(letter: Letter) -> str:
-    files = [part.get_content() for part in read(letter.raw).iter_attachments()]
+    files = [part.get_content() for part in letter.message.iter_attachments()]
     return re.sub(r'"id": \d+', '"id": N', "\n".join(map(str, files)))
 
 

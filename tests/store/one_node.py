@@ -21,6 +21,8 @@ def reason_to_ask_others(statement: str, keys: Mapping[str, str]) -> str:
     Args:
         keys: column by which each divided table is divided; each node has all other tables.
     """
+    if not any(name in statement for name in keys):
+        return ""
     tree = _parsed(statement)
     divided = {
         table.alias_or_name: table.name for table in tree.find_all(exp.Table) if table.name in keys

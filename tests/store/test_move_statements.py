@@ -106,9 +106,11 @@ def test_no_statement_of_a_game_with_a_bot_asks_two_nodes(
     server.sign_up("alice")
     with executed() as statements:
         server.send_unread(address_of("alice"), "blackbox challenge alice wonder-land house-easy")
+        server.server.bot_worker.run_once()
         letters = posted(server)
         for move in ("b3,d3,a1,g2", "1", "2"):
             answer(server, letters[address_of("alice")], move)
+            server.server.bot_worker.run_once()
             letters = posted(server) or letters
     assert any("house_turns" in statement for statement in statements)
     assert_each_asks_one_node(statements, keys_of(divided))
@@ -159,6 +161,8 @@ def test_no_statement_of_other_ways_to_play_asks_two_nodes(
             else:
                 answer(server, letters[address_of(userid)], words)
             letters |= posted(server)
+        server.server.bot_worker.run_once()  # reports and hints
+        posted(server)
     assert_each_asks_one_node(statements, keys_of(divided))
 
 
@@ -181,8 +185,7 @@ def answer(server: Indoors, letter: Letter, words: str) -> None:
 
 
 def posted(server: Indoors) -> dict[str, Letter]:
-    """Have bots move and post send what is due; return the newest letter for each address."""
-    server.server.bot_worker.run_once()
+    """Have post send what is due; return the newest letter for each address."""
     queue = server.server.outbox
     letters = []
     while queue.next_due() is not None and (claimed := queue.claim(Claim(50))):

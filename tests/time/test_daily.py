@@ -133,7 +133,7 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
     house.send(BOB, f"blackbox daily bob {PASSWORD} 13:00")
     results: list[Posted] = []
     for day in range(4):
-        for daily in days(house, 24):
+        for daily in days(house, 24, 6):
             move = answer(house, daily)
             if daily.recipient == BOB and day == 2:
                 house.send(BOB, f"blackbox solve {daily.board} bob {PASSWORD}")
@@ -155,14 +155,14 @@ def test_a_streak_a_line_to_share_and_the_week(house: Indoors) -> None:
 def test_a_box_brings_yesterdays_best_along(house: Indoors) -> None:
     for userid in ("alice", "bob", "carol"):
         house.send(address_of(userid), f"blackbox daily {userid} {PASSWORD} 13:00")
-    for daily in days(house, 24):
+    for daily in days(house, 24, 6):
         assert "fewest points" not in daily.text
         if daily.recipient == CAROL:
             house.reply(daily, "resign")
             continue
         last = house.reply(daily, "8")[0] if daily.recipient == BOB else daily
         house.reply(last, answer(house, daily).partition(",")[2])  # without a ray of its own
-    for daily in days(house, 24):
+    for daily in days(house, 24, 6):
         table = daily.text.partition("Yesterday's box in the fewest points:")[2]
         rows = [line.split() for line in table.split("\n") if line.strip()[:1].isdigit()]
         assert [row[:2] for row in rows] == [["1", "alice"], ["2", "bob"]]

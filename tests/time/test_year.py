@@ -247,7 +247,7 @@ def test_a_year_in_the_whole_service(
     tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Database, keeper, digests and letters."""
-    monkeypatch.setattr(scheduler, "EXPIRY_EVERY", timedelta(days=2))  # half the work, at 6 hours
+    monkeypatch.setattr(scheduler, "EXPIRY_EVERY", timedelta(days=30))  # half the work, at 6 hours
     many = 50 if DEEP else 12
     rng = Random(f"a year of letters, {part}")
     people = humans(many, rng, 1)

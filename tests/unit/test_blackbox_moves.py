@@ -78,11 +78,6 @@ def test_a_move_is_read_into_canonical_text(typed: str, canonical: str, free: bo
     assert GAME.parse(view(FIRED), typed) == Move(canonical, free)
 
 
-@rows("typed", ["b3,d3,8h,13n", "3b;3D ; h8,n13", "b3, 10k, a 1, g6"])
-def test_the_seeds_placements_are_read(typed: str) -> None:
-    assert GAME.parse(view(START), typed) == Move("B3,D3,A1,G6")
-
-
 def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
     wide = played((0, "a1"), (1, "nn9"), words=("-size=14x5", "-atoms=1"))
     assert GAME.parse(view(wide), "aa,+nn3") == Move("AA,+N3")
@@ -353,13 +348,6 @@ def test_nobody_else_and_no_moment_after_the_end_reads_moves_out_of_words() -> N
     assert meant(view(OVER), "c please") is None
 
 
-def test_out_of_turn_only_the_free_part_of_a_move_is_made() -> None:
-    reader: Any = GAME
-    move = GAME.parse(view(FIRED, BOB), "+c3,g,!d4")
-    assert reader.meanwhile(view(FIRED, BOB), move) == (Move("+C3,!D4", free=True), "G")
-    assert reader.meanwhile(view(FIRED, BOB), Move("G")) == (None, "G")
-
-
 @given(
     st.text(max_size=40)
     | st.lists(
@@ -396,17 +384,8 @@ def test_a_move_in_a_sentence_has_only_cells_that_were_written(text: str) -> Non
         assert all(label in written for label in re.findall("[A-Z]+|[0-9]+", example))
 
 
-def test_atoms_are_hidden_once() -> None:
-    waiting = played((0, "c2"), words=("-atoms=1",))
-    assert refusal(view(waiting), "c3").code == "blackbox.already-hidden"
-
-
 def test_while_waiting_an_example_has_nothing_that_needs_a_turn() -> None:
     assert refusal(view(FIRED, BOB), "99,+c3,g").example == "+C3"
-
-
-def test_spectators_cannot_move_but_are_told_so() -> None:
-    assert refusal(view(FIRED, None), "g").code == "blackbox.watching"
 
 
 def test_without_guesses_left_none_is_taken() -> None:

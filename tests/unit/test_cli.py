@@ -16,7 +16,7 @@ import typer
 
 from pbmserv import __version__
 from pbmserv.__main__ import main
-from pbmserv.cli import queues
+from pbmserv.cli import inbox
 from pbmserv.cli.database import used
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
@@ -235,29 +235,29 @@ def test_kept_mails_are_listed_in_the_terminal_s_columns_and_nothing_in_them_is_
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "dumb")  # 80 columns and no colours
-    queues.print_list(Mails())
+    inbox.print_list(Mails())
     out = capsys.readouterr().out
     assert "2026-05-01 12:30" in out
     assert "[red]" in out
     assert "\x1b" not in out
     assert max(len(line) for line in out.splitlines()) <= 80
 
-    queues.print_list(NoMails())
+    inbox.print_list(NoMails())
     assert capsys.readouterr().out == "There are no kept mails: nothing has gone wrong.\n"
 
 
 def test_one_kept_mail_is_shown(capsys) -> None:
-    queues.print_mail(Mails(), 3)
-    queues.must_be_kept(Mails(), 3)
+    inbox.print_mail(Mails(), 3)
+    inbox.must_be_kept(Mails(), 3)
     assert capsys.readouterr().out == "Subject: hello\n\n?[2Jbody\n"
 
 
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (queues.print_mail, "There is no mail 9. `pbmserv inbox list` shows the kept ones."),
+        (inbox.print_mail, "There is no mail 9. `pbmserv inbox list` shows the kept ones."),
         (
-            queues.must_be_kept,
+            inbox.must_be_kept,
             "There is no kept mail 9. `pbmserv inbox list` shows them all.",
         ),
     ],

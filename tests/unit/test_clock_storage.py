@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from hypothesis import given
 from hypothesis import strategies as st
 from limits import RateLimitItemPerMinute, parse
@@ -28,20 +26,6 @@ def test_no_window_ever_holds_more_than_its_limit(waits: list[tuple[int, int]]) 
         assert limiter.test(FIVE, "alice", cost=cost) is has_room
         assert limiter.hit(FIVE, "alice", cost=cost) is has_room
         counted += [now] * cost * has_room
-
-
-def test_the_window_opens_when_its_oldest_hit_expires() -> None:
-    clock = MovableClock()
-    limiter = MovingWindowRateLimiter(ClockStorage(clock))
-    assert limiter.hit(FIVE, "alice")
-    opens_at = datetime.fromtimestamp(limiter.get_window_stats(FIVE, "alice").reset_time, UTC)
-    clock.move(seconds=30)
-    assert limiter.hit(FIVE, "alice", cost=4)
-    assert not limiter.hit(FIVE, "alice")
-    clock.move(seconds=30)
-    assert clock.now() == opens_at
-    assert limiter.hit(FIVE, "alice")
-    assert not limiter.hit(FIVE, "alice")
 
 
 def test_many_keys_push_out_the_least_recently_used_one() -> None:

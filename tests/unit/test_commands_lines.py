@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.commands.grammar.line import read_arguments
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.commands.table import accounts, events, ladder, looking, playing, starting
@@ -54,7 +52,7 @@ from pbmserv.commands.table.playing import (
 )
 from pbmserv.commands.table.row_types import Arguments, Place, Scope
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch, Seek
-from pbmserv.errors import Misread, OptionError, PlayerError
+from pbmserv.errors import Misread, PlayerError
 
 GAMES = frozenset({"blackbox"})
 ALICE = Credentials("alice", Secret("secret"))
@@ -296,28 +294,16 @@ def test_prefixes_of_mail_programs_are_dropped(front):
 @rows(
     ("subject", "command"),
     [
-        ("blackbox mvoe 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
-        ("mvoe 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
-        ("moce 12 alice secret g", MakeMove(None, 12, ALICE, "g")),
-        ("blackbox challange alice bob", Challenge(B, ("alice", "bob"))),
-        ("blackbox accpet 12 alice secret", Accept(B, 12, ALICE)),
+        ("mvoe 12 alice secret g", MakeMove(None, 12, ALICE, "g")),
+        ("blackbox cheeck 12 alice secret", Check(B, 12, ALICE)),
         ("blackbx show 12", Show(B, (BoardRef(12),))),
         ("Black Box move 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
         ("blackbox: show 12", Show(B, (BoardRef(12),))),
         ("help!", Help()),
-        ("queu 12 alice secret -", Queue(None, 12, ALICE, "-")),
-        ("perfs alice secret", Prefs(ALICE)),
-        ("vacation alice secret until friday", Away(ALICE, "friday")),
-        ("subscirbe 12 alice secret", Follow(12, ALICE, "all")),
-        ("unsubscribr 12 alice secret", Follow(12, ALICE, "off")),
-        ("blackbox cheeck 12 alice secret", Check(B, 12, ALICE)),
     ],
 )
 def test_common_slips_are_understood(subject, command):
-    meaning = meaning_of(subject)
-    if isinstance(command, MakeMove) and meaning.game is None:
-        command = MakeMove(None, 12, ALICE, "g")
-    assert meaning == command
+    assert meaning_of(subject) == command
 
 
 @rows(
@@ -461,10 +447,6 @@ def test_a_challenge_that_names_no_game_means_the_first_of_several():
     assert meaning_of("null seek alice secret", games=games) == Seek("null", ALICE)
 
 
-def test_a_wrong_option_is_an_option_error():
-    assert isinstance(meaning_of("blackbox challenge alice bob --speed=3"), OptionError)
-
-
 @rows(
     ("word", "name"),
     [
@@ -582,12 +564,6 @@ def test_no_spelling_belongs_to_two_commands():
 def test_the_form_names_the_game_only_where_one_belongs():
     for row in ROWS:
         assert row.form("blackbox").startswith("blackbox ") == (row.scope is Scope.GAME)
-
-
-def test_a_word_that_steers_the_reading_is_no_command():
-    (row,) = [row for row in ROWS if row.name == "quit"]
-    with pytest.raises(ValueError, match="quit"):
-        read_arguments(row, "quit", None, [], GAMES)
 
 
 WORDS = st.one_of(

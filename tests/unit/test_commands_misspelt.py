@@ -18,7 +18,7 @@ from pbmserv.commands.table.catalogue import (
     suggested_command,
 )
 from pbmserv.commands.table.row_types import Row, Trait
-from pbmserv.commands.table.spelling import edit_distance, is_misspelling
+from pbmserv.commands.table.spelling import is_misspelling
 
 GAMES = frozenset({"blackbox"})
 
@@ -167,13 +167,6 @@ def test_neighbours_that_change_places_are_understood_in_every_name(
     assert row is BY_NAME[name]
     is_final = Trait.FINAL in row.traits
     assert command_of(f"{word} alice secret") == (None if is_final else row.name)
-
-
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_the_distance_is_a_symmetric_count_of_edits(left: str, right: str) -> None:
-    assert edit_distance(left, right) == edit_distance(right, left)
-    assert (edit_distance(left, right) == 0) == (left == right)
-    assert edit_distance(left, right) <= max(len(left), len(right))
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if Trait.FINAL in row.traits])

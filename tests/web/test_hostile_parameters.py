@@ -167,9 +167,8 @@ def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) 
         wrong += faults(
             site,
             *[
-                ("GET", f"{filled}?{name}={quote(value)}", b"")
+                ("GET", f"{filled}?{name}={quote(WORST[(number + shift) % 8])}", b"")
                 for number, name in enumerate(QUERIES)
-                for value in WORST[(number + shift) % 4 :: 4]
             ],
             *[
                 ("GET", f"{filled}?" + "&".join(f"{name}={quote(value)}" for name in QUERIES), b"")

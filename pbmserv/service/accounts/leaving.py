@@ -1,22 +1,17 @@
-"""A player's data (``whoami``, ``export``), and leaving (``signoff``, ``delete``)."""
+"""Leaving: ``signoff`` and ``delete``, each with a question by letter."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from pbmserv.commands.table.accounts import Delete, Export, SignOff, WhoAmI
-from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.model import VOUCHED, Credentials
+from pbmserv.commands.table.accounts import Delete, SignOff
 from pbmserv.commands.table.playing import Resign
-from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import GameAway, Refused
 from pbmserv.mail.reply_address import ReplyAddress
+from pbmserv.service.accounts.own_data import home_of, player_and_home
 from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
-from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store import events, ladders
@@ -44,16 +39,9 @@ def sign_off(context: CommandContext, command: SignOff) -> Answer:
 
 def delete(context: CommandContext, command: Delete) -> Answer:
     """``delete userid password``: ask by letter; players who have signed off may use it, too."""
-    player, home = _anybody(context, command.who)
+    player, home = player_and_home(context, command.who)
     preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, home, "delete-asked"),))
-
-
-def export(context: CommandContext, command: Export) -> Answer:
-    """``export userid password``: send all stored data to the player's own address."""
-    player, home = _anybody(context, command.who)
-    context.budget.spend(Work.EXPORT)
-    return Answer((), (Notification(home, player.id, Part("export", {"userid": player.userid})),))
 
 
 def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -74,7 +62,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the question: do the same, and delete all personal data."""
     player = _asked_player(context, reply_address, "delete")
-    home = _home(context, player)
+    home = home_of(context, player)
     notifications, _ = _resign_all(context, player)
     contact.keep_blocks_on_deleted(context, player.id)
     ladders.leave_all(context.connection, player.id, context.now)
@@ -90,16 +78,10 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``no`` to the question: no later reply to it can mean yes."""
-    player = players.by_id(context.connection, reply_address.player)
-    if (
-        player is None
-        or player.reply_epoch != reply_address.epoch
-        or player.state == PlayerState.DELETED
-    ):
-        raise Refused("leaving-settled", part="no", example="help signoff")
+    player = _player_of(context, reply_address, "no", "help signoff")
     preferences.note_notice(context.connection, player.id, _STAYS, context.now, timedelta(0))
     part = Part("stayed", {"userid": player.userid})
-    return Answer((), (Notification(_home(context, player), player.id, part),))
+    return Answer((), (Notification(home_of(context, player), player.id, part),))
 
 
 def _question(context: CommandContext, player: Player, home: str, letter: str) -> Notification:
@@ -112,35 +94,28 @@ def _question(context: CommandContext, player: Player, home: str, letter: str) -
     return Notification(home, player.id, Part(letter, words))
 
 
-def _anybody(context: CommandContext, who: Credentials | None) -> tuple[Player, str]:
-    """Return the speaker, who may have signed off, and the address for the player's letters."""
-    if who is None:
-        player = context.speaker(None)
-    else:
-        player = context.identify(who)
-        context.current.player = player if player.active else None
-    return player, _home(context, player)
-
-
-def _home(context: CommandContext, player: Player) -> str:
-    return player.address or players.addresses_of(context.connection, player.id)[0]
-
-
 def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
-    """Return the player of a question that can still be answered."""
-    player = players.by_id(context.connection, reply_address.player)
-    if player is not None and preferences.last_notice(context.connection, player.id, _STAYS):
+    """Return the player of a question that can still be answered with yes."""
+    player = _player_of(context, reply_address, word, f"help {word}")
+    if preferences.last_notice(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
-    late = (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS
+    if (context.now - _EPOCH).days > reply_address.number + ASKED_DAYS:
+        example = f"{word} {player.userid} PASSWORD"
+        raise Refused("leaving-late", part=word, days=ASKED_DAYS, example=example)
+    return player
+
+
+def _player_of(
+    context: CommandContext, reply_address: ReplyAddress, word: str, example: str
+) -> Player:
+    """Return the player of a question that a newer password or an erasure has not settled."""
+    player = players.by_id(context.connection, reply_address.player)
     if (
         player is None
         or player.reply_epoch != reply_address.epoch
         or player.state == PlayerState.DELETED
     ):
-        raise Refused("leaving-settled", part=word, example=f"help {word}")
-    if late:
-        example = f"{word} {player.userid} PASSWORD"
-        raise Refused("leaving-late", part=word, days=ASKED_DAYS, example=example)
+        raise Refused("leaving-settled", part=word, example=example)
     return player
 
 
@@ -186,55 +161,3 @@ def _renamed(
     return tuple(
         replace(notification, part=part(notification.part)) for notification in notifications
     )
-
-
-_FREE = [
-    row.name
-    for row in ROWS
-    if row.command is not None and row.in_line and (not row.secrets or Trait.BARE in row.traits)
-]
-"""Commands that need no password from anybody."""
-
-
-def whoami(context: CommandContext, command: WhoAmI) -> Answer:
-    """Say who speaks, and whether the From address is verified.
-
-    Anybody can write any From address. So the answer names the players of a verified address only.
-    To other addresses it is the same whether or not they belong to players.
-
-    Raises:
-        Refused: the password or the reply address is not valid.
-    """
-    by_reply = context.reply_address is not None and bool(context.reply_address.player)
-    speaker = context.speaker(command.who) if command.who is not None or by_reply else None
-    owners: list[Player] = []
-    if context.actor.is_verified and context.reader()[0].lower() == context.actor.address.lower():
-        owners = players.by_address(context.connection, context.actor.address.lower())
-    candidates = {player.id: player for player in (*([speaker] if speaker else ()), *owners)}
-    words: dict[str, Any] = {
-        "sender": context.actor.address,
-        "proof": context.actor.verdict.result,
-        "here": [player.userid for player in owners],
-        "speaker": speaker.userid if speaker else "",
-        "by": _shown_by(command),
-        "addresses": players.addresses_of(context.connection, speaker.id) if speaker else [],
-        "lost": _unreachable(list(candidates.values())),
-        "free": _FREE,
-    }
-    return Answer((Part("whoami", words),))
-
-
-def _shown_by(command: WhoAmI) -> str:
-    """Return the proof of the speaker: ``"reply"``, ``"sender"`` or ``"password"``."""
-    if command.who is None:
-        return "reply"
-    return "sender" if command.who.password == VOUCHED else "password"
-
-
-def _unreachable(candidates: Sequence[Player]) -> list[dict[str, str]]:
-    """Return the players whose letters came back, each with the day since when."""
-    return [
-        {"userid": player.userid, "since": f"{player.unreachable_since:%Y-%m-%d}"}
-        for player in candidates
-        if player.unreachable_since is not None
-    ]

@@ -289,7 +289,7 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
 def _cancel(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     event = _own(context, player, words, "cancel")
     notifications = course.cancel(context, event, by=player.userid)
-    others = tuple(one for one in notifications if one.player_id != player.id)
+    others = tuple(letter for letter in notifications if letter.player_id != player.id)
     part = Part("event-entry", {**letters.facts(context, event), "what": "cancelled"})
     return Answer((part,), others)
 
@@ -332,7 +332,9 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
         "event-entry",
         {**facts, "what": "invited", "names": [other.userid for other in invited]},
     )
-    return Answer((part,), tuple(Notification(one.address, one.id, invitation) for one in invited))
+    return Answer(
+        (part,), tuple(Notification(guest.address, guest.id, invitation) for guest in invited)
+    )
 
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:

@@ -88,7 +88,10 @@ def in_order(entrants: Sequence[Entrant], number: int) -> list[Entrant]:
         if entrant.last is None:
             fitting = (level for level, mean in means.items() if entrant.rating >= mean)
             levels[entrant.player_id] = (min(fitting, default=lowest), 2, 0)
-    return sorted(entrants, key=lambda one: (*levels[one.player_id], -one.rating, one.player_id))
+    return sorted(
+        entrants,
+        key=lambda entrant: (*levels[entrant.player_id], -entrant.rating, entrant.player_id),
+    )
 
 
 def _level(last: LastPlace, number: int) -> tuple[int, int, int]:

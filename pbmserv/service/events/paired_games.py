@@ -73,35 +73,35 @@ def begin(
         player = players.by_id(context.connection, player_id)
         assert player is not None
         people[player_id] = player
-    earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
-    rows, made = [], []
-    pairs: Sequence[tuple[int, int, int | None]] = (
-        team_events.pairs(context, event, section)
-        if kind.team_size > 1
-        else [
-            (number, *pair)
-            for number, pair in enumerate(kind.pairs(group, earlier, event.round), 1)
-        ]
-    )
+    rows, started = [], []
+    pairs = _pairs(context, event, section, group)
     for number, first, second in pairs:
         if second is None:
             rows.append(Pairing(event.round, section, number, first, None, None, WIN, None, "bye"))
             continue
-        proposal = Proposal(
-            game,
-            options,
-            rated,
-            kind.terms,
-            (people[first], people[second]),
-            event_id=event.id,
-        )
+        seated = (people[first], people[second])
+        proposal = Proposal(game, options, rated, kind.terms, seated, event_id=event.id)
         board = make_board(context, proposal, {first, second})
-        made.append(board)
+        started.append(board)
         rows.append(Pairing(event.round, section, number, first, second, board.id, None, None, ""))
     events.add_pairings(context.connection, event.id, rows)
     names = {player_id: player.userid for player_id, player in people.items()}
     of_teams = team_events.team_names(context, event, section)
-    return letters.start_letters(context, event, section, names, made, of_teams)
+    return letters.start_letters(context, event, section, names, started, of_teams)
+
+
+def _pairs(
+    context: CommandContext, event: Event, section: int, group: Sequence[int]
+) -> Sequence[tuple[int, int, int | None]]:
+    """Return the games of a group in the present round: the number and the two players, the second
+    one `None` for a bye."""
+    kind = kind_of(event)
+    if kind.team_size > 1:
+        return team_events.pairs(context, event, section)
+    earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
+    return [
+        (number, *pair) for number, pair in enumerate(kind.pairs(group, earlier, event.round), 1)
+    ]
 
 
 def is_open(context: CommandContext, event: Event) -> bool:

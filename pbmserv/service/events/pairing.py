@@ -19,8 +19,8 @@ def berger(players: Sequence[int]) -> list[tuple[int, int]]:
     numbers = {player: number for number, player in enumerate(players, 1)}
     even = len(players) + len(players) % 2
     return [
-        (one, other) if _begins(numbers[one], numbers[other], even) else (other, one)
-        for one, other in combinations(players, 2)
+        (low, high) if _begins(numbers[low], numbers[high], even) else (high, low)
+        for low, high in combinations(players, 2)
     ]
 
 

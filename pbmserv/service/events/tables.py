@@ -169,7 +169,7 @@ def _line(
     swiss: bool,
 ) -> Line:
     player = contestant.player_id
-    own = {other: result for (one, other), result in results.items() if one == player}
+    own = {other: result for (first, other), result in results.items() if first == player}
     byes = [game for game in games if game.first_id == player and game.second_id is None]
     values = list(own.values())
     return Line(

@@ -35,7 +35,7 @@ def check_team(context: CommandContext, team_id: int) -> Sequence[Notification] 
         teams.disband(context.connection, team.id)
         return []
     teams.put_off(context.connection, team.id, context.now + DAILY)
-    captain = next((one for one in members if one.player_id == team.captain_id), None)
+    captain = next((member for member in members if member.player_id == team.captain_id), None)
     if captain is None:
         return appoint(context, team, "left")
     if _is_silent(context, team, captain):

@@ -81,7 +81,7 @@ def _show_own(context: CommandContext, player: Player) -> Answer:
         return _answer(context, team, "own")
     if not inviting:
         raise Refused("team-none", example="teams")
-    words = {"what": "invitations", "names": [one.name for one in inviting], "invited": []}
+    words = {"what": "invitations", "names": [inviter.name for inviter in inviting], "invited": []}
     return Answer((Part("team", words),))
 
 
@@ -177,7 +177,7 @@ def _must_have_no_team(context: CommandContext, player: Player) -> None:
     team = teams.of_players(context.connection, names)
     if team is None:
         return
-    members = {one.player_id: one for one in teams.members(context.connection, team.id)}
+    members = {member.player_id: member for member in teams.members(context.connection, team.id)}
     if player.id in members:
         raise Refused("team-already", part=team.name, example="team")
     other = next(members[name].userid for name in sorted(names) if name in members)
@@ -260,9 +260,9 @@ def decline_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
     if declined:
         teams.set_member(context.connection, team.id, player.id, MemberStatus.DECLINED, context.now)
         notifications = [
-            one
-            for one in news(context, team, "declined", player=player.userid)
-            if one.player_id == team.captain_id
+            notification
+            for notification in news(context, team, "declined", player=player.userid)
+            if notification.player_id == team.captain_id
         ]
     part = Part("team", {**facts(context, team), "what": "declined"})
     return Answer((part,), tuple(notifications))
@@ -290,7 +290,7 @@ def _order(context: CommandContext, player: Player, words: Sequence[str]) -> Ans
     """Set the order of the boards; members who are not named come behind the others."""
     _lock_events(context, player)
     team = _led_by(context, player)
-    members = {one.userid: one for one in teams.members(context.connection, team.id)}
+    members = {member.userid: member for member in teams.members(context.connection, team.id)}
     names = userids_in(words)
     strangers = [name for name in names if name not in members]
     if strangers:
@@ -361,7 +361,11 @@ def _named_member(context: CommandContext, team: Team, words: Sequence[str], ver
     if len(names) != 1:
         raise Refused("team-whom", part=verb, example="team")
     member = next(
-        (one for one in teams.members(context.connection, team.id) if one.userid == names[0]),
+        (
+            member
+            for member in teams.members(context.connection, team.id)
+            if member.userid == names[0]
+        ),
         None,
     )
     player = players.by_id(context.connection, member.player_id) if member is not None else None
@@ -460,7 +464,9 @@ def _must_be_free(
         if events.count_entered(context.connection, names) >= MOST_ENTERED:
             raise Refused("team-many", part=member.userid, most=MOST_ENTERED, example="team")
         twice = [entered[name] for name in sorted(names) if name in entered]
-        twice += [one.userid for one in players if one.player_id in names - {member.player_id}]
+        twice += [
+            other.userid for other in players if other.player_id in names - {member.player_id}
+        ]
         if twice:
             raise Refused("team-twice", part=member.userid, other=twice[0], example="team")
 

@@ -150,7 +150,7 @@ def groups_of(
 ) -> dict[int, Group]:
     """Return the groups that play, by number."""
     games = events.pairings_of(context.connection, event.id, groups=groups)
-    found: dict[int, Group] = {}
+    groups_by_section: dict[int, Group] = {}
     for section in sorted({game.section for game in games}):
         own = events.entries_of(context.connection, event.id, section)
         ids = _teams(own)
@@ -158,13 +158,13 @@ def groups_of(
         played = team_tables.matches(
             ids, [game for game in games if game.section == section], team_of
         )
-        found[section] = Group(
+        groups_by_section[section] = Group(
             teams.names_of(context.connection, ids),
             {entry.player_id: entry for entry in own},
             team_tables.table(ids, played),
             played,
         )
-    return found
+    return groups_by_section
 
 
 def tell_group(context: CommandContext, event: Event, section: int) -> list[Notification] | None:

@@ -306,7 +306,8 @@ class _Candidates:
     @property
     def outgoing(self) -> list[Challenge]:
         """The running challenges that the challenger began."""
-        return [one for one in self.running if one.challenger_id == self.mine.player_id]
+        mine = self.mine.player_id
+        return [challenge for challenge in self.running if challenge.challenger_id == mine]
 
     def best(self) -> Place | None:
         """Return the highest player who can be challenged now."""
@@ -332,7 +333,7 @@ class _Candidates:
         ids = [place.player_id for place in places]
         self.away = ladders.away_now(self.context.connection, ids, self.context.now)
         running = ladders.open_challenges(self.context.connection, self.ladder.id, of=ids)
-        self.incoming = Counter(one.defender_id for one in running)
+        self.incoming = Counter(challenge.defender_id for challenge in running)
 
     def _reason(self, place: Place) -> Refused | None:
         name = place.userid
@@ -353,6 +354,7 @@ class _Candidates:
 
     def _of_pair(self, challenges: Sequence[Challenge], place: Place) -> Challenge | None:
         pair = {self.mine.player_id, place.player_id}
-        return next(
-            (one for one in challenges if {one.challenger_id, one.defender_id} == pair), None
-        )
+        for challenge in challenges:
+            if {challenge.challenger_id, challenge.defender_id} == pair:
+                return challenge
+        return None

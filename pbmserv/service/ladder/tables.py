@@ -56,7 +56,7 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
                 "rank": place.rank,
                 "userid": place.userid,
                 "you": place.rank == mine,
-                "games": sum(place.player_id in _pair(one) for one in running),
+                "games": sum(place.player_id in _pair(challenge) for challenge in running),
             }
             for place in shown
         ],
@@ -65,12 +65,12 @@ def table_words(context: CommandContext, game: AnyGame, readers: Collection[int]
         "first": best_target(mine) if mine > 1 else 0,
         "playing": [
             {
-                "board": one.board_id,
-                "challenger": names.get(one.challenger_id, ""),
-                "defender": names.get(one.defender_id, ""),
+                "board": challenge.board_id,
+                "challenger": names.get(challenge.challenger_id, ""),
+                "defender": names.get(challenge.defender_id, ""),
             }
-            for one in reversed(running)
-            if mine and not set(_pair(one)).isdisjoint(readers)
+            for challenge in reversed(running)
+            if mine and not set(_pair(challenge)).isdisjoint(readers)
         ],
     }
 
@@ -89,7 +89,7 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
     movements = ladders.movements(connection, ladder.id, context.now - MONTH, UNDONE)
     running = ladders.open_challenges(connection, ladder.id, most=ON_A_PAGE)[::-1]
     fame = ladders.hall_of_fame(connection, ladder.id)
-    ids = {player_id for one in running for player_id in _pair(one)}
+    ids = {player_id for challenge in running for player_id in _pair(challenge)}
     userids = players.userids(connection, sorted(ids))
     names = public_names(
         connection,
@@ -118,12 +118,12 @@ def ladder_page(context: CommandContext, game: AnyGame) -> LadderPage:
         rungs=rungs,
         running=[
             LadderGame(
-                board=one.board_id,
-                challenger=names.of(userids[one.challenger_id]),
-                defender=names.of(userids[one.defender_id]),
-                since=f"{one.begun_at:%Y-%m-%d}",
+                board=challenge.board_id,
+                challenger=names.of(userids[challenge.challenger_id]),
+                defender=names.of(userids[challenge.defender_id]),
+                since=f"{challenge.begun_at:%Y-%m-%d}",
             )
-            for one in running
+            for challenge in running
         ],
         climbs=[
             Climb(

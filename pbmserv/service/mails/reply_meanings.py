@@ -22,8 +22,8 @@ from pbmserv.service.accounts import (
     leaving,
     messages,
     new_addresses,
-    preferences,
     signing_up,
+    subscriptions,
 )
 from pbmserv.service.boards import followers, mail_invitations, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
@@ -39,7 +39,7 @@ Meaning: TypeAlias = Answer | Command
 _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
     Purpose.MESSAGE: messages.message_by_reply,
     Purpose.TEAM: team_commands.chat_by_reply,
-    Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
+    Purpose.UNSUBSCRIBE: subscriptions.unsubscribe_by_mail,
     Purpose.UNINVITED: mail_invitations.never,
 }
 """Addresses at which a mail without commands has one meaning as a whole."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
-from pbmserv.service.accounts import preferences, signing_up
+from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext
@@ -60,7 +60,7 @@ def _unsubscribe(
         if reply_address.purpose is Purpose.UNINVITED:
             notifications = mail_invitations.never(context, reply_address).notifications
         else:
-            notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
+            notifications = tuple(subscriptions.unsubscribe_by_page(context, reply_address))
     except PlayerError:
         return NOTHING, False
     return Done({}, queue_letters(context, notifications)), True

@@ -13,8 +13,8 @@ from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError, Refusal
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
-from pbmserv.service.accounts import preferences, signing_up
-from pbmserv.service.accounts.preferences import Subscription
+from pbmserv.service.accounts import signing_up, subscriptions
+from pbmserv.service.accounts.subscriptions import Subscription
 from pbmserv.service.boards import mail_invitations
 from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
@@ -162,7 +162,7 @@ class WebRequests:
                 userid = mail_invitations.inviter_of(context, reply_address)
                 return None if userid is None else Subscription("invitations", userid)
             try:
-                return preferences.subscription_of(context, reply_address)
+                return subscriptions.subscription_of(context, reply_address)
             except PlayerError:
                 return None
 

@@ -173,12 +173,12 @@ class Scheduler(Rounds):
         taken: set[int] = set()  # rows that other processes have
         more = True
         while more and not self.ending:
-            most = BATCH + len(taken)
+            most, now = BATCH + len(taken), self._time_of_clocks()
             with self._database.reading.connect() as connection:
-                due = find(connection, self._time_of_clocks(), most)
+                due = find(connection, now, most)
             more = len(due) == most
             futures = {
-                number: self._writer.submit(partial(self._carry_out, do, number))
+                number: self._writer.submit(partial(self._carry_out, do, number, now))
                 for number in due
                 if number not in taken
             }
@@ -195,9 +195,9 @@ class Scheduler(Rounds):
                 self.note_up()
         return has_carried_out and not self.ending
 
-    def _carry_out(self, do: Do, number: int, connection: Connection) -> Done | None:
+    def _carry_out(self, do: Do, number: int, now: datetime, connection: Connection) -> Done | None:
         """Call *do* and queue its letters; return `None` if another process has the row."""
-        context = CommandContext(self._services, connection, CLOCK, self._time_of_clocks())
+        context = CommandContext(self._services, connection, CLOCK, now)
         notifications = do(context, number)
         if notifications is None:
             return None

@@ -95,7 +95,7 @@ SHARE = 100
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "summary": lambda words: sum([len(line["parts"]) for line in words["lines"]]),
     **dict.fromkeys(
-        ("tray", "reminders", "event-begins", "event-ends"),
+        letters_that(lambda kind: kind.has_entries),
         lambda words: len(words["waiting"]) + len(words["news"]),
     ),
     **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),
@@ -159,6 +159,12 @@ _RENEW = Prepared(
         due_at=bindparam("until")
     )
 )
+_LOST = (
+    update(outbox)
+    .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by == bindparam("by"))
+    .values(due_at=bindparam("now"), claimed_by=None)
+)
+_RELEASE_LOST = Prepared(_LOST)
 _POSTPONE = Prepared(_ONE.values(due_at=bindparam("now")))
 _RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed_by=None))
 _RELEASE_WITH_ERROR = Prepared(
@@ -457,12 +463,12 @@ def _release_lost(
     connection: Connection, by: str, in_hand: Collection[int], now: datetime, share: int | None
 ) -> None:
     """Make letters due that are claimed by *by* and not *in_hand*."""
-    lost = update(outbox).where(
-        outbox.c.state == LetterState.QUEUED,
-        outbox.c.claimed_by == by,
-        outbox.c.id.not_in(in_hand),
-    )
-    connection.execute(within(lost, outbox, share).values(due_at=now, claimed_by=None))
+    values = {"by": by, "now": now}
+    if not in_hand and share is None:  # as in most claims; compiled once
+        _RELEASE_LOST.run(connection, values)
+    else:
+        lost = within(_LOST, outbox, share).where(outbox.c.id.not_in(in_hand))
+        connection.execute(lost, values)
 
 
 def wake_waiting(connection: Connection, game: str, now: datetime) -> int:

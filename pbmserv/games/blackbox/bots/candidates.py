@@ -11,17 +11,16 @@ layouts.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, combinations
-from math import comb
+from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.loops import loops_for
-from pbmserv.games.blackbox.bots.search import Case, Cases, Result, search, wander
+from pbmserv.games.blackbox.bots.search import Case, Cases, Result, likelihoods, search, wander
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import HIT, field_of, trace_all
@@ -124,25 +123,25 @@ def consistent(
         rng: random numbers.
     """
     board, counts = options.board, range(options.least, options.most + 1)
-    likelihoods = _likelihoods(len(board.cells), counts)
+    likelihood = likelihoods(len(board.cells), counts)
     loops = loops_for(options)
     if loops is None:
         result = search(board, results, options.least, options.most, int(SEARCHED * effort))
     else:
         result = search_compiled(loops, options, results)
     if result.complete:
-        ways = [_ways(case, counts) for case in result.cases]
+        ways = [[case.ways(count) for count in counts] for case in result.cases]
         if sum(map(sum, ways)) <= (ALL if loops is None else wanted):
-            layouts = [layout for case in result.cases for layout in _expanded(case, counts)]
-            weights = [likelihoods[len(layout)] for layout in layouts]
+            layouts = [layout for case in result.cases for layout in case.layouts(counts)]
+            weights = [likelihood[len(layout)] for layout in layouts]
             return Candidates(layouts, weights, (), complete=True)
-        shares = [[n * likelihoods[k] for n, k in zip(row, counts, strict=True)] for row in ways]
+        shares = [[n * likelihood[k] for n, k in zip(row, counts, strict=True)] for row in ways]
         layouts = _draw(result.cases, counts, shares, wanted, rng)
         return Candidates(layouts, [1] * len(layouts), (), complete=False)
     if loops is not None:
         return _from_crowds(loops, options, results, wanted)
     layouts = wander(board, results, counts, wanted, int(WANDERED * effort), rng)
-    weights = [likelihoods[len(layout)] for layout in layouts]
+    weights = [likelihood[len(layout)] for layout in layouts]
     return Candidates(layouts, weights, (), complete=False)
 
 
@@ -178,8 +177,8 @@ def _from_crowds(
     agree = len(kinds) > 1 and all(kind == kinds[0] for kind in kinds)
     if not agree or len(kinds[0]) > DOUBTED:
         return Candidates(layouts, [1] * len(layouts), (), complete=False)
-    likelihoods = _likelihoods(len(board.cells), range(options.least, options.most + 1))
-    return Candidates(layouts, [likelihoods[len(layout)] for layout in layouts], (), complete=True)
+    likelihood = likelihoods(len(board.cells), range(options.least, options.most + 1))
+    return Candidates(layouts, [likelihood[len(layout)] for layout in layouts], (), complete=True)
 
 
 def settled_samples(
@@ -249,29 +248,6 @@ def _effort(view: View) -> float:
         return 1.0
     large = LARGE_RACE if view.options.race else LARGE
     return min(1.0, (large / len(own.board.cells)) ** 2)
-
-
-def _likelihoods(cells: int, counts: Sequence[int]) -> dict[int, int]:
-    """Return the likelihood of a layout by its number of atoms, in any unit."""
-    if len(counts) == 1:
-        return {counts[0]: 1}
-    unit = max(comb(cells, count) for count in counts) << 20
-    return {count: unit // comb(cells, count) for count in counts}
-
-
-def _ways(case: Case, counts: Sequence[int]) -> list[int]:
-    """Return the number of layouts of a case for each number of atoms."""
-    atoms, open_ = len(case.atoms), len(case.open)
-    return [comb(open_, count - atoms) if count >= atoms else 0 for count in counts]
-
-
-def _expanded(case: Case, counts: Sequence[int]) -> Iterator[frozenset[int]]:
-    """Yield the layouts of a case."""
-    for count in counts:
-        further = count - len(case.atoms)
-        if 0 <= further <= len(case.open):
-            for more in combinations(case.open, further):
-                yield frozenset((*case.atoms, *more))
 
 
 def _draw(

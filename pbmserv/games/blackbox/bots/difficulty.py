@@ -105,12 +105,7 @@ def is_unique(options: Options, layout: Iterable[int], rays: int = SEARCHED) -> 
     results = list(enumerate(trace_all(board, layout)))
     result = search(board, results, options.least, options.most, rays)
     counts = range(options.least, options.most + 1)
-    layouts = sum(
-        comb(len(case.open), count - len(case.atoms))
-        for case in result.cases
-        for count in counts
-        if count >= len(case.atoms)
-    )
+    layouts = sum(case.ways(count) for case in result.cases for count in counts)
     return False if layouts > 1 else True if result.complete else None
 
 

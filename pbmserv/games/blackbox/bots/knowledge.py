@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate, chain, combinations
+from itertools import accumulate, chain
 from math import comb, log2
 from random import Random
 
@@ -24,7 +24,7 @@ from pbmserv.games.blackbox.bots.candidates import (
 )
 from pbmserv.games.blackbox.bots.layout_sets import LayoutSet, all_layouts, listed_layouts
 from pbmserv.games.blackbox.bots.loops import loops_for
-from pbmserv.games.blackbox.bots.search import Case, Result, search, wander
+from pbmserv.games.blackbox.bots.search import Case, Result, likelihoods, search, wander
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import trace, trace_all
@@ -242,10 +242,10 @@ class Knowledge:
             effort.next_search = 0 if is_cheap else len(self.results) * 3 // 2 + 1
             return self.resampled(effort)
         counts = range(options.least, options.most + 1)
-        ways = [sum(_ways(case, count) for count in counts) for case in result.cases]
+        ways = [sum(map(case.ways, counts)) for case in result.cases]
         total = sum(ways)
         if total <= LISTED:
-            every = (layout for case in result.cases for layout in _expanded(case, counts))
+            every = (layout for case in result.cases for layout in case.layouts(counts))
             layouts = listed_layouts(options.board, every, _weights(options))
             knowledge = replace(
                 self, layouts=layouts, fitting=layouts.everything, complete=True, wrong=()
@@ -299,16 +299,10 @@ def _range(options: Options) -> tuple[int, int]:
 
 
 def _weights(options: Options) -> dict[int, int] | None:
-    """Return the weight of a layout by its number of atoms, `None` if there is only one number.
-
-    Each number of atoms is equally likely.
-    """
+    """Return the weight of a layout by its number of atoms, `None` if there is only one number."""
     if options.least == options.most:
         return None
-    cells = len(options.board.cells)
-    sizes = {count: comb(cells, count) for count in range(options.least, options.most + 1)}
-    unit = max(sizes.values()) << 20
-    return {count: unit // size for count, size in sizes.items()}
+    return likelihoods(len(options.board.cells), range(options.least, options.most + 1))
 
 
 def beginning(options: Options) -> Knowledge:
@@ -333,26 +327,12 @@ def _draws(options: Options) -> int:
     return max(FEWEST, DRAWN * 100 // max(100, len(options.board.cells)))
 
 
-def _ways(case: Case, count: int) -> int:
-    """Return the number of layouts of a case with *count* atoms."""
-    further = count - len(case.atoms)
-    return comb(len(case.open), further) if further >= 0 else 0
-
-
-def _expanded(case: Case, counts: Sequence[int]) -> Iterator[frozenset[int]]:
-    """Yield the layouts of a case."""
-    for count in counts:
-        if count >= len(case.atoms):
-            for more in combinations(case.open, count - len(case.atoms)):
-                yield frozenset((*case.atoms, *more))
-
-
 def _sample(cases: Sequence[Case], counts: Sequence[int], options: Options) -> set[frozenset[int]]:
     """Draw different layouts of these cases by their likelihoods."""
     rng = Random(0)  # noqa: S311 - a sample, not a secret
     weights = _weights(options) or {options.least: 1}
-    shares = [(case, count) for case in cases for count in counts if _ways(case, count)]
-    ends = list(accumulate(_ways(case, count) * weights[count] for case, count in shares))
+    shares = [(case, count) for case in cases for count in counts if case.ways(count)]
+    ends = list(accumulate(case.ways(count) * weights[count] for case, count in shares))
     drawn = set()
     for _ in range(_draws(options)):
         case, count = shares[bisect(ends, rng.randrange(ends[-1]))]

@@ -12,9 +12,10 @@ kept. They are not a fair sample, but good enough to play.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
+from itertools import combinations
+from math import comb, log
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.geometry import Geometry
@@ -54,6 +55,18 @@ class Case:
     atoms: tuple[int, ...]
     open: tuple[int, ...]
 
+    def ways(self, count: int) -> int:
+        """Return the number of layouts with *count* atoms."""
+        further = count - len(self.atoms)
+        return comb(len(self.open), further) if further >= 0 else 0
+
+    def layouts(self, counts: Iterable[int]) -> Iterator[frozenset[int]]:
+        """Yield the layouts with one of these numbers of atoms."""
+        for count in counts:
+            if count >= len(self.atoms):
+                for further in combinations(self.open, count - len(self.atoms)):
+                    yield frozenset((*self.atoms, *further))
+
 
 @dataclass(slots=True)
 class Cases:
@@ -61,6 +74,18 @@ class Cases:
 
     cases: list[Case]
     complete: bool
+
+
+def likelihoods(cells: int, counts: Iterable[int]) -> dict[int, int]:
+    """Return the likelihood of a layout by its number of atoms, in any unit.
+
+    Each number of atoms is equally likely.
+    """
+    sizes = {count: comb(cells, count) for count in counts}
+    if len(sizes) == 1:
+        return dict.fromkeys(sizes, 1)
+    unit = max(sizes.values()) << 20
+    return {count: unit // size for count, size in sizes.items()}
 
 
 def search(board: Geometry, results: Sequence[Result], least: int, most: int, rays: int) -> Cases:

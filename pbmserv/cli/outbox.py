@@ -1,140 +1,28 @@
-"""``pbmserv inbox`` and ``outbox``: kept mails, which failed by our fault, and letters."""
+"""``pbmserv outbox``: letters on their way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, signature
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
-if TYPE_CHECKING:
-    from pbmserv.service.operators.kept_mails import KeptMailsView
-
-inbox = typer.Typer(
-    no_args_is_help=True, help="Look after mails that failed and wait for you.", epilog=IN_A_BROWSER
-)
-outbox = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True, help="Look after letters on their way.", epilog=IN_A_BROWSER
 )
 
-MailNumber: TypeAlias = Annotated[
-    int, typer.Argument(metavar="ID", min=1, max=LARGEST, help="The number in `inbox list`.")
-]
 LetterNumber: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER", min=1, max=LARGEST)]
 ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
 WAITING = ("queued", "held", "parked", "returned", "failed", "coming")
 
 
-@inbox.command("list")
-def list_mails(config: ConfigFile = None) -> None:
-    """List kept mails, faults and the newest first. Example: pbmserv inbox list"""
-    with _kept_mails(config) as mails:
-        print_list(mails)
-
-
-@inbox.command("show")
-def show_mail(number: MailNumber, config: ConfigFile = None) -> None:
-    """Print a kept mail. Of any other mail print who sent it and what proves it.
-
-    Example: pbmserv inbox show 12
-    """
-    with _kept_mails(config) as mails:
-        print_mail(mails, number)
-
-
-@inbox.command("retry")
-def retry_mails(
-    numbers: Annotated[
-        list[int],
-        typer.Argument(metavar="ID...", min=1, max=LARGEST, help="Numbers in `inbox list`."),
-    ],
-    why: Why,
-    by: By = "",
-    config: ConfigFile = None,
-) -> None:
-    """Carry kept mails out again, once the fault is fixed.
-
-    Example: pbmserv inbox retry 12 13 --why "fixed in this version"
-    """
-    from pbmserv.stages.operators import orders
-
-    numbers = list(dict.fromkeys(numbers))
-    with _kept_mails(config) as mails:
-        for number in numbers:
-            must_be_kept(mails, number)
-    play = orders(loaded(config))
-    for number in numbers:
-        say(play.retry(number, signature(by, why)))
-
-
-@inbox.command("drop")
-def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Drop a kept mail without carrying it out.
-
-    Example: pbmserv inbox drop 12 --why "spam to the postmaster"
-    """
-    from pbmserv.service.operators import kept_mails
-
-    with _kept_mails(config) as mails:
-        must_be_kept(mails, number)
-    carry_out(config, by, why, kept_mails.drop_mail, number)
-
-
-def print_list(mails: KeptMailsView) -> None:
-    """Print kept mails in a table, each with its fault."""
-    kept = mails.list()
-    more = mails.count() - len(kept)
-    if not kept:
-        say("There are no kept mails: nothing has gone wrong.")
-        return
-    table(
-        ("id", "received (UTC)", "from", "subject", "fault"),
-        [
-            (str(m.id), f"{m.received_at:%Y-%m-%d %H:%M}", m.sender or "<>", m.subject, m.error)
-            for m in kept
-        ],
-        fixed=2,
-    )
-    if more > 0:
-        say(f"{more} older ones are kept, too: drop or retry some of these to see them.")
-
-
-def print_mail(mails: KeptMailsView, number: int) -> None:
-    """Print a mail; a kept one is printed unchanged."""
-    raw = mails.show(number)
-    if raw is None:
-        raise _unknown(number)
-    say(harmless(raw))
-
-
-def must_be_kept(mails: KeptMailsView, number: int) -> None:
-    """Raise a failure unless the mail is kept."""
-    if not mails.is_kept(number):
-        raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
-
-
-def _unknown(number: int) -> typer.Exit:
-    return failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
-
-
-@contextmanager
-def _kept_mails(config: Path | None) -> Iterator[KeptMailsView]:
-    configuration = loaded(config)
-    from pbmserv.stages.operators import reading
-
-    with reading(configuration) as play:
-        yield play.kept_mails
-
-
-@outbox.command("list")
+@app.command("list")
 def list_letters(
     to: Annotated[str, typer.Argument(metavar="[PART]", help="Part of the address.")] = "",
     state: Annotated[
@@ -190,7 +78,7 @@ def _relay_line(config: Path | None) -> str:
     return relay_line(relay_of(states(first_place(loaded(config).settings.data_dir)).values()))
 
 
-@outbox.command("show")
+@app.command("show")
 def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     """Print a letter, without its reply addresses. Example: pbmserv outbox show 12"""
     from pbmserv.service.operators.letters import letter_text
@@ -206,7 +94,7 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     say(harmless(text) if text else empty)
 
 
-@outbox.command("retry")
+@app.command("retry")
 def retry_letters(
     why: Why,
     named: Annotated[
@@ -243,7 +131,7 @@ def retry_letters(
     carry_out(config, by, why, letters.retry_letters, numbers)
 
 
-@outbox.command("hold")
+@app.command("hold")
 def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Hold a letter back until you retry or drop it.
 
@@ -254,7 +142,7 @@ def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
     carry_out(config, by, why, letters.hold_letter, letter)
 
 
-@outbox.command("drop")
+@app.command("drop")
 def drop_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Never send a letter.
 
