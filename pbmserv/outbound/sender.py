@@ -38,7 +38,7 @@ from pbmserv.store.delivery.outbox import QueuedLetter
 BATCH = 100
 """Letters claimed at once."""
 TOGETHER = 10
-"""Letters made and stored at once if more than `FEW` wait, which saves round trips."""
+"""Results stored at once while there are letters to make, which saves round trips."""
 FEW = 3
 """Letters that are made one by one, so that the first is sent before the next is made."""
 RENEWAL_S = 60.0
@@ -265,9 +265,13 @@ class Sender:
         return len(rows)
 
     def _next_rows(self, now: datetime) -> list[QueuedLetter]:
-        """Take waiting letters that can be made and delivered now."""
-        most = 1 if len(self._waiting) <= FEW else TOGETHER
-        most = min(most, self._threads - len(self._under_way))
+        """Take waiting letters that can be made and delivered now, as many as possible.
+
+        Python runs one thread at a time, so making a few beside the deliveries of many takes longer
+        than making all first.
+        """
+        room = self._threads - len(self._under_way)
+        most = min(room, 1) if len(self._waiting) <= FEW else room
         rows, waiting = list[QueuedLetter](), list[QueuedLetter]()
         for row in self._waiting:
             domain = _domain_of(row)
