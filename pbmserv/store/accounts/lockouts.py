@@ -38,17 +38,18 @@ _LOCKED = select(wrong_passwords.c.key).where(
     wrong_passwords.c.locked_until > bindparam("now"),
 )
 _FORGET = Prepared(delete(wrong_passwords).where(wrong_passwords.c.key == bindparam("key")))
+
+
+def _upsert(new: postgresql.Insert | sqlite.Insert) -> Prepared:
+    changed = {"forget_at": new.excluded.forget_at}
+    return Prepared(
+        new.on_conflict_do_update(index_elements=["key"], set_=changed), ("key", "forget_at")
+    )
+
+
 _NOTE_SOURCE = {
-    name: Prepared(
-        new.on_conflict_do_update(
-            index_elements=["key"], set_={"forget_at": new.excluded.forget_at}
-        ),
-        ("key", "forget_at"),
-    )
-    for name, new in (
-        ("sqlite", sqlite.insert(password_sources)),
-        ("postgresql", postgresql.insert(password_sources)),
-    )
+    "sqlite": _upsert(sqlite.insert(password_sources)),
+    "postgresql": _upsert(postgresql.insert(password_sources)),
 }
 
 
