@@ -14,6 +14,7 @@ from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
 
+FORM = "application/x-www-form-urlencoded"
 ELSEWHERE = (
     {"Origin": "https://evil.example"},
     {"Origin": "null"},

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
+from asgi_client import FORM, Answer, fetch, site_of
 from dns_zone import Zone
 from headers import written
 from migrated import migrated
@@ -22,6 +23,7 @@ from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player, read_settings
 from speedups import cheap_hasher
 from sqlalchemy import text, update
+from starlette.applications import Starlette
 
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
@@ -293,6 +295,16 @@ class HandedIn(Correspondence):
         self._indoors = indoors
         self._unread: list[Posted] = []
         self.server.scheduler.begin()
+
+    def pages(self, method: str, path: str, body: str) -> Answer:
+        """Ask the pages, for a `Tab`."""
+        kind = {"content_type": FORM} if body else {}
+        asked = fetch(self._site, path, method, body.encode(), **kind)
+        return self._indoors.loop.run_until_complete(asked)
+
+    @cached_property
+    def _site(self) -> Starlette:
+        return site_of(self.server)
 
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
         return self._indoors.hand_in(Envelope(sender, to, raw))

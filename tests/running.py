@@ -235,6 +235,11 @@ class Running(Correspondence):
     operators_port: int = 0
     _looking: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def pages(self) -> int:
+        """The pages, for a `Tab`."""
+        return self.web_port
+
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
         """Send these octets."""
         with smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE_S) as client:

@@ -1,4 +1,4 @@
-"""Filters with which templates draw boards; each takes the view of a board."""
+"""Filters with which templates draw boards, and name players in the sentences of games."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from pbmserv.boards.html import Block, letter_blocks, page_blocks
 from pbmserv.boards.spoken import board_sentences
 from pbmserv.boards.text import board_text
-from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.game_view import View
 from pbmserv.game import Grid, Part
 from pbmserv.game.cells import legend
@@ -93,44 +92,7 @@ def _with_capitals(text: str) -> str:
     return _YOU.sub(lambda match: f"{match[1]}Y{match[2]}", text)
 
 
-def rules_of(key: str) -> list[str]:
-    """Return the paragraphs of the rules that a game's docstring explains, and of what the server
-    adds to them."""
-    game = adapted_games[key]
-    paragraphs = game.rules_text.strip("\n").split("\n\n")
-    return [*filter(str.strip, paragraphs), *game.server_rules]
-
-
-def sample_game(keys: Sequence[str]) -> str:
-    """Return the game whose words a page of help shows; ``""`` if there is none.
-
-    A game with words of its own is preferred to one for which the server makes them.
-    """
-    return next((key for key in keys if key not in adapted_games), next(iter(keys), ""))
-
-
-def with_chance(keys: Sequence[str]) -> list[str]:
-    """Return the games with dice or deals, which can be those of duplicate events."""
-    return [key for key in keys if key in adapted_games and adapted_games[key].has_chance]
-
-
-def sample_moves(key: str) -> Sequence[str]:
-    """Return three moves of a game for pages of help."""
-    return adapted_games[key].sample_moves
-
-
 BOARD_FILTERS: Mapping[str, Callable[..., Any]] = {
     filter_.__name__: filter_
-    for filter_ in (
-        drawn_aloud,
-        drawn_letter,
-        drawn_page,
-        drawn_text,
-        rules_of,
-        sample_game,
-        with_chance,
-        sample_moves,
-        whose_pieces,
-        with_names,
-    )
+    for filter_ in (drawn_aloud, drawn_letter, drawn_page, drawn_text, whose_pieces, with_names)
 }

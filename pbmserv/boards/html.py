@@ -175,13 +175,7 @@ def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> list[s
     )
     lines = []
     for name, row in zip(layout.lines, layout.rows, strict=True):
-        cells = "\n".join(
-            f'<td{span} class="{_classes(layout, cell)}"{_label(cell)}>{draw(cell)}</td>'
-            if cell.name
-            else f"<td{span}></td>"
-            for cell in row
-        )
-        lines.append((escape(name), cells))
+        lines.append((escape(name), _cells(layout, row, draw, span)))
     if is_hex:
         return _shifted(layout, first, lines)
     left, right = _edge(layout, "left"), _edge(layout, "right")
@@ -228,15 +222,20 @@ def _points(layout: Layout, draw: Draw) -> list[str]:
     for place, row in enumerate(layout.rows):
         is_top = place < len(layout.rows) / 2
         names = "".join(f"<th>{escape(cell.name)}</th>" for cell in row)
-        men = "\n".join(
-            f'<td class="{_classes(layout, cell)}"{_label(cell)}>{draw(cell)}</td>'
-            if cell.name
-            else "<td></td>"
-            for cell in row
-        )
+        men = _cells(layout, row, draw)
         pair = [f"<tr>{names}</tr>", f'<tr valign="{"top" if is_top else "bottom"}">{men}</tr>']
         rows += pair if is_top else pair[::-1]
     return rows
+
+
+def _cells(layout: Layout, row: Sequence[Cell], draw: Draw, span: str = "") -> str:
+    """Return the cells of a row; cells without a name are empty."""
+    return "\n".join(
+        f'<td{span} class="{_classes(layout, cell)}"{_label(cell)}>{draw(cell)}</td>'
+        if cell.name
+        else f"<td{span}></td>"
+        for cell in row
+    )
 
 
 _WOOD = {"chequered": "wd", "lines": "ln", "hexes": "hx", "points": "pt"}

@@ -304,9 +304,9 @@ def _read_database(text: str) -> str:
     if text.startswith("postgresql+psycopg://"):
         if missing := why_missing("psycopg"):
             raise ValueError(missing)
-        from pbmserv.store.core.postgresql import wrong_in
+        from pbmserv.store.core.postgresql import url_fault
 
-        if fault := wrong_in(text):
+        if fault := url_fault(text):
             raise ValueError(f"{one_line(fault)}; {_POSTGRESQL}")
         return text
     if text.startswith(("postgres://", "postgresql://")):

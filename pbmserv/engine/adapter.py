@@ -54,7 +54,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 class ListedBot:
-    """A bot of a game: a function of what its seat may see."""
+    """A bot of a game: a function of the facts that its seat may see."""
 
     def __init__(self, game: AdaptedGame, choose: Callable[[Any, int, Any], str]) -> None:
         self._game = game
@@ -99,7 +99,7 @@ class AdaptedGame:
 
     @property
     def server_rules(self) -> list[str]:
-        """Paragraphs about what the server adds to the rules."""
+        """Paragraphs about the moves that the server adds to the rules."""
         paragraphs = [
             "Small letters and capitals mean the same in a move, and so does any punctuation."
         ]
@@ -181,7 +181,7 @@ class AdaptedGame:
         return state.turn(seat)
 
     def view(self, state: Table, seat: Seat | None) -> View:
-        """Return what a seat may know: after the end everything, however the game ended."""
+        """Return the board as a seat may see it: all of it after the end."""
         side = None if seat is None else state.sides[seat]
         seen = replace(
             state,
@@ -243,7 +243,7 @@ class AdaptedGame:
                 yield from part.columns[: len(part.rows[0])] if part.rows else ()
 
     def _spoken(self, view: View, word: str, text: str) -> Move | None:
-        """Return what a word of the server means now; `None` if it means nothing here."""
+        """Return the move that a word of the server means now; `None` if it means none."""
         if view.seat is None or view.is_over:
             return None
         if word == SWAP and self.rules.swap:
@@ -370,7 +370,7 @@ class AdaptedGame:
         return self.rules.file(table.state, view.names_by_side(names), result, day)
 
     def preview(self, view: View, seat: Seat, text: str) -> Preview[View]:
-        """Return what a move would do, as far as nothing hidden and no dice have a part in it."""
+        """Return the effect of a move, without its hidden facts and dice."""
         own = replace(view, seat=seat)
         if view.seat is None and self.rules.hidden:
             raise self._refused(Illegal, "not-now", view, text)
@@ -455,5 +455,11 @@ def adapt(rules: Game[Any]) -> AdaptedGame:
 
 
 def adapted(game: Any) -> Any:
-    """Return the game as the server knows games; one of `engine.protocol` as it is."""
+    """Return the game as the server knows games; one of `engine.protocol` as it is.
+
+    Raises:
+        TypeError: it is a class.
+    """
+    if isinstance(game, type):
+        raise TypeError(f"{game.__name__} is a class; GAME must be an object of it")
     return adapt(game) if isinstance(game, Game) else game

@@ -108,7 +108,7 @@ def _man(cell: Cell, x: float, y: float, text: str) -> Iterator[Shape]:
 
 
 def _said(parts: Sequence[Part]) -> str:
-    """Return what a picture shows in words."""
+    """Return the content of a picture in words."""
     sentences = []
     for part in parts:
         if isinstance(part, Grid):

@@ -106,7 +106,7 @@ def _cell(cell: cells.Cell, seats: Sequence[int]) -> Cell:
 
 
 def things_of(parts: Sequence[Part]) -> tuple[Things, ...]:
-    """Return what lies beside the grids of a board."""
+    """Return the things beside the grids of a board."""
     return tuple(
         Things(part.title, tuple(piece_of(part.pieces, key).say for key in part.items))
         for part in parts

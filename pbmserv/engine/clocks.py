@@ -57,7 +57,7 @@ class Terms:
         total: days of a player for the whole board, `None` for no limit.
         increment: days that each turn of a player adds to the total.
         cap: the most days that increments may leave to a player. If it is set, the total is a
-            *bank*: it ends exactly when it is used up, and letters say what is left.
+            *bank*: it ends exactly when it is used up, and letters say how much is left.
         weekdays: Saturdays and Sundays do not count, in the player's time zone.
         away: the most days of absence that do not count, `None` for no limit. Only boards of events
             have this.
@@ -276,7 +276,7 @@ def counted_wait(
 def decide(
     clock: SeatClock, terms: Terms, person: Person, server: Server, now: datetime
 ) -> Decision:
-    """Decide what is due for a seat at *now*.
+    """Decide if a reminder or a forfeit is due for a seat at *now*.
 
     A reminder covers all thresholds before it, so that a reminder delayed until the morning does
     not come twice. A forfeit needs a reminder `NOTICE` before it. Without one, a reminder becomes

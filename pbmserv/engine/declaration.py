@@ -15,7 +15,7 @@ _OPTION = re.compile(r"[a-z][a-z0-9-]{0,19}")
 
 
 def check_declaration(rules: Game[Any]) -> None:
-    """Refuse a game whose class says something that cannot be.
+    """Refuse a game whose class declares an impossible value.
 
     Raises:
         ValueError: names the attribute.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from pbmserv.engine.table import SWAP, Table
+from pbmserv.engine.table import SWAP, BrokenRules, Table
 from pbmserv.engine.types import Seat
 from pbmserv.game import Game, Grid, Items, Part, matching
 from pbmserv.game.cells import laid_out
@@ -76,7 +76,9 @@ class View:
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The parts of the board as the reader sees them, with the cells of the last move."""
-        shown = self.rules.show(self.table.state, self.side)
+        shown: Any = self.rules.show(self.table.state, self.side)
+        if shown is None:
+            raise BrokenRules("show", "returns None in place of a board")
         parts = (shown,) if isinstance(shown, Grid | Items | str) else tuple(shown)
         return tuple(self._with_news(part) for part in parts)
 

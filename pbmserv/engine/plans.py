@@ -147,7 +147,7 @@ def play_due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
     return plan
 
 
-def conditional(game: Any) -> Answering[Any] | None:
+def answering(game: Any) -> Answering[Any] | None:
     """Return the game if its queued moves may depend on anything, else `None`."""
     return game if implements(game, Answering) else None
 
@@ -163,14 +163,14 @@ def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
     """
     if isinstance(plan, Play) and plan.move.lower() == WITHDRAW:
         return Play(WITHDRAW)
-    conditional_game = conditional(game)
+    answering_game = answering(game)
     foreseeing: Any = game if implements(game, Conditional) else None
     if isinstance(plan, Choice):
-        if conditional_game is None:
+        if answering_game is None:
             condition = _print_condition(plan.condition)
             raise Illegal("plan-no-conditions", part=f"if {condition}", game=game.info.title)
         return Choice(
-            _checked_condition(conditional_game, view, plan.condition),
+            _checked_condition(answering_game, view, plan.condition),
             checked_plan(game, view, plan.yes),
             None if plan.no is None else checked_plan(game, view, plan.no),
         )

@@ -376,7 +376,7 @@ class Position:
 
     @property
     def shut(self) -> Position:
-        """The position for a player who may not learn the hidden facts yet after the end."""
+        """The position for a player from whom hidden facts stay hidden after the end."""
         game: Any = self.game
         if self.outcome is None or not (races(game) or implements(game, Dealing)):
             return self

@@ -45,7 +45,7 @@ class RecordHash:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A record hash after a ply, with what the next one needs.
+    """A record hash after a ply, with the hashes that the next one needs.
 
     Attributes:
         record, move: see `RecordHash`.

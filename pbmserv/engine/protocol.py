@@ -458,7 +458,7 @@ class Exporting(Protocol):
     """A game whose boards can be read by other programs, such as chess in PGN."""
 
     def file(self, view: Any, names: Sequence[str], day: str) -> tuple[str, str] | None:
-        """Return what a reader sees of a board as a file; `None` if the game has no format.
+        """Return a board, as a reader sees it, as a file; `None` if the game has no format.
 
         Args:
             names: the players, by seat.

@@ -91,7 +91,7 @@ class Ply:
     Attributes:
         number: its number in the record, counted from 1.
         seat: the seat that made it.
-        text: the canonical text, or one of the words below `NO_SEED` (`WITHDRAW`, `UNDO` …).
+        text: the canonical text, or a word of this module (`WITHDRAW`, `UNDO` …).
         free: whether it used no turn.
         mark: the mark of the mail that is mixed into chance here; ``""`` for none.
     """

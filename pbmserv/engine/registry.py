@@ -85,7 +85,7 @@ class Registry:
                 games = [adapted(game) for game in games]
                 cls(games)  # check these games, so that the error names their entry
                 for game in games:
-                    _must_own(owners, game.info.key, entry)
+                    _check_owner(owners, game.info.key, entry)
             except (Exception, SystemExit) as error:
                 reason = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"
                 raise ServerFault(f"a game cannot be loaded, {reason}") from error
@@ -166,7 +166,7 @@ def _package_of(entry: EntryPoint) -> str:
     return entry.module.partition(".")[0]
 
 
-def _must_own(owners: dict[str, EntryPoint], key: str, entry: EntryPoint) -> None:
+def _check_owner(owners: dict[str, EntryPoint], key: str, entry: EntryPoint) -> None:
     """Refuse a key that belongs to another package.
 
     Raises:
@@ -214,7 +214,7 @@ def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[st
     return tuple([word for word in shown if word not in hidden])
 
 
-def must_agree(game: AnyGame, level: str, words: Sequence[str], seats: int) -> None:
+def check_agreement(game: AnyGame, level: str, words: Sequence[str], seats: int) -> None:
     """Check that a bot plays a board with these option words.
 
     The bot gets the public options, without words that tell a hidden box.

@@ -37,10 +37,10 @@ _PLACE = re.compile(r"\{([0-9])('s)?\}")
 
 
 class BrokenRules(Exception):
-    """A game has said something that cannot be.
+    """A game returned a value that is impossible.
 
     Attributes:
-        method: of the game.
+        method: the method of the game.
     """
 
     def __init__(self, method: str, sentence: str) -> None:
@@ -53,7 +53,7 @@ class Table:
     """A board with all that the server knows beside the state of the game.
 
     Attributes:
-        state: of the game.
+        state: the state of the game.
         options: the value of each option.
         sides: the side of each seat.
         due: seats that may use a turn now, each with the number of that turn.
@@ -61,7 +61,7 @@ class Table:
         out: seats that were eliminated or have resigned, the first one first.
         resigned: seats of these that have resigned.
         chosen: moves of this turn that are not carried out yet, if seats move together.
-        offer: what a seat offers, `DRAW` or `TAKE_BACK`, and the seat.
+        offer: the offer of a seat, `DRAW` or `TAKE_BACK`, and the seat.
         last: the last move, as everybody may read it.
         may_swap: whether the seat to move may take the other side.
         before: the table before the last turn; `None` at the start.
@@ -220,7 +220,7 @@ class Keeper:
         if self.game.together:
             return self._choose(table, seat, move, rng)
         side, counted = table.sides[seat], rng_for(table.options, rng, table.dealt)
-        after = _as_after(self.game.play(table.state, side, move, counted))
+        after = _as_after("play", self.game.play(table.state, side, move, counted))
         notes, public = _notes_of_move(table, after, seat, move)
         begun = replace(
             table,
@@ -252,7 +252,7 @@ class Keeper:
         """Carry out the moves that all seats have chosen; *seat* was the last to choose."""
         moves = {table.sides[chooser]: text for chooser, text in sorted(table.chosen)}
         counted = rng_for(table.options, rng, table.dealt)
-        after = _as_after(self.game.play_all(table.state, moves, counted))
+        after = _as_after("play_all", self.game.play_all(table.state, moves, counted))
         if not after.told:
             reports = [f"{{{side}}} played {text}." for side, text in moves.items()]
             after = replace(after, told=reports)
@@ -320,7 +320,9 @@ class Keeper:
         raise BrokenRules("over", "no seat has a move, and yet the board has not ended")
 
     def _outcome(self, table: Table) -> Outcome | None:
-        result = self.game.over(table.state)
+        result: Any = self.game.over(table.state)
+        if result is not None and not isinstance(result, Result):
+            raise BrokenRules("over", f"returns {result!r}, which is neither None nor a result")
         live = [seat for seat in range(table.seats) if seat not in table.out]
         if result is None and len(live) > 1:
             return None
@@ -330,7 +332,7 @@ class Keeper:
             result = Result(tuple(places))
         return outcome_of(table, result)
 
-    # -- what a player can do beside moves -------------------------------------------------
+    # -- other acts of a player ------------------------------------------------------------
 
     def swap(self, table: Table, seat: Seat) -> Step[Table]:
         """Exchange the sides of two players after the first move."""
@@ -389,7 +391,7 @@ class Keeper:
         if len(others) < 2:
             return self._end_by_resignation(gone, seat, others)
         side = table.sides[seat]
-        after = _as_after(self.game.leave(table.state, side, CountedRng(rng)))
+        after = _as_after("leave", self.game.leave(table.state, side, CountedRng(rng)))
         notes = [
             Note(RESIGNED, seat, None),
             *(_note(table, sentence, seat) for sentence in after.told),
@@ -444,8 +446,12 @@ def outcome_of(table: Table, result: Result) -> Outcome:
     return Outcome(tuple(places), reason, None, scores)
 
 
-def _as_after(done: Any) -> After[Any]:
-    return done if isinstance(done, After) else After(done)
+def _as_after(method: str, done: Any) -> After[Any]:
+    """Return what a method of the rules has returned, in one form."""
+    after = done if isinstance(done, After) else After(done)
+    if after.state is None:
+        raise BrokenRules(method, "returns None in place of a state")
+    return after
 
 
 def _after_last(live: Sequence[int], named: Sequence[int]) -> list[int]:

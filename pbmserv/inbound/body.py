@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import MailError
+from pbmserv.inbound.encrypted import (
+    ENCRYPTED,
+    OPAQUE,
+    PGP_ENCRYPTED,
+    SMIME,
+)
 from pbmserv.inbound.headers import (
     ContentType,
     Headers,
@@ -18,12 +24,6 @@ from pbmserv.inbound.headers import (
 from pbmserv.inbound.html import HTML_LIMIT, read_html
 from pbmserv.inbound.parts import octets_of, split_parts
 from pbmserv.inbound.quotes.line_signs import BLANKS
-from pbmserv.inbound.smime import (
-    ENCRYPTED,
-    OPAQUE,
-    PGP_ENCRYPTED,
-    SMIME,
-)
 from pbmserv.inbound.text import decode
 
 PARTS_LIMIT = 100
@@ -63,9 +63,9 @@ class Body:
 
     Attributes:
         text: the words of a person, including quotes; ``""`` for none.
-        unread: the reason why no text was read: ``"encrypted"`` or ``"opaque"``
-            (`pbmserv.inbound.smime`), ``"html"`` for markup beyond the limits, ``"no-text"`` for a
-            mail of files alone; ``""`` for none, also if the mail is empty.
+        unread: the reason why no text was read: ``"encrypted"`` or ``"opaque"`` (see `encrypted`),
+            ``"html"`` for markup beyond the limits, ``"no-text"`` for a mail of files alone; ``""``
+            for none, also if the mail is empty.
         left_out: the mail holds more than this text and signatures: other parts, pictures, or text
             beyond `TEXT_LIMIT`.
         reaction: a program wrote the mail when somebody clicked on a face below a letter.

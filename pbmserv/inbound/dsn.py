@@ -60,7 +60,7 @@ log = logging.getLogger("pbmserv.receive")
 Find = Callable[[Message], tuple[frozenset[bytes], frozenset[bytes]]]
 
 
-def read_report(envelope: Envelope) -> tuple[Failure, ...]:
+def reported_failures(envelope: Envelope) -> tuple[Failure, ...]:
     """Return the recipients that will never get the letter, as a report says; none for other mails.
 
     Delays, deliveries, receipts and complaints have no such recipients. Reports have the null

@@ -96,6 +96,20 @@ def first(headers: Headers, name: str) -> str:
     return values[0] if values else ""
 
 
+_COMMENT_MARK = re.compile(r"[()\\]")
+
+
+def comment_end(value: str, at: int) -> int:
+    """Return the end of the comment that begins at *at* (comments nest); -1 if it is open."""
+    depth = 0
+    while (mark := _COMMENT_MARK.search(value, at)) is not None:
+        at = mark.end() + (mark[0] == "\\")
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0:
+            return at
+    return -1
+
+
 def one_line(value: str) -> str:
     """Return a field's value as people read it, without encoded words and control characters.
 

@@ -18,6 +18,7 @@ HTML_LIMIT = 256 * 1024
 """Octets of HTML that are read; the new text of a reply is at the top."""
 
 _ELEMENT_LIMIT = 20_000
+"""Elements that are laid out."""
 _DIVIDER = "-----Original Message-----"
 
 
@@ -138,6 +139,8 @@ def _render(octets: bytes) -> Html | None:
     left_out = False
     for element in elements:
         left_out = _simplify(element) or left_out
+    if sum(1 for _ in tree.iter()) > _ELEMENT_LIMIT:  # empty lines have elements of their own now
+        return None
     strict = config.ParserConfig(css=profiles.STRICT_CSS_PROFILE)
     text = str(engine.Inscriptis(tree, strict).get_text())
     # The parser stops at some depth. The rest of the mail must not look like an empty one.

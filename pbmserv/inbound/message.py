@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import Body, read_body
+from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import (
     Headers,
     first,
@@ -15,7 +16,6 @@ from pbmserv.inbound.headers import (
     read_headers,
     split_block,
 )
-from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.quotes.phrases import REACTED
 from pbmserv.inbound.robots import Automatic, automatic
 from pbmserv.mail.envelope import (

@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from pbmserv.inbound.headers import (
-    HEADER_LIMIT,
-)
+from pbmserv.inbound.headers import HEADER_LIMIT
 from pbmserv.mail.envelope import Envelope, Source
 from pbmserv.mail.networks import LOOPBACK, Network, block_name, is_among
 

@@ -198,8 +198,10 @@ class Composer:
             values["own_page"] = f"{self.web_url}/mine/{token}"
         if kind_of(row.letter).waits_for_coach:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)
-        elif row.letter in _OF_PARTS:
-            values |= self._parts(boards, row, reader)
+        elif row.letter == "summary":
+            values |= self._summary(boards, row, reader)
+        elif kind_of(row.letter).has_entries:
+            values |= self._entries(boards, row, reader)
         if len(reader.proofs) == 1 and reader.form != "spoken":
             values["proof"] = next(iter(reader.proofs.values()))
             values["opened"] = bool(reader.opened)
@@ -214,13 +216,15 @@ class Composer:
 
     # -- letters that contain others -----------------------------------------------------
 
-    def _parts(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
-        """Return the values of a letter that contains other letters."""
-        if row.letter == "summary":
-            lines = self._lines(boards, without_repeats(row.words["lines"]), reader)
-            lines = cut_to_room(lines, for_stranger=reader.player is None)
-            done = sum(line["status"] == "done" for line in lines)
-            return {"lines": lines, "done": done, "numbers": seated_boards(row.words["lines"])}
+    def _summary(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
+        """Return the values of an answer to several commands."""
+        lines = self._lines(boards, without_repeats(row.words["lines"]), reader)
+        lines = cut_to_room(lines, for_stranger=reader.player is None)
+        done = sum(line["status"] == "done" for line in lines)
+        return {"lines": lines, "done": done, "numbers": seated_boards(row.words["lines"])}
+
+    def _entries(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
+        """Return the values of a letter with entries for several boards, such as a digest."""
         waiting, news = row.words["waiting"], row.words["news"]
         reader.parts = len(waiting) + len(news)
         return {
@@ -352,7 +356,7 @@ def _boards_in(row: QueuedLetter) -> list[int | None]:
     """Return the boards that a letter and its parts are about; `None` if one is about none."""
     lines = row.words.get("lines", ()) if row.letter == "summary" else ()
     parts = [part for line in lines for part in line["parts"]]
-    if row.letter in _OF_PARTS and row.letter != "summary":
+    if kind_of(row.letter).has_entries:
         parts = [*row.words["waiting"], *row.words["news"]]
     return [row.board_id, *(part["board"] for part in parts)]
 
@@ -375,7 +379,3 @@ def _coach_values(
 def _sender_mark(domain: str) -> str:
     """Return the word by which feedback loops know this server."""
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
-
-
-_OF_PARTS = frozenset({"summary", "tray", "reminders", "event-begins", "event-ends"})
-"""Letters that contain other letters."""

@@ -82,6 +82,11 @@ class LetterKind:
     leaves_nothing: bool = False
     has_files: bool = False
 
+    @property
+    def has_entries(self) -> bool:
+        """Whether its words have entries for several boards, of which a reply names one."""
+        return self.question == Question(Purpose.TRAY)
+
 
 _PLAIN = LetterKind()
 """An answer to one reader without special properties."""

@@ -7,7 +7,7 @@ import re
 import smtplib
 import ssl
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pbmserv.errors import (
@@ -212,18 +212,35 @@ def _offer(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> 
         RelayError: one of them was refused, or the connection broke.
     """
     commands = _commands(connection, letter)
-    is_together = connection.has_extn("pipelining")
+    if connection.has_extn("pipelining"):
+        _offer_at_once(connection, commands, seconds)
+    else:
+        _offer_in_turn(connection, commands, seconds)
+
+
+def _offer_in_turn(connection: smtplib.SMTP, commands: Mapping[str, str], seconds: float) -> None:
+    """Send each command after the reply to the one before it."""
+    verb = "MAIL"
+    try:
+        _set_timeout(connection, seconds)
+        for verb, command in commands.items():
+            code, words = connection.docmd(command)
+            if not _is_accepted(verb, code):
+                raise _refusal(verb, code, words)
+    except (OSError, smtplib.SMTPException) as error:
+        raise _broken(verb, error) from None
+
+
+def _offer_at_once(connection: smtplib.SMTP, commands: Mapping[str, str], seconds: float) -> None:
+    """Send all commands, then read their replies; the first refusal counts."""
     verb, refusal = "MAIL", None
     try:
         _set_timeout(connection, seconds)
-        if is_together:
-            connection.send("".join(f"{command}\r\n" for command in commands.values()))
-        for verb, command in commands.items():
-            code, words = connection.getreply() if is_together else connection.docmd(command)
+        connection.send("".join(f"{command}\r\n" for command in commands.values()))
+        for verb in commands:
+            code, words = connection.getreply()
             if not _is_accepted(verb, code):
                 refusal = refusal or _refusal(verb, code, words)
-                if not is_together:
-                    break
         if refusal and code == _GO_AHEAD:  # the peer waits for the letter all the same
             connection.close()
     except (OSError, smtplib.SMTPException) as error:

@@ -28,6 +28,7 @@ from pbmserv.errors import MoveError
 from pbmserv.game import Game, Grid, Items
 from pbmserv.game.cells import laid_out
 from pbmserv.game.search import Effort
+from pbmserv.testing.endless import EndlessError, endless_calls_stopped
 
 T = TypeVar("T")
 
@@ -112,17 +113,27 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
     checks = _Checks(rules, game, report)
     if rules.seats[0] < 2:
         report.add("seats", "two players or more are needed; nobody can play alone")
+    if missing := [
+        name for name in _needed(rules) if getattr(type(rules), name) is getattr(Game, name)
+    ]:
+        for name in missing:
+            report.add(name, "is missing")
+        return report
     before = deepcopy(vars(rules))
-    for words in checks.option_sets():
-        for seed in range(max(1, seeds if not words else seeds // 4)):
-            with checks.broken_off():
-                checks.play(words, seed)
-    for level in game.bots if rules.bots else ():
-        with checks.broken_off():
-            checks.bot(level)
+    try:
+        with endless_calls_stopped(checks.file):
+            checks.all(seeds)
+    except EndlessError as error:
+        method, line = checks.blame(error)
+        report.add(method, f"{error} (line {line}){checks.where}")
     if repr(vars(rules)) != repr(before):
         report.add(type(rules).__name__, "an attribute changed in play; keep everything in states")
     return report
+
+
+def _needed(rules: Game[Any]) -> Sequence[str]:
+    """Return the names of the methods that a game cannot do without."""
+    return "start", "moves", "play_all" if rules.together else "play", "over", "show"
 
 
 class _Checks:
@@ -136,6 +147,23 @@ class _Checks:
 
     # -- the frame ---------------------------------------------------------------------------
 
+    @property
+    def file(self) -> str:
+        """The file of the game; ``""`` if it is not known."""
+        return sys.modules[type(self.rules).__module__].__file__ or ""
+
+    def all(self, seeds: int) -> None:
+        """Play random games with all options; and with the bots, if a game came to its end."""
+        for words in self.option_sets():
+            for seed in range(max(1, seeds if not words else seeds // 4)):
+                with self.broken_off():
+                    self.play(words, seed)
+        if not self.report.games:
+            return
+        for level in self.game.bots if self.rules.bots else ():
+            with self.broken_off():
+                self.bot(level)
+
     @contextmanager
     def broken_off(self) -> Iterator[None]:
         """Note an exception of the game."""
@@ -143,7 +171,7 @@ class _Checks:
             yield
         except _Broken:
             pass
-        except Exception as error:  # noqa: BLE001 - whatever a game raises
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a game raises
             if isinstance(error, BrokenRules):
                 self.report.add(error.method, f"{error}{self.where}")
                 return
@@ -153,8 +181,7 @@ class _Checks:
 
     def blame(self, error: BaseException) -> tuple[str, int]:
         """Return the method of the game in which an exception began, and the line."""
-        file = sys.modules[type(self.rules).__module__].__file__
-        frames = traceback.extract_tb(error.__traceback__)
+        file, frames = self.file, traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if file and Path(frame.filename) == Path(file)]
         if own:
             methods = [frame.name for frame in own if hasattr(Game, frame.name)]
@@ -202,6 +229,7 @@ class _Checks:
             seat = draws.choice(sorted(position.game.to_act(position.state)))
             movers = words, seats, *(ply.seat for ply in plies)
             look = len(plies) % (1 + len(plies) // 4) == 0
+            self.moves(position, seat)
             if look:
                 self.look(position, seats)
                 self.leave(position, seats)
@@ -221,15 +249,19 @@ class _Checks:
         self.report.moves += len(plies)
         self.again(replace(record, plies=tuple(plies)), states)
 
-    def a_move(self, position: Position, seat: Seat, draws: Rng, *, swaps: bool, look: bool) -> str:
-        """Return a random move of a seat, read from its text."""
-        view = self.game.view(position.state, seat)
-        listed = list(view.moves)
+    def moves(self, position: Position, seat: Seat) -> None:
+        """Check that the moves of a seat whose turn it is are texts."""
+        listed = list(self.game.view(position.state, seat).moves)
         if not listed:
             self.fail("moves", "lists nothing for a seat whose turn it is")
         for move in listed:
             if not isinstance(move, str) or move != " ".join(move.split()) or not move:
                 self.fail("moves", f"{move!r} is not a text of words")
+
+    def a_move(self, position: Position, seat: Seat, draws: Rng, *, swaps: bool, look: bool) -> str:
+        """Return a random move of a seat, read from its text."""
+        view = self.game.view(position.state, seat)
+        listed = list(view.moves)
         if look:
             self.spellings(view, listed)
             self.garbage(view)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from pbmserv.engine.registry import Registry
 from pbmserv.errors import OperatorError
 
 _KEY = re.compile("[a-z][a-z0-9_]{0,29}")
@@ -92,10 +93,12 @@ def write_package(folder: Path, key: str) -> Iterator[Path]:
     """Write the files of a package, and yield their paths.
 
     Raises:
-        OperatorError: the key is none, or there is such a folder.
+        OperatorError: the key is none, an installed game has it, or there is such a folder.
     """
     if _KEY.fullmatch(key) is None:
         raise OperatorError(f"a game's key is a word of small letters, not {key!r}")
+    if key in Registry.installed():
+        raise OperatorError(f"a game {key} is installed already; give yours another key")
     if folder.exists():
         raise OperatorError(f"there is a folder {folder} already")
     title = key.replace("_", " ").capitalize()

@@ -66,8 +66,8 @@ class BoardScene:
         daily: number of this box of the day; 0 for other boards.
         shut: whether the board is over but its hidden facts stay hidden for a while.
         chooser: userid of the player who chose the box of a race and may know it; "" for none.
-        undrawn: whether dice and the like are drawn later, when all have accepted. What the view
-            shows then will change, so that nothing shows it.
+        undrawn: whether dice and the like are drawn later, when all have accepted. Until then no
+            form shows the view, since it will change.
     """
 
     number: int
@@ -180,7 +180,7 @@ def board_scene(
 def _recent_positions(
     position: Position, seat: Seat | None, *, own_move: bool, after: int | None
 ) -> list[Position]:
-    """Return the positions whose events a reader is told; see `board_scene`."""
+    """Return the positions whose events a reader gets; see `board_scene`."""
     if after is not None:
         return position.after(after)
     if own_move and position.ply:
@@ -213,7 +213,7 @@ def scene_of_sheet(sheet: Scoresheet, position: Position, seat: Seat | None) -> 
 
 
 def scene_beyond_record(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
-    """Return the scene with the effect of a previewed move, or with what the markers explain.
+    """Return the scene with the effect of a previewed move, or with notes on the reader's markers.
 
     It is made from the reader's view alone, so nothing hidden can get into it.
 

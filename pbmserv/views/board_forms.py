@@ -34,7 +34,7 @@ def board_facts(scene: BoardScene) -> Any:
 
 
 def drawings(position: Position, end: Position | None, seats: int) -> tuple[Drawing, ...]:
-    """Return drawings for everybody of what each seat plays on; empty if the game draws nothing.
+    """Return a drawing of each seat's board for everybody; empty if the game draws nothing.
 
     Args:
         position: the board at the moment to draw.

@@ -22,6 +22,7 @@ from jinja2 import (
 
 from pbmserv import __version__
 from pbmserv.boards.filters import BOARD_FILTERS
+from pbmserv.boards.help_filters import HELP_FILTERS
 from pbmserv.views.filters import FILTERS
 from pbmserv.views.grids import GRID_FILTERS
 from pbmserv.views.letter_styles import InlineStyles, classes_in, head_rules, is_style
@@ -83,6 +84,7 @@ def environment_of(loader: TemplateLoader) -> Environment:
     templates.filters.update(FILTERS)
     templates.filters.update(GRID_FILTERS)
     templates.filters.update(BOARD_FILTERS)
+    templates.filters.update(HELP_FILTERS)
     return templates
 
 

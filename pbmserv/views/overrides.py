@@ -189,7 +189,7 @@ def _check(name: str, file: Path, shipped: _Shipped) -> None:
     text = _read(file)
     if text == shipped.text(name):
         return
-    _must_compile(text, shipped)
+    _check_syntax(text, shipped)
     tree, model = shipped.environment.parse(text), shipped.tree(name)
     for kind, missing in (
         ("block", _blocks(model) - _blocks(tree)),
@@ -221,7 +221,7 @@ def _read(file: Path) -> str:
         raise _Fault(line, "it is not UTF-8; save it as UTF-8") from None
 
 
-def _must_compile(text: str, shipped: _Shipped) -> None:
+def _check_syntax(text: str, shipped: _Shipped) -> None:
     try:
         shipped.environment.compile(text)
     except TemplateSyntaxError as error:

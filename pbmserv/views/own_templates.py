@@ -22,9 +22,9 @@ log = logging.getLogger("pbmserv.games")
 
 
 def with_defaults(game: str, render: Callable[[], T]) -> T:
-    """Return what *render* returns; if the game's own templates are broken, with the shared ones.
+    """Return the result of *render*, with the shared templates if the game's own ones are broken.
 
-    These are used from then on, in this process. An error that has another cause is raised.
+    The shared ones are used from then on, in this process. Other errors are raised.
     """
     try:
         return render()
@@ -62,7 +62,7 @@ def drop_broken_templates() -> list[str]:
 
 
 def own_templates(game: str) -> list[str]:
-    """Return the names of the templates that the package of a game brings, if others could do."""
+    """Return the names of the templates in the package of a game that shared ones can replace."""
     if game not in adapted_games:
         return []
     folders = [folder / "games" / game for folder in template_folders()]

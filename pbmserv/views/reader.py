@@ -105,7 +105,7 @@ class ShownBoard:
     Attributes:
         seat: the reader's seat; ``None`` for a spectator.
         daily: number of this box of the day; 0 for other boards.
-        reply: what the seat's reply address says; ``None`` without a seat.
+        reply: the reply address of the seat; ``None`` without a seat.
         is_beginner: whether the reader is new to the game.
         is_shut: whether this is a shared box that was not solved. Its hidden facts stay hidden
             unless the letter says that it is ``opened``.
@@ -158,7 +158,7 @@ def page_scene(
 
 
 def show_or_log(board: int, game: str, show: Callable[[], T]) -> T | None:
-    """Return what *show* returns, or ``None`` if the board's game raises an error.
+    """Return the result of *show*, or ``None`` if the board's game raises an error.
 
     One broken board must not hide the others. Its error is logged once, however often people look.
     Errors of the store and refusals of the service are not the game's, and are raised.

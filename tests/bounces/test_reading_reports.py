@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rows import rows
 from server_reports import REPORTS, ServerReport, multipart
 
-from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
+from pbmserv.inbound.dsn import MOST_RECIPIENTS, reported_failures
 from pbmserv.mail.bounce_codes import LONGEST_DIAGNOSTIC, Verdict, judge, of_refusal, one_line
 from pbmserv.mail.envelope import Envelope
 
@@ -20,7 +20,7 @@ OUR = "pbmserv+aeaqabcdefghijklmnopqrstuv@games.example"
 
 
 def read(raw: bytes, sender: str = "") -> tuple:
-    return read_report(Envelope(sender, OUR, raw))
+    return reported_failures(Envelope(sender, OUR, raw))
 
 
 @rows("report", REPORTS, ids=lambda report: report.name)

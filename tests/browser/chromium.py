@@ -94,11 +94,12 @@ COLOURS = f"{{runOnly: {[*COLOUR_RULES]}}}"
 ALL_BUT_COLOURS = json.dumps({"rules": {rule: {"enabled": False} for rule in COLOUR_RULES}})
 
 
-def violations(page: Page, only: str = "{}") -> list[str]:
+def violations(page: Page, only: str = "{}", within: str = "html") -> list[str]:
     """Return the faults that axe-core finds on a page, which must let scripts in.
 
     Args:
         only: options that name rules; default: all of them.
+        within: selector of the elements that are judged.
 
     A window has axe once, and may show many documents one after another (`Page.set_content`): after
     the first ones its code is compiled, and takes a third of the processor time.
@@ -106,7 +107,7 @@ def violations(page: Page, only: str = "{}") -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     options = f"{{resultTypes: ['violations'], iframes: false, ...{only}}}"
-    faults = page.evaluate(f"axe.run({options}).then(result => result.violations)")
+    faults = page.evaluate(f"axe.run('{within}', {options}).then(result => result.violations)")
     return [
         f"{fault['id']}: {fault['help']}: {fault['nodes'][0]['html'][:200]}" for fault in faults
     ]
@@ -115,39 +116,70 @@ def violations(page: Page, only: str = "{}") -> list[str]:
 _KINDS = """() => {
     const kind = one => one.tagName + [...one.classList].sort() + (one.getAttribute('role') || '');
     const path = one => one ? path(one.parentElement) + '>' + kind(one) : '';
-    const words = one => [!one.textContent.trim(), one.labels?.length];
+    const rolls = one => one.scrollWidth > one.clientWidth
+        && /auto|scroll/.test(getComputedStyle(one).overflowX);
+    const words = one => [!one.textContent.trim(), one.labels?.length, rolls(one)];
     const headings = [...document.querySelectorAll('h1, h2, h3, h4')].map(one => one.tagName);
     return [...new Set([...document.querySelectorAll('body, body *')].map(
         one => path(one) + ' ' + one.getAttributeNames().sort() + words(one)))].concat(
         'headings ' + headings.filter((level, at) => level !== headings[at - 1]));
 }"""
 """The kinds of elements on a page: their tags and classes from the root on, names of attributes,
-whether they have text, and how many labels. The order of the headings counts as one more."""
-_judged: dict[object, set[str]] = defaultdict(set)
-"""Kinds of elements that axe has judged, by width and by colour scheme."""
+whether they have text and can be rolled, and how many labels. The order of the headings counts as
+one more."""
+_LAYOUT = """() => String([...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
+    .filter(rule => /width/.test(rule.conditionText))
+    .map(rule => [rule.conditionText, matchMedia(rule.conditionText).matches]))"""
+"""The answers to the questions of a page's stylesheets about the width of the window."""
+_SHADES = """known => {
+    const grounds = one => {
+        if (!one) return [];
+        const look = getComputedStyle(one), isFlat = !/absolute|fixed|sticky/.test(look.position);
+        const isOpaque = /^rgb\\(/.test(look.backgroundColor) && isFlat;
+        const ground = [look.backgroundColor, look.backgroundImage, look.opacity, isFlat].join();
+        return [ground, ...isOpaque ? [] : grounds(one.parentElement)];
+    };
+    const shade = one => {
+        const look = getComputedStyle(one), size = parseFloat(look.fontSize);
+        const isLarge = size >= 24 || size >= 18.66 && look.fontWeight >= 700;
+        return [one.tagName === 'A', look.color, getComputedStyle(one.parentElement).color, isLarge,
+            look.textDecorationLine, look.textShadow,
+            ...grounds(one).filter(each => each !== 'rgba(0, 0, 0, 0),none,1,true')].join();
+    };
+    const hasText = one => one.matches('input, select, textarea')
+        || [...one.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    const others = new Set();
+    for (const one of [...document.querySelectorAll('body *')].filter(hasText)) {
+        if (known.includes(shade(one))) continue;
+        others.add(shade(one));
+        one.setAttribute('data-judge', '');
+    }
+    return [...others];
+}"""
+"""The shades of text on a page that are not known yet: its colour and all that is behind it, and
+whether it is as large as the rules for contrast call large. Their elements are marked."""
+_judged: dict[str, set[str]] = defaultdict(set)
+"""Kinds of elements that axe has judged, by layout."""
+_judged_shades: set[str] = set()
 
 
 def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
-    """Judge a page, by axe only if it has a kind of element that no judged page has.
+    """Judge a page, by axe only where it has a kind of element or a shade that no judged page has.
 
-    Its colours are the same in each width, and all else is the same in each colour scheme.
+    All but its colours is the same in each colour scheme.
     """
     page.set_viewport_size({"width": width, "height": 740})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     seen = (page.url, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width, seen
     assert min(page.evaluate(targets), default=44) >= 44, seen
-    kinds = set(page.evaluate(_KINDS))
-    is_new_width = not kinds <= _judged[width]
-    is_new_scheme = not kinds <= _judged[scheme]
-    if is_new_width and is_new_scheme:
-        assert violations(page) == [], seen
-    elif is_new_width:
+    kinds, judged = set(page.evaluate(_KINDS)), _judged[page.evaluate(_LAYOUT)]
+    if not kinds <= judged:
         assert violations(page, ALL_BUT_COLOURS) == [], seen
-    elif is_new_scheme:
-        assert violations(page, COLOURS) == [], seen
-    for look in (width, scheme):
-        _judged[look] |= kinds
+        judged |= kinds
+    if shades := page.evaluate(_SHADES, [*_judged_shades]):
+        assert violations(page, COLOURS, "[data-judge]") == [], seen
+        _judged_shades.update(shades)
 
 
 @cache

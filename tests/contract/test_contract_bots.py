@@ -11,7 +11,7 @@ from contract_play import CASE_NAMES, CASES, GAMES, alternatives, option_sets, s
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.protocol import Bot, races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.registry import AnyGame, must_agree
+from pbmserv.engine.registry import AnyGame, check_agreement
 from pbmserv.engine.types import BOT_USERIDS, Rng, Seat, Step
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.views.texts import refusal_sentence
@@ -29,7 +29,7 @@ every_bot = pytest.mark.parametrize(("game", "words", "level"), BOTS)
 def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
     """Return whether the bot plays with these options."""
     try:
-        must_agree(game, level, words, seats_for(game, words))
+        check_agreement(game, level, words, seats_for(game, words))
     except OptionError as error:
         check_refusal(error.refusal)
         return False
@@ -116,7 +116,7 @@ def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
             chosen = game.fixed(game.options(words, seats), Rng(bytes([world]) * 32, 0))
             options = game.describe(chosen)
         listener.handed.clear()
-        must_agree(game, level, options, seats)
+        check_agreement(game, level, options, seats)
         position = begun(game, options)
         bot_move(position, min(game.to_act(position.state)), level)
         kinds.add(tuple(listener.handed))

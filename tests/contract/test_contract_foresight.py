@@ -57,11 +57,12 @@ def test_a_preview_is_what_a_move_would_do_and_never_more_than_the_view_tells(
         for you in played.readers:
             view = game.view(state, you)
             mover = you if you is not None else Seat(0)
+            others = alternatives(game, state, you)[:2] if game.info.hidden else ()
+            views = [game.view(other, you) for other in others]
             listed = list(game.legal(view) or ())[:4]
             for text in (*listed, *texts(game)):
                 preview = tried(game, view, mover, text)
-                for other in alternatives(game, state, you)[:2] if game.info.hidden else ():
-                    assert tried(game, game.view(other, you), mover, text) == preview
+                assert all(tried(game, other, mover, text) == preview for other in views)
                 if isinstance(preview, Refusal):
                     assert you not in game.to_act(state) or text not in listed
                     continue

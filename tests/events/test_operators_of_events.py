@@ -50,9 +50,13 @@ def test_a_player_is_taken_out_and_a_game_decided(field: Callable[[int], Field])
     players.all_say(f"league join {GAME}")
     players.until(1, EventStatus.RUNNING)
     operators = players.server.operators
-    operators.do(OLGA, partial(events.remove, number=1, userid="dan"))
+    unsure = Signature("olga", "Less than <b>half</b> played")
+    operators.do(unsure, partial(events.remove, number=1, userid="dan"))
     letters = players.server.letters()
-    assert any("taken you out" in letter.one_line for letter in letters)
+    (letter,) = [letter for letter in letters if "taken you out" in letter.one_line]
+    assert "Less than &lt;b&gt;half&lt;/b&gt; played" in letter.html
+    with pytest.raises(OperatorError, match="dan is out of event 1 already"):
+        operators.do(unsure, partial(events.remove, number=1, userid="dan"))
     (game,) = [
         game for game in players.games(1) if {game["first"], game["second"]} == {"ann", "bob"}
     ]

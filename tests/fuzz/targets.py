@@ -22,7 +22,7 @@ from pbmserv.clock import SystemClock
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.errors import MailError
 from pbmserv.inbound.auth.verdict import Trusted, examine
-from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
+from pbmserv.inbound.dsn import MOST_RECIPIENTS, reported_failures
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
 from pbmserv.inbound.quotes.reply import new_text
@@ -288,7 +288,7 @@ def sender(octets: bytes) -> None:
 def report(octets: bytes) -> None:
     """A mail that may report letters that came back."""
     for raw in {_mended(octets), b"From: <>\r\n" + _mended(octets)}:
-        failures = read_report(Envelope("", HOUSE.address, raw))
+        failures = reported_failures(Envelope("", HOUSE.address, raw))
         assert len(failures) <= MOST_RECIPIENTS
         for failure in failures:
             assert failure.status.isprintable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,12 +14,13 @@ import pytest
 from pbmserv.cli.main import run
 from pbmserv.game import After, Game, Grid, Option, Told, draw, win
 from pbmserv.games.tictactoe import CELLS, TicTacToe
-from pbmserv.testing import check, check_game
+from pbmserv.testing import check, check_game, endless
 
 
 @pytest.fixture(autouse=True)
 def _short_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "LONGEST", 100)
+    monkeypatch.setattr(endless, "LIMIT_S", 0.1)
 
 
 def findings(game: Any, seeds: int = 2) -> dict[str, str]:
@@ -84,6 +86,58 @@ class Endless(Plain):
 
     def show(self, state, seat):
         return str(state)
+
+
+class Stuck(Plain):
+    """Loops for ever, where no exception is noticed."""
+
+    def play(self, state, seat, move, rng):
+        while state.count("X") == 2:
+            with suppress(Exception):
+                state = super().play(state, seat, "A9", rng)
+        return super().play(state, seat, move, rng)
+
+
+class Numeric(Plain):
+    """Lists numbers."""
+
+    def moves(self, state, seat):
+        return [n for n, mark in enumerate(state) if mark == "."]
+
+
+class Forgetful(Plain):
+    """Forgets to return the state."""
+
+    def play(self, state, seat, move, rng):
+        super().play(state, seat, move, rng)
+
+
+class Truthful(Plain):
+    """Says only whether it is over."""
+
+    def over(self, state):
+        return super().over(state) is not None
+
+
+class Blind(Plain):
+    """Shows None."""
+
+    def show(self, state, seat):
+        return None
+
+
+class Quitting(Plain):
+    """Ends the program."""
+
+    def play(self, state, seat, move, rng):
+        raise SystemExit
+
+
+class Shapeless(Game[str]):
+    """Has nothing to look at."""
+
+    key, title = "shapeless", "Shapeless"
+    start, moves, play, over = Plain.start, Plain.moves, Plain.play, Plain.over
 
 
 class Strange(Plain):
@@ -184,6 +238,13 @@ class Unexplained(TicTacToe):
         (Changing(), "play", "changes the state"),
         (Gambling(), "play", "draw from rng"),
         (Endless(), "over", "has not ended"),
+        (Stuck(), "play", "has not ended after 0.1 s of processor time"),
+        (Numeric(), "moves", "0 is not a text of words"),
+        (Forgetful(), "play", "returns None in place of a state"),
+        (Truthful(), "over", "returns False, which is neither None nor a result"),
+        (Shapeless(), "show", "is missing"),
+        (Blind(), "show", "returns None in place of a board"),
+        (Quitting(), "play", "raises SystemExit"),
         (Strange(), "show", "no piece has the key 'Z'"),
         (Wide(), "show", "columns; 76 are the most"),
         (Empty(), "show", "the board is empty"),
@@ -294,7 +355,8 @@ def test_a_new_package_is_a_game_that_passes(
     monkeypatch.chdir(tmp_path)
     assert run(["game", "new", "nim"]) == 0
     assert run(["game", "new", "nim"]) == 1
-    capsys.readouterr()
+    assert run(["game", "new", "blackbox"]) == 1
+    assert "a game blackbox is installed already" in capsys.readouterr().err
     file = "pbm-nim/pbm_nim/__init__.py"
     assert run(["game", "check", file, "--seeds", "2"]) == 0
     assert "Nothing is wrong." in capsys.readouterr().out

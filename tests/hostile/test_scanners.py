@@ -31,10 +31,10 @@ from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.auth.dkim import addresses_in, tags_of
 from pbmserv.inbound.auth.results import own_statements
 from pbmserv.inbound.body import read_body, unflow
-from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.dsn import reported_failures
+from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import content_type, one_line, read_headers
 from pbmserv.inbound.html import read_html
-from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.parts import octets_of, split_parts
 from pbmserv.inbound.quotes.reply import new_text
@@ -43,7 +43,8 @@ from pbmserv.inbound.source import source_of
 from pbmserv.inbound.text import clean, decode
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
-from pbmserv.mail.key_ring import blank_tokens
+from pbmserv.mail.key_ring import KeyRing, blank_tokens
+from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.outbound.log_lines import loggable_reply
 from pbmserv.views.filters import definitions, filled, said
 
@@ -54,6 +55,7 @@ LENGTHS = {2_000: 0.003, 16_000: 0.012} if DEEP else {2_000: 0.003, 4_000: 0.004
 readers look at 2,000 characters at most."""
 
 _GAMES = frozenset({"blackbox"})
+_RING = KeyRing({1: b"1" * 32})
 
 
 def _board() -> object:
@@ -232,7 +234,7 @@ SCANNERS: Mapping[str, Scanner] = {
         ("--b\nContent-Disposition: attachment; filename=x\n\na\n",),
     ),
     "reports": Scanner(
-        lambda text: read_report(_mail(text, "")),
+        lambda text: reported_failures(_mail(text, "")),
         (
             (
                 "Content-Type: multipart/report; boundary=b\n\n--b\n"
@@ -350,6 +352,26 @@ SCANNERS: Mapping[str, Scanner] = {
         bare, ("<style>",), ("<style>", "<style", "</style", "<title></title>", "<b>")
     ),
     "tokens": Scanner(blank_tokens, (), ("+a234567abcdefghijklmnopqrst", "%2B")),
+    "tokens in words for others": Scanner(
+        lambda text: lines_with_tokens(_RING, text.split("\n")),
+        (),
+        (
+            "ae",
+            "aea",
+            "%61",
+            "%25",
+            "%2561",
+            "&amp;",
+            "&#97;",
+            "=61",
+            "\\u0061",
+            "%2561=61&#97; ",
+            "YWVh",
+            "WVdWaA==",
+            "\uff41",
+            "ai&amp;%25=3D\\x41",
+        ),
+    ),
     "moves": Scanner(
         partial(GAME.parse, VIEW),
         ("g ", "fire ", "+a1 ", "hi, "),

@@ -30,6 +30,7 @@ NEEDS_ONE = {
     "pbmserv.games.blackbox.bots.kernels",
     "pbmserv.games.blackbox.bots.sampler",
     "pbmserv.cli.blackbox.pdf",
+    "pbmserv.cli.blackbox.pdf_box",
     "pbmserv.cli.blackbox.terminal",
     "pbmserv.store.core.postgresql",
     "pbmserv.store.operators.backup_postgresql",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.games.blackbox.display import ATOM, CELL, shapes_of
 from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.picture import ATOM, CELL, shapes_of
 from pbmserv.games.blackbox.rays import HIT, trace_all
 
 

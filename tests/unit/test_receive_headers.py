@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.errors import MailError
+from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import (
     HEADER_LIMIT,
     content_type,
@@ -16,7 +17,6 @@ from pbmserv.inbound.headers import (
     read_headers,
     split_block,
 )
-from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.message import read_head
 
 

@@ -301,7 +301,13 @@ def test_html_becomes_plain(markup, text):
         assert text in ("g", reading.text)
 
 
-@rows("markup", ["<div>" * 5000 + "x", "<div>" * 256 + "x", "<p>x" * 30_000])
+@rows(
+    "markup",
+    [
+        *("<div>" * 5000 + "x", "<div>" * 256 + "x", "<p>x" * 30_000),
+        "<p>&nbsp;</p>" * 10_000 + "x",  # each of them is laid out as two elements
+    ],
+)
 def test_html_beyond_all_bounds_does_not_look_like_an_empty_mail(markup):
     assert read_html(markup) is None
     mail = read(f"{FROM}Content-Type: text/html\r\n\r\n{markup}")

@@ -43,7 +43,8 @@ class Client(NamedTuple):
     site: Starlette
 
     def ask(self, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
-        return asyncio.run(fetch(self.site, f"/api{path}", method, body, **headers))
+        asked = fetch(self.site, f"/api{path}", method, body, **headers)
+        return self.world.loop.run_until_complete(asked)
 
     def read(self, path: str, **headers: str) -> Any:
         """The JSON at an address that is there."""

@@ -19,8 +19,7 @@ from pbmserv.store.tables import metadata
 pytestmark = pytest.mark.slow
 
 KNOWN = {"game": "blackbox", "board": 1, "userid": "alice", "event": 1, "team": "rooks"}
-"""Where half of all paths lead. By chance alone none may: what hypothesis draws depends on all
-numbers and words in our sources."""
+"""Where half of all paths lead. By chance alone none may."""
 EXAMPLES = 4
 """Of each half."""
 

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from browser_tab import Tab, page_of
 from heaps import HEAPS, show_heaps
+from indoors import HandedIn, indoors
 from running import Letter, Running, start
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
@@ -26,33 +27,43 @@ ALICE, BOB = "alice@players.example", "bob@players.example"
 
 
 @pytest.fixture
-def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
+def server(database_url: str, tmp_path: Path) -> Iterator[HandedIn]:
+    with indoors(tmp_path, database_url) as house:
+        server = HandedIn(house)
+        for name in ("alice", "bob"):
+            server.sign_up(name, "wonder-land")
+        yield server
+
+
+@pytest.fixture
+def connected(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    """A server with sockets."""
     with start(database_url, tmp_path, signup="open") as running:
         for name in ("alice", "bob"):
             running.sign_up(name, "wonder-land")
         yield running
 
 
-def challenged(server: Running) -> tuple[Tab, Tab, Letter]:
+def challenged(server: HandedIn | Running) -> tuple[Tab, Tab, Letter]:
     """Alice has challenged bob: their pages, and bob's letter."""
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
     bob = server.letters(BOB)[-1]
     alice = server.letters(ALICE)[-1]
-    pages = [Tab(server.web_port, page_of(letter)) for letter in (alice, bob)]
+    pages = [Tab(server.pages, page_of(letter)) for letter in (alice, bob)]
     return pages[0], pages[1], bob
 
 
-def moves(server: Running) -> int:
+def moves(server: HandedIn | Running) -> int:
     with server.server.database.reading.connect() as connection:
         return connection.execute(select(func.count()).select_from(plies)).scalar_one()
 
 
-def last(server: Running, address: str) -> str:
+def last(server: HandedIn, address: str) -> str:
     """The newest letter to somebody, in one line."""
     return " ".join(server.letters(address)[-1].text.split())
 
 
-def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
+def test_a_game_half_by_page_half_by_mail(server: HandedIn) -> None:
     alice, bob, letter = challenged(server)
     assert "waits for your answer" in bob.load().text
     assert "Resign" not in bob.text
@@ -111,7 +122,7 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     assert "alice wants a rematch of board 1. The new board is 2." in last(server, BOB)
 
 
-def test_locks_are_put_together_by_taps(server: Running) -> None:
+def test_locks_are_put_together_by_taps(server: HandedIn) -> None:
     """After "Lock cells" each cell and each port, fired or not, is a button that locks."""
     alice, _, letter = challenged(server)
     alice.load().tap("B3", "D3", "A1", "G7").press()
@@ -132,7 +143,7 @@ def test_locks_are_put_together_by_taps(server: Running) -> None:
     assert "You have locked A1" in alice.text
 
 
-def test_a_plan_is_written_and_seen_by_its_owner_alone(server: Running) -> None:
+def test_a_plan_is_written_and_seen_by_its_owner_alone(server: HandedIn) -> None:
     alice, bob, letter = challenged(server)
     server.reply(letter, "a1,c4,e5,g2")
     alice.load().press("b3,d3,f6,g7")
@@ -151,12 +162,12 @@ def test_a_plan_is_written_and_seen_by_its_owner_alone(server: Running) -> None:
 
 
 @pytest.mark.slow
-def test_a_form_sent_twice_is_played_once(server: Running) -> None:
+def test_a_form_sent_twice_is_played_once(server: HandedIn) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
     alice.load()
     form = urlencode({**alice.fields, "move": "a1,c4,e5,g2"})
-    other = Tab(server.web_port, alice.path).load()  # a second tab
+    other = Tab(server.pages, alice.path).load()  # a second tab
     for _ in range(3):
         assert alice.post(form).status == 200
     assert moves(server) == 2
@@ -175,7 +186,7 @@ def test_a_form_sent_twice_is_played_once(server: Running) -> None:
     assert sum("hello bob" in letter.text for letter in server.letters(BOB)) == 2
 
 
-def test_links_that_open_no_board(server: Running) -> None:
+def test_links_that_open_no_board(server: HandedIn) -> None:
     alice, bob, letter = challenged(server)
     bob.load().press("accept")
     ring = server.server.base.mail_domain.ring
@@ -198,7 +209,7 @@ def test_links_that_open_no_board(server: Running) -> None:
     forged = ("b" if good[9] == "a" else "a").join((good[:9], good[10:]))
     tokens = [*map(ring.token, others), "a" * 26, "x" * 1000, forged, "%00", "%C3%9F"]
     for token in tokens:
-        tab = Tab(server.web_port, f"/b/{token}")
+        tab = Tab(server.pages, f"/b/{token}")
         assert tab.load().status == 404
         assert tab.post("turn=1&key=ab&move=resign").status == 404
     assert "alice" not in tab.html
@@ -214,7 +225,7 @@ def test_links_that_open_no_board(server: Running) -> None:
 
 
 @pytest.mark.slow
-def test_looking_changes_nothing_and_nonsense_is_refused_kindly(server: Running) -> None:
+def test_looking_changes_nothing_and_nonsense_is_refused_kindly(server: HandedIn) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
     alice.load().press("a1,c4,e5,g2")
@@ -240,31 +251,31 @@ def test_looking_changes_nothing_and_nonsense_is_refused_kindly(server: Running)
     assert "half a sen" in alice.text
 
 
-def test_head_is_get_without_the_page_and_does_nothing(server: Running) -> None:
+def test_head_is_get_without_the_page_and_does_nothing(connected: Running) -> None:
     """Programs that look whether a link is good ask so (RFC 9110 section 9.3.2)."""
-    alice, bob, _ = challenged(server)
-    Tab(server.web_port, "/mine").post("who=alice")
-    server.carry_out()
-    mine = re.search(r"http://games\.example(/mine/[a-z2-7]+)", server.letters(ALICE)[-1].text)
+    alice, bob, _ = challenged(connected)
+    Tab(connected.pages, "/mine").post("who=alice")
+    connected.carry_out()
+    mine = re.search(r"http://games\.example(/mine/[a-z2-7]+)", connected.letters(ALICE)[-1].text)
     assert mine is not None
-    before = moves(server)
+    before = moves(connected)
     for tab, form in (
         (alice, urlencode({**alice.load().fields, "move": "a1,b2,c3,d4"})),
         (bob, urlencode({**bob.load().fields, "move": "accept"})),
-        (Tab(server.web_port, mine[1]), "do=export&key=1"),
-        (Tab(server.web_port, "/mine"), "who=bob"),
+        (Tab(connected.pages, mine[1]), "do=export&key=1"),
+        (Tab(connected.pages, "/mine"), "who=bob"),
     ):
         shown = dict(tab.load().headers)
         for body in ("", form):
             assert (tab.head(body).status, tab.html) == (200, "")
             kept_headers = {name: shown[name] for name in shown.keys() & {"etag", "cache-control"}}
             assert kept_headers.items() <= tab.headers.items()
-    server.settle()
-    assert moves(server) == before
-    assert not server.letters(BOB)
+    connected.settle()
+    assert moves(connected) == before
+    assert not connected.letters(BOB)
 
 
-def test_a_page_tells_nothing_hidden(server: Running) -> None:
+def test_a_page_tells_nothing_hidden(server: HandedIn) -> None:
     pages = []
     for hidden in ("b3,d3,f6,g7", "a1,c4,e5,g2"):
         alice, bob, _ = challenged(server)
@@ -281,9 +292,9 @@ def test_a_page_tells_nothing_hidden(server: Running) -> None:
     assert pages[0] == pages[1]
 
 
-def test_a_bot_has_moved_when_the_page_comes_back(server: Running) -> None:
-    server.send(ALICE, "blackbox challenge alice wonder-land house-easy")
-    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+def test_a_bot_has_moved_when_the_page_comes_back(connected: Running) -> None:
+    connected.send(ALICE, "blackbox challenge alice wonder-land house-easy")
+    alice = Tab(connected.pages, page_of(connected.letters(ALICE)[-1])).load()
     alice.tap("A1", "B2", "C3", "D4").press()
     assert "Your move" in alice.text
     alice.tap("A").press()
@@ -291,10 +302,10 @@ def test_a_bot_has_moved_when_the_page_comes_back(server: Running) -> None:
     assert "Your move" in alice.text
 
 
-def test_the_coach_reports_on_the_page_too(server: Running) -> None:
-    server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
-    server.reply(server.letters(ALICE)[-1], "yes")
-    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+def test_the_coach_reports_on_the_page_too(connected: Running) -> None:
+    connected.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
+    connected.reply(connected.letters(ALICE)[-1], "yes")
+    alice = Tab(connected.pages, page_of(connected.letters(ALICE)[-1])).load()
     assert "Report" not in alice.text
     alice.tap("A").press()
     alice.press("solve")
@@ -304,13 +315,14 @@ def test_the_coach_reports_on_the_page_too(server: Running) -> None:
     assert "The coach needs" in alice.text
     assert "Ruled out" in alice.load().text
     assert "Report" not in alice.text
-    assert "The coach's report: Blackbox 1" in [letter.subject for letter in server.letters(ALICE)]
+    subjects = [letter.subject for letter in connected.letters(ALICE)]
+    assert "The coach's report: Blackbox 1" in subjects
 
 
-def test_a_hint_stands_on_the_page_until_something_is_done(server: Running) -> None:
-    server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
-    server.reply(server.letters(ALICE)[-1], "yes")
-    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+def test_a_hint_stands_on_the_page_until_something_is_done(connected: Running) -> None:
+    connected.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
+    connected.reply(connected.letters(ALICE)[-1], "yes")
+    alice = Tab(connected.pages, page_of(connected.letters(ALICE)[-1])).load()
     assert "Hint: 3 points" in alice.text
     alice.press("hint")
     assert "The best port now is B" in alice.text
@@ -318,13 +330,13 @@ def test_a_hint_stands_on_the_page_until_something_is_done(server: Running) -> N
     assert "Hint: 3 points" not in alice.load().text
     alice.tap("B").press()
     assert "The best port now" not in alice.text
-    assert "A hint: Blackbox 1" in [letter.subject for letter in server.letters(ALICE)]
+    assert "A hint: Blackbox 1" in [letter.subject for letter in connected.letters(ALICE)]
 
 
-def test_practice_can_be_taken_back(server: Running) -> None:
+def test_practice_can_be_taken_back(server: HandedIn) -> None:
     server.send(ALICE, "blackbox solo alice -practice")
     server.reply(server.letters(ALICE)[-1], "yes")
-    alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+    alice = Tab(server.pages, page_of(server.letters(ALICE)[-1])).load()
     alice.tap("A").press()
     fired = alice.html.count('aria-label="Port A: not used, fire"')
     assert fired == 0
@@ -341,7 +353,7 @@ def test_a_game_without_a_page_of_its_own(
     with start(database_url, tmp_path, signup="open") as server:
         server.send(ALICE, "signup alice wonder-land")
         server.send(ALICE, "heaps challenge alice wonder-land house")
-        alice = Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load()
+        alice = Tab(server.pages, page_of(server.letters(ALICE)[-1])).load()
         assert "<pre" in alice.html
         before = alice.text
         alice.press("2")
@@ -352,12 +364,12 @@ def test_a_game_without_a_page_of_its_own(
 
 
 @pytest.mark.slow
-def test_everybody_may_look_at_a_game_and_go_through_it(server: Running) -> None:
+def test_everybody_may_look_at_a_game_and_go_through_it(server: HandedIn) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
     alice.load().press("a1,c4,e5,g2")
     alice.press("+b3,+d3,+f6,+g7,c", "between us")
-    public = Tab(server.web_port, "/game/1").load()
+    public = Tab(server.pages, "/game/1").load()
     assert "Board 1 after 3 moves" in public.text or "Board 1 after 1 move" in public.text
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
     assert "alice fired port C" in public.text
@@ -382,19 +394,19 @@ def test_everybody_may_look_at_a_game_and_go_through_it(server: Running) -> None
     assert "Look at it again" in alice.load().text
 
     for path in ("/game/2", "/game/0", "/game/99999999999999999999", "/game/x", "/game/1?turn=99"):
-        assert Tab(server.web_port, path).load().status == 404
+        assert Tab(server.pages, path).load().status == 404
     for path in ("/game/1?turn=-1", "/game/1?turn=x", "/game/1?turn=", "/game/1?turn=%C2%B2"):
-        assert Tab(server.web_port, path).load().status in {200, 404}
+        assert Tab(server.pages, path).load().status in {200, 404}
 
 
-def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
+def test_a_box_that_others_solve_today_is_kept(server: HandedIn) -> None:
     server.send(ALICE, "blackbox daily alice wonder-land 07:30")
     server.live(days=1)
     box = [letter for letter in server.letters(ALICE) if "In a browser" in letter.text][-1]
-    alice = Tab(server.web_port, page_of(box)).load()
+    alice = Tab(server.pages, page_of(box)).load()
     address = server.server.base.mail_domain.ring.read(alice.path.removeprefix("/b/"))
     assert address is not None
-    public = Tab(server.web_port, f"/game/{address.about}")
+    public = Tab(server.pages, f"/game/{address.about}")
     before = public.load().bare
     alice.tap("A").press()
     assert public.load().bare == before
@@ -402,17 +414,17 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     assert "not open yet" in public.load().text
     assert "og:image" not in public.html
     for kind in ("png", "svg", "png?turn=0", "svg?turn=1"):
-        assert Tab(server.web_port, f"/game/{address.about}.{kind}").load().status == 404
+        assert Tab(server.pages, f"/game/{address.about}.{kind}").load().status == 404
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
 
 
-def test_everybody_may_read_standings_and_what_a_player_has_played(server: Running) -> None:
-    empty = Tab(server.web_port, "/standings").load()
+def test_everybody_may_read_standings_and_what_a_player_has_played(server: HandedIn) -> None:
+    empty = Tab(server.pages, "/standings").load()
     assert "No rated game has ended yet" in empty.text
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
     alice.load().press("a1,c4,e5,g2")
-    player = Tab(server.web_port, "/players/alice").load()
+    player = Tab(server.pages, "/players/alice").load()
     assert "No rated game yet." in player.text
     assert 'href="/game/1"' in player.html
     alice.load().press("+b3,+d3,+f6,+g7,?")
@@ -422,13 +434,13 @@ def test_everybody_may_read_standings_and_what_a_player_has_played(server: Runni
     assert 'href="/players/alice"' in empty.load().html
     assert "players.example" not in player.html + empty.html  # nobody's mail address
     for name in ("nobody", "ALICE%00", "x" * 500, "%3Cb%3E", "house%20x", ".."):
-        assert Tab(server.web_port, f"/players/{name}").load().status == 404
+        assert Tab(server.pages, f"/players/{name}").load().status == 404
 
 
 def test_while_the_database_is_away_pages_say_when_to_come_again(
-    server: Running, monkeypatch: pytest.MonkeyPatch
+    connected: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alice, _, _ = challenged(server)
+    alice, _, _ = challenged(connected)
     token = alice.load().path.removeprefix("/b/")
     away = OperationalError("SELECT 1", {}, sqlite3.OperationalError("unable to open"))
 
@@ -440,7 +452,7 @@ def test_while_the_database_is_away_pages_say_when_to_come_again(
         (alice.path, "text/html", {}),
         ("/api/seat", "application/problem+json", {"Authorization": f"Bearer {token}"}),
     ):
-        connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", connected.web_port, timeout=60)
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         html = answer.read().decode()
@@ -451,13 +463,13 @@ def test_while_the_database_is_away_pages_say_when_to_come_again(
 
 
 def test_no_link_gets_into_the_log_even_by_a_fault(
-    server: Running, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    connected: Running, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alice, bob, _ = challenged(server)
+    alice, bob, _ = challenged(connected)
     caplog.set_level(logging.DEBUG)
     bob.load().press("b3,d3,f6,g7")
     alice.load("?move=a1&tap=C4").press("nonsense")
-    Tab(server.web_port, f"{alice.path}x").load()
+    Tab(connected.pages, f"{alice.path}x").load()
 
     def broken(*_: object) -> None:
         raise RuntimeError("broken")
@@ -470,14 +482,14 @@ def test_no_link_gets_into_the_log_even_by_a_fault(
         assert tab.path.removeprefix("/b/") not in caplog.text
 
 
-def alone(server: Running, options: str) -> Letter:
+def alone(server: HandedIn, options: str) -> Letter:
     """Alice begins a solo game: the letter that brings it."""
     server.send(ALICE, f"blackbox solo alice {options}")
     server.reply(server.letters(ALICE)[-1], "yes")
     return server.letters(ALICE)[-1]
 
 
-def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: Running) -> None:
+def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: HandedIn) -> None:
     alice, bob, letter = challenged(server)
     server.reply(letter, "a1,c4,e5,g2")
     alice.load().press("b3,d3,f6,g7")
@@ -498,12 +510,12 @@ def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: 
     server.send(ALICE, "preferences alice wonder-land")
     mine = re.search(r"/mine/[a-z2-7]+", server.letters(ALICE)[-1].text)
     assert mine is not None
-    own = Tab(server.web_port, mine[0]).load()
+    own = Tab(server.pages, mine[0]).load()
     assert own.html.count('name="take" value="seal"') == own.html.count("Seal cells") > 0
     assert own.html.count('<form method="get" action="/b/') == own.html.count("Seal cells")
 
 
-def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: Running) -> None:
+def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: HandedIn) -> None:
     alice, bob, letter = challenged(server)
     assert "The moves so far" not in alice.load().text
     server.reply(letter, "a1,c4,e5,g2")
@@ -534,8 +546,8 @@ def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: Running
     assert "B3: atom" not in bob.html
 
 
-def test_restart_asks_and_a_finished_box_is_replayed(server: Running) -> None:
-    alice = Tab(server.web_port, page_of(alone(server, "-practice"))).load()
+def test_restart_asks_and_a_finished_box_is_replayed(server: HandedIn) -> None:
+    alice = Tab(server.pages, page_of(alone(server, "-practice"))).load()
     assert "Yes, begin again" not in alice.text
     alice.press("a,+b2")
     assert "Undo brings your 1 move back." in alice.text
@@ -551,9 +563,9 @@ def test_restart_asks_and_a_finished_box_is_replayed(server: Running) -> None:
     assert "box of board 1" in last(server, ALICE)
 
 
-def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running) -> None:
+def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: HandedIn) -> None:
     letter = alone(server, "-size=8x8 -atoms=4")
-    alice = Tab(server.web_port, page_of(letter)).load()
+    alice = Tab(server.pages, page_of(letter)).load()
     free = "Score so far: 0 points. A wrong atom in your guess costs 5."
     assert free in alice.text
     for form in (letter.text, letter.html):
@@ -575,12 +587,12 @@ def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running)
     for letter in letters:
         for form in (letter.text, letter.html):
             assert form.count("Score so far") == form.count("A wrong") <= 1
-    timed = Tab(server.web_port, page_of(alone(server, "-scoring=timed"))).load()
+    timed = Tab(server.pages, page_of(alone(server, "-scoring=timed"))).load()
     assert re.search("A wrong marker in (a|your) guess costs 50, each second 1.", timed.text)
     assert "Score" not in alone(server, "-practice").text
 
 
-def test_the_page_tells_what_was_said_and_played(server: Running) -> None:
+def test_the_page_tells_what_was_said_and_played(server: HandedIn) -> None:
     """The newest words of both, the moves that the reader knows of, the signs and the rules."""
     alice, bob, letter = challenged(server)
     assert "Nothing yet." in alice.load().text
@@ -606,7 +618,7 @@ def test_the_page_tells_what_was_said_and_played(server: Running) -> None:
     assert "I will." in alice.text
 
 
-def test_atoms_are_hidden_by_a_button(server: Running) -> None:
+def test_atoms_are_hidden_by_a_button(server: HandedIn) -> None:
     """ "Hide for me" plays a placement that was drawn for this page, and is gone then."""
     alice, bob, _ = challenged(server)
     assert "Hide for me" not in bob.load().text  # bob is still to say yes

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from browser_tab import Tab
 from icalendar import Calendar
+from indoors import HandedIn, indoors
 from running import Letter, Running, start
 
 from pbmserv.service.pages.form_commands import command_of
@@ -20,7 +21,17 @@ KEY = re.compile(r'name="key" value="([0-9a-f]+)"')
 
 
 @pytest.fixture
-def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
+def server(database_url: str, tmp_path: Path) -> Iterator[HandedIn]:
+    with indoors(tmp_path, database_url) as house:
+        server = HandedIn(house)
+        for name in ("alice", "bob"):
+            server.send(f"{name}@players.example", f"signup {name} wonder-land")
+        yield server
+
+
+@pytest.fixture
+def connected(database_url: str, tmp_path: Path) -> Iterator[Running]:
+    """A server with sockets."""
     with start(database_url, tmp_path, signup="open") as running:
         for name in ("alice", "bob"):
             running.send(f"{name}@players.example", f"signup {name} wonder-land")
@@ -36,9 +47,9 @@ def link_in(letter: Letter) -> str:
     return match[1]
 
 
-def opened(server: Running, letter: Letter) -> Tab:
+def opened(server: HandedIn | Running, letter: Letter) -> Tab:
     """The page that a letter leads to."""
-    return Tab(server.web_port, link_in(letter)).load()
+    return Tab(server.pages, link_in(letter)).load()
 
 
 def press(tab: Tab, do: str, **fields: str) -> Tab:
@@ -48,16 +59,16 @@ def press(tab: Tab, do: str, **fields: str) -> Tab:
     return tab.post(body)
 
 
-def mailed(server: Running, who: str) -> str:
+def mailed(server: HandedIn | Running, who: str) -> str:
     """Ask for a link; what the page says."""
-    tab = Tab(server.web_port, "/mine")
+    tab = Tab(server.pages, "/mine")
     tab.post(urlencode({"who": who}))
     server.carry_out()
     assert tab.status == 200
     return tab.html
 
 
-def test_boards_preferences_and_absence(server: Running) -> None:
+def test_boards_preferences_and_absence(server: HandedIn) -> None:
     (welcome,) = server.letters(ALICE)
     alice = opened(server, welcome)
     assert alice.headers["cache-control"] == "no-store"
@@ -69,7 +80,7 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     assert "Board 1 waits for your answer" in alice.text
     link = re.search(r'href="(/b/[a-z2-7]+)">Answer', alice.html)
     assert link is not None
-    board = Tab(server.web_port, link[1]).load()
+    board = Tab(server.pages, link[1]).load()
     board.press("a1,c4,e5,g2")
     assert "Nobody is waiting for you" in alice.load().text
     assert "Board 1: bob to move" in alice.text
@@ -104,7 +115,7 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     server.letters()
 
 
-def test_addresses_data_and_leaving(server: Running) -> None:
+def test_addresses_data_and_leaving(server: HandedIn) -> None:
     alice = opened(server, server.letters(ALICE)[0])
     press(alice, "address", addresses="new@players.example", password="wrong-one")
     assert alice.status == 422
@@ -125,66 +136,69 @@ def test_addresses_data_and_leaving(server: Running) -> None:
     assert alice.load().status == 404
 
 
-def test_a_link_is_mailed_and_nobody_learns_who_plays_here(server: Running) -> None:
-    server.letters()
-    form = Tab(server.web_port, "/mine").load()
+def test_a_link_is_mailed_and_nobody_learns_who_plays_here(connected: Running) -> None:
+    connected.letters()
+    form = Tab(connected.pages, "/mine").load()
     assert "Mail me a link" in form.html
     answers = {
-        mailed(server, who) for who in ("alice", "nobody", BOB, "x@y.example", "", "@", "é" * 400)
+        mailed(connected, who)
+        for who in ("alice", "nobody", BOB, "x@y.example", "", "@", "é" * 400)
     }
     assert len(answers - {form.html}) == 1
-    (to_alice,) = server.letters(ALICE)
-    (to_bob,) = server.letters(BOB)
-    assert not server.letters()
+    (to_alice,) = connected.letters(ALICE)
+    (to_bob,) = connected.letters(BOB)
+    assert not connected.letters()
     assert to_alice.subject == "Your page, alice"
-    assert "Nobody is waiting" in opened(server, to_alice).text
-    assert "bob" in opened(server, to_bob).text
-    mailed(server, ALICE)
-    assert not server.letters()  # one in three hours
-    server.live(hours=4)
-    mailed(server, ALICE)
-    assert server.letters(ALICE)
+    assert "Nobody is waiting" in opened(connected, to_alice).text
+    assert "bob" in opened(connected, to_bob).text
+    mailed(connected, ALICE)
+    assert not connected.letters()  # one in three hours
+    connected.live(hours=4)
+    mailed(connected, ALICE)
+    assert connected.letters(ALICE)
 
 
-def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(server: Running) -> None:
-    (welcome,) = server.letters(ALICE)
-    alice = opened(server, welcome)
+def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(connected: Running) -> None:
+    (welcome,) = connected.letters(ALICE)
+    alice = opened(connected, welcome)
     token, link = (
         opened_token.rpartition("/")[2] for opened_token in (alice.path, link_in(welcome))
     )
     to = f"pbmserv+{token}@games.example"
-    assert server.send(ALICE, "", "prefs digest=daily", to=to).startswith("550")
-    assert server.send(ALICE, "", "help", to=f"pbmserv+{link}@games.example").startswith("550")
+    assert connected.send(ALICE, "", "prefs digest=daily", to=to).startswith("550")
+    assert connected.send(ALICE, "", "help", to=f"pbmserv+{link}@games.example").startswith("550")
     for opened_token in (token, link):
-        assert Tab(server.web_port, f"/b/{opened_token}").load().status == 404
+        assert Tab(connected.pages, f"/b/{opened_token}").load().status == 404
     reply_token = welcome.reply_to.partition("+")[2].partition("@")[0]
     for wrong in (reply_token, token[:-1] + ("a" if token[-1] != "a" else "b"), "x", "a" * 300):
-        assert Tab(server.web_port, f"/mine/{wrong}").load().status == 404
+        assert Tab(connected.pages, f"/mine/{wrong}").load().status == 404
     # No form but the page's own, and looking changes nothing.
-    server.letters()
+    connected.letters()
     assert press(alice, "nothing").status == 400
     alice.load().load("?do=delete&done=delete")
-    assert not server.letters()
-    server.send(ALICE, "forgot alice")
-    server.reply(server.letters(ALICE)[-1], "password another-word")
+    assert not connected.letters()
+    connected.send(ALICE, "forgot alice")
+    connected.reply(connected.letters(ALICE)[-1], "password another-word")
     assert "no longer works" in alice.load().text
     assert press(alice, "export").status == 404
-    server.live(days=20)
-    mailed(server, "alice")
-    letters = [letter for letter in server.letters(ALICE) if letter.subject == "Your page, alice"]
-    alice, link = opened(server, letters[-1]), link_in(letters[-1])
+    connected.live(days=20)
+    mailed(connected, "alice")
+    letters = [
+        letter for letter in connected.letters(ALICE) if letter.subject == "Your page, alice"
+    ]
+    alice, link = opened(connected, letters[-1]), link_in(letters[-1])
     page = alice.path
-    server.live(days=29)
+    connected.live(days=29)
     assert alice.load().status == 410
     alice.path = link
     assert alice.load().status == 200
     assert alice.path not in (link, page)
-    server.live(days=2)
+    connected.live(days=2)
     alice.path = link
     assert alice.load().status == 404
 
 
-def test_the_same_press_twice_is_one(server: Running) -> None:
+def test_the_same_press_twice_is_one(server: HandedIn) -> None:
     alice = opened(server, server.letters(ALICE)[0])
     key = KEY.search(alice.html)
     assert key is not None
@@ -227,7 +241,7 @@ def test_a_form_is_one_command(fields: dict[str, str], line: str) -> None:
     assert command_of("alice", fields, NOW) == line
 
 
-def test_games_start_from_the_page(server: Running) -> None:
+def test_games_start_from_the_page(server: HandedIn) -> None:
     """Challenge, invite, race, solo and rematch; deadlines, plans, and how friends stand."""
     alice = opened(server, server.letters(ALICE)[0])
     assert "Start a game" in alice.text
@@ -262,52 +276,52 @@ def test_games_start_from_the_page(server: Running) -> None:
     assert "Nothing has changed." in alice.text
 
 
-def test_deadlines_are_in_a_calendar(server: Running) -> None:
+def test_deadlines_are_in_a_calendar(connected: Running) -> None:
     """The link reads the deadlines and opens nothing else; a forgotten password ends it."""
-    server.send(BOB, "blackbox challenge bob wonder-land alice")
-    alice = opened(server, server.letters(ALICE)[0])
+    connected.send(BOB, "blackbox challenge bob wonder-land alice")
+    alice = opened(connected, connected.letters(ALICE)[0])
     assert "Your answer is due by" in alice.text
     link = re.search(r'href="(/calendar/([a-z2-7]+)\.ics)"', alice.html)
     assert link is not None
-    calendar = Tab(server.web_port, link[1])
+    calendar = Tab(connected.pages, link[1])
     calendar.load()
     assert calendar.status == 200
     assert calendar.headers["content-type"] == "text/calendar; charset=utf-8"
     assert calendar.headers["cache-control"] == "no-store"
     (event,) = Calendar.from_ical(calendar.whole).walk("VEVENT")
     assert event["SUMMARY"] == "Blackbox 1 against bob: your answer is due"
-    assert event.decoded("DTSTART") > server.server.clock.now()
+    assert event.decoded("DTSTART") > connected.server.clock.now()
     assert "http" not in calendar.whole
     for path in ("/mine/", "/b/"):
-        assert Tab(server.web_port, f"{path}{link[2]}").load().status == 404
+        assert Tab(connected.pages, f"{path}{link[2]}").load().status == 404
     to = f"pbmserv+{link[2]}@games.example"
-    assert server.send(ALICE, "", "reject", to=to).startswith("550")
-    assert Tab(server.web_port, link[1]).load().whole.count("VEVENT") == 2
-    assert Tab(server.web_port, "/calendar/aaaa.ics").load().status == 404
-    server.send(ALICE, "forgot alice")
-    server.reply(server.letters(ALICE)[-1], "password another-word")
-    server.carry_out()
-    assert Tab(server.web_port, link[1]).load().status == 404
+    assert connected.send(ALICE, "", "reject", to=to).startswith("550")
+    assert Tab(connected.pages, link[1]).load().whole.count("VEVENT") == 2
+    assert Tab(connected.pages, "/calendar/aaaa.ics").load().status == 404
+    connected.send(ALICE, "forgot alice")
+    connected.reply(connected.letters(ALICE)[-1], "password another-word")
+    connected.carry_out()
+    assert Tab(connected.pages, link[1]).load().status == 404
 
 
-def test_a_clock_is_on_the_page_and_in_the_calendar(server: Running) -> None:
+def test_a_clock_is_on_the_page_and_in_the_calendar(server: HandedIn) -> None:
     server.send(BOB, "blackbox challenge bob wonder-land alice -time=5d+1d")
     first, *_, challenge = server.letters(ALICE)
     server.reply(challenge, "accept")
     alice = opened(server, first)
     link = re.search(r'href="(/calendar/[a-z2-7]+\.ics)"', alice.html)
     assert link is not None
-    (event,) = Calendar.from_ical(Tab(server.web_port, link[1]).load().whole).walk("VEVENT")
+    (event,) = Calendar.from_ical(Tab(server.pages, link[1]).load().whole).walk("VEVENT")
     assert event["SUMMARY"] == "Blackbox 1 against bob: your move is due"
     at = event.decoded("DTSTART")
     assert at - server.server.clock.now() == timedelta(days=5)
     board = re.search(r'href="(/b/[a-z2-7]+)"', alice.html)
     assert board is not None
-    text = Tab(server.web_port, board[1]).load().text
+    text = Tab(server.pages, board[1]).load().text
     assert f"Your clock has 5 days left: it runs until {at:%A}" in text
 
 
-def test_seeks_are_taken_and_called_off_on_the_page(server: Running) -> None:
+def test_seeks_are_taken_and_called_off_on_the_page(server: HandedIn) -> None:
     alice = opened(server, server.letters(ALICE)[0])
     bob = opened(server, server.letters(BOB)[0])
     press(alice, "seek", game="blackbox", options="-size=5x5")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import re
 import sys
 from collections.abc import Iterator
@@ -16,8 +15,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from asgi_client import Answer, fetch, load_all, site_of
 from browser_tab import Tab, page_of
-from indoors import address_of, indoors
-from running import Running, start
+from indoors import HandedIn, address_of, indoors
+from running import start
 from sqlalchemy import func, select
 from starlette.routing import Route
 
@@ -34,11 +33,12 @@ PASSWORD = "wonder-land"
 
 
 @pytest.fixture
-def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    with start(database_url, tmp_path, signup="open") as running:
+def server(database_url: str, tmp_path: Path) -> Iterator[HandedIn]:
+    with indoors(tmp_path, database_url) as house:
+        server = HandedIn(house)
         for name in ("alice", "bob"):
-            running.sign_up(name, PASSWORD)
-        yield running
+            server.sign_up(name, PASSWORD)
+        yield server
 
 
 def subjects(html: str) -> list[str]:
@@ -47,12 +47,12 @@ def subjects(html: str) -> list[str]:
     return [parse_qs(urlsplit(unescape(link)).query)["subject"][0] for link in links]
 
 
-def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -> None:
-    page = Tab(server.web_port, "/seeks").load()
+def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: HandedIn) -> None:
+    page = Tab(server.pages, "/seeks").load()
     assert "Nobody is looking for an opponent" in page.text
     server.send(ALICE, f"blackbox seek alice {PASSWORD} -size=8x8 -atoms=5")
     assert "alice is looking for an opponent at Blackbox, -size=8x8 -atoms=5 ." in page.load().text
-    assert "open seeks" in Tab(server.web_port, "/players/alice").load().text
+    assert "open seeks" in Tab(server.pages, "/players/alice").load().text
     (subject,) = (subject for subject in subjects(page.html) if "-size" in subject)
     server.send(BOB, subject.replace("seek", f"seek bob {PASSWORD}"))
     assert "were both looking for Blackbox" in server.letters(ALICE)[-1].text
@@ -70,8 +70,8 @@ def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -
 @pytest.mark.parametrize(
     "options", ["-race -seed=R&D", '-race "-seed=my <own> box"', "-race -seed='say \"yes\" now'"]
 )
-def test_a_seek_in_any_words_is_taken_by_its_button(server: Running, options: str) -> None:
-    page = Tab(server.web_port, "/seeks")
+def test_a_seek_in_any_words_is_taken_by_its_button(server: HandedIn, options: str) -> None:
+    page = Tab(server.pages, "/seeks")
     server.send(ALICE, f"blackbox seek alice {PASSWORD} {options}")
     (subject,) = (subject for subject in subjects(page.load().html) if "-seed" in subject)
     server.send(BOB, subject.replace("seek", f"seek bob {PASSWORD}", 1))
@@ -81,7 +81,7 @@ def test_a_seek_in_any_words_is_taken_by_its_button(server: Running, options: st
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-def feed(server: Running, path: str) -> list[dict[str, str]]:
+def feed(server: HandedIn, path: str) -> list[dict[str, str]]:
     """The entries of a feed, which is one by RFC 4287."""
     octets = octets_of(server, path)
     assert b"/b/" not in octets
@@ -101,21 +101,21 @@ def feed(server: Running, path: str) -> list[dict[str, str]]:
     ]
 
 
-def daily_of(server: Running, address: str) -> Tab:
+def daily_of(server: HandedIn, address: str) -> Tab:
     """The page of somebody's newest daily box."""
     letters = [letter for letter in server.letters(address) if "Daily Box" in letter.subject]
-    return Tab(server.web_port, page_of(letters[-1])).load()
+    return Tab(server.pages, page_of(letters[-1])).load()
 
 
 @pytest.mark.slow
-def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Running) -> None:
-    archive = Tab(server.web_port, "/daily").load()
+def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: HandedIn) -> None:
+    archive = Tab(server.pages, "/daily").load()
     assert "Nobody has got one yet" in archive.text
     for name, address in (("alice", ALICE), ("bob", BOB)):
         server.send(address, f"blackbox daily {name} {PASSWORD} 07:30")
     server.live(days=1)
     number = int(re.findall(r"Daily Box (\d+)", archive.load().text)[0])  # today's
-    table = Tab(server.web_port, f"/daily/{number}").load()
+    table = Tab(server.pages, f"/daily/{number}").load()
     assert "Nobody has solved it yet" in table.text
     assert "2 still play it" in table.text
     assert feed(server, "/daily.atom") == []
@@ -129,7 +129,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
     assert f"Daily Box {number}: {options.grade}" in table.text
     assert re.search(rf"Daily Box {number} [^|]{{5,30}} {options.grade} 2 0", archive.text)
     assert f"This box is {options.grade}: " in alice.text
-    assert f"This box is {options.grade}: " in Tab(server.web_port, "/today").load().text
+    assert f"This box is {options.grade}: " in Tab(server.pages, "/today").load().text
     cells = [options.board.names[cell] for cell in sorted(atoms_of(read_id(options.id)))]
     alice.press("+" + ",+".join(cells) + ",?")
     assert feed(server, "/games.atom") == []  # it is over, and not to be seen yet
@@ -152,12 +152,12 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
         f"http://games.example/daily/{number}",
     )
     assert "1. alice, " in entry["summary"]
-    assert "daily box solved in a row" in Tab(server.web_port, "/players/alice").load().text
+    assert "daily box solved in a row" in Tab(server.pages, "/players/alice").load().text
     for other in ("/daily/0", "/daily/99999", "/daily/999999999999", "/daily/x", "/daily/-1"):
-        assert Tab(server.web_port, other).load().status == 404
+        assert Tab(server.pages, other).load().status == 404
 
 
-def resigned(server: Running, loser: int) -> None:
+def resigned(server: HandedIn, loser: int) -> None:
     """A rated game that alice (0) or bob (1) gives up."""
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
     with server.server.database.reading.connect() as connection:
@@ -171,10 +171,10 @@ def resigned(server: Running, loser: int) -> None:
 
 
 @pytest.mark.both_databases
-def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: Running) -> None:
+def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: HandedIn) -> None:
     for n in range(3):
         resigned(server, n % 2)
-    page = Tab(server.web_port, "/players/alice").load()
+    page = Tab(server.pages, "/players/alice").load()
     assert "Opponent Games Won Lost Drawn bob 3 1 2 0" in page.text
     assert "Kind Games Won Lost Drawn Blackbox 3 1 2 0" in page.text
     assert "alice is asked first" in page.text
@@ -184,7 +184,7 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     assert page.html.count("<circle") == 3
     server.send(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
     server.reply(server.letters(ALICE)[-1], "yes")
-    Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load().press("+a1,+a2,+b1,+b2,?")
+    Tab(server.pages, page_of(server.letters(ALICE)[-1])).load().press("+a1,+a2,+b1,+b2,?")
     assert "Best scores Kind Games Fewest points Blackbox 2x2/4 1 0" in page.load().text
     server.send(ALICE, f"prefs alice {PASSWORD} accept=none")
     assert "alice is not taking challenges at the moment" in page.load().text
@@ -192,7 +192,7 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     assert len(page.html.encode()) < 50_000
 
 
-def of_everybody(server: Running, *more: str) -> list[str]:
+def of_everybody(server: HandedIn, *more: str) -> list[str]:
     """Every address that everybody may read, with these in place of what varies."""
     paths = [route.path for route in site_of(server.server).routes if isinstance(route, Route)]
     public_paths = set(more)
@@ -207,11 +207,11 @@ def of_everybody(server: Running, *more: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_player_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
+def test_a_player_who_wants_no_name_on_the_pages_has_none(server: HandedIn) -> None:
     """The name is on no page, picture or feed, and back as soon as its player wants."""
     examples = {path for path in of_everybody(server) if b"alice" in octets_of(server, path, 404)}
     resigned(server, 0)
-    public = Tab(server.web_port, "/game/1")
+    public = Tab(server.pages, "/game/1")
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
     server.send(ALICE, f"blackbox seek alice {PASSWORD}")
     server.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
@@ -239,12 +239,12 @@ def test_a_player_who_wants_no_name_on_the_pages_has_none(server: Running) -> No
     assert {path for path, octets in quiet.items() if b"alice" in octets} == examples
     assert quiet["/game/1.png"] != named["/game/1.png"]
     for path in own:
-        assert Tab(server.web_port, path).load().status == 404
+        assert Tab(server.pages, path).load().status == 404
     assert "A player fired port A" in public.load("?turn=3").text
     assert public.text.startswith("Blackbox 1 · a player - bob")
-    assert "A player is looking for an opponent" in Tab(server.web_port, "/seeks").load().text
+    assert "A player is looking for an opponent" in Tab(server.pages, "/seeks").load().text
     assert "Opponent Games Won Lost Drawn players who give no name 1 1" in (
-        Tab(server.web_port, "/players/bob").load().text
+        Tab(server.pages, "/players/bob").load().text
     )
     entry = feed(server, "/games.atom")[-1]
     assert (entry["title"], entry["summary"]) == (
@@ -290,16 +290,16 @@ def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
     assert rating_graph([]) is None
 
 
-def played(server: Running) -> Tab:
+def played(server: HandedIn) -> Tab:
     """The public page of a game that is over."""
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
-    alice, bob = (Tab(server.web_port, page_of(server.letters(a)[-1])) for a in (ALICE, BOB))
+    alice, bob = (Tab(server.pages, page_of(server.letters(a)[-1])) for a in (ALICE, BOB))
     bob.load().press("b3,d3,f6,g7")
     alice.load().press("a1,c4,e5,g2")
     for port in ("a,+b3", "1,+d3"):
         alice.load().press(port)
         bob.load().press(port)
-    public = Tab(server.web_port, "/game/1").load()
+    public = Tab(server.pages, "/game/1").load()
     assert 'stroke="var(--hit)"' not in public.html
     assert "circle" not in public.html
     alice.load().press("resign")
@@ -307,7 +307,7 @@ def played(server: Running) -> Tab:
 
 
 @pytest.mark.slow
-def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Running) -> None:
+def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: HandedIn) -> None:
     public = played(server).load()
     assert public.html.count("<circle") == 8
     assert len(re.findall(r'<polyline [^>]*stroke="var\(--(hit|turned|passed)', public.html)) == 4
@@ -322,16 +322,16 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
         assert entry["summary"] == "Won by bob (resigned), 7 moves."
         assert entry["link"] == "http://games.example/game/1"
     for path in ("/players/nobody/games.atom", "/players/%3Cb%3E/games.atom"):
-        assert Tab(server.web_port, path).load().status == 404
+        assert Tab(server.pages, path).load().status == 404
     sitemap = ET.fromstring(octets_of(server, "/sitemap.xml"))
     places = [element.text or "" for element in sitemap.iter() if element.tag.endswith("loc")]
     assert "http://games.example/game/1" in places
     for place in places:
         path = place.removeprefix("http://games.example")
-        page = Tab(server.web_port, path).load()
+        page = Tab(server.pages, path).load()
         assert (page.status, "noindex" in page.html) == (200, False), place
     assert "Disallow: /b/" in octets_of(server, "/robots.txt").decode()
-    assert Tab(server.web_port, "/.well-known/security.txt").load().status == 404
+    assert Tab(server.pages, "/.well-known/security.txt").load().status == 404
     assert 'accesskey="b"' in public.html
     for turn, rays in ((0, 0), (2, 0), (3, 1), (4, 2), (6, 4)):
         assert public.load(f"?turn={turn}").status == 200
@@ -347,7 +347,7 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
         for script in re.findall(r'"(/replay.js[^"]*)"', public.html)
     ]
     assert "script-src 'self'" in public.headers["content-security-policy"]
-    assert "script" not in Tab(server.web_port, "/today").load().headers["content-security-policy"]
+    assert "script" not in Tab(server.pages, "/today").load().headers["content-security-policy"]
     for kind, mark in (("svg", "<svg"), ("png", "PNG")):
         picture = octets_of(server, f"/game/1.{kind}?turn=4")
         assert mark.encode() in picture[:8]
@@ -355,14 +355,14 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
 
 
 def test_without_pillow_a_picture_as_png_leads_to_the_one_as_svg(
-    server: Running, monkeypatch: pytest.MonkeyPatch
+    server: HandedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played(server)
     monkeypatch.setitem(sys.modules, "PIL", None)
-    png = Tab(server.web_port, "/game/1.png").load("?turn=4")
+    png = Tab(server.pages, "/game/1.png").load("?turn=4")
     assert (png.status, png.headers["location"]) == (307, "/game/1.svg?turn=4")
     assert octets_of(server, png.headers["location"]).startswith(b"<svg")
-    assert Tab(server.web_port, "/game/1.png").load().headers["location"] == "/game/1.svg"
+    assert Tab(server.pages, "/game/1.png").load().headers["location"] == "/game/1.svg"
 
 
 def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_over(
@@ -392,20 +392,16 @@ def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_o
         ]
 
 
-def octets_of(server: Running, path: str, *other_statuses: int) -> bytes:
-    """Return the body of a page; *known*: statuses other than 200 that will do."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    octets = answer.read()
-    connection.close()
+def octets_of(server: HandedIn, path: str, *other_statuses: int) -> bytes:
+    """Return the body of a page; *other_statuses*: statuses other than 200 that will do."""
+    answer = server.pages("GET", path, "")
     assert answer.status in {200, *other_statuses}
-    return octets
+    return answer.body
 
 
 @pytest.mark.slow
 def test_a_thousand_readers_are_one_rendering(
-    server: Running, monkeypatch: pytest.MonkeyPatch
+    server: HandedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played(server)
     renderings: list[str] = []
@@ -436,7 +432,7 @@ def test_security_txt_names_the_operators(tmp_path: Path) -> None:
     with start(url, tmp_path, security_contact="security@games.example") as server:
         fields = dict(
             line.split(": ", 1)
-            for line in octets_of(server, "/.well-known/security.txt").decode().splitlines()
+            for line in Tab(server.pages, "/.well-known/security.txt").load().whole.splitlines()
         )
     assert fields["Contact"] == "mailto:security@games.example"
     expires = datetime.fromisoformat(fields["Expires"])

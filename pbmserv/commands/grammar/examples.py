@@ -26,7 +26,7 @@ class Sender:
 
 
 STRANGER = Sender("", 0, lambda _: False)
-"""A sender about whom nothing is known, not even which words are userids."""
+"""A sender about whom nothing is known, so that no word counts as a userid."""
 
 
 def example(

@@ -193,7 +193,7 @@ def in_plain_words(text: str, games: Collection[str]) -> Line | None:
 
 
 def better_in_plain_words(text: str, games: Collection[str], row: Row, line: Line) -> Line | None:
-    """Return what a text means in plain words if that is better than its literal reading.
+    """Return the reading of a text in plain words if it is better than the literal one.
 
     It is better if the plain words mean the command that the text names. If they mean another one,
     it is better if the literal reading was refused and this one is not.

@@ -1,4 +1,4 @@
-"""Splits what people write into sentences, and tells greetings and farewells from the rest."""
+"""Splits texts of people into sentences, and tells greetings and farewells from the rest."""
 
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 

@@ -46,8 +46,8 @@ _EXACT = {
     **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
     "team": _TEAM_VERB,
 }
-"""Arguments that show a command and not a sentence: a port, a kind of board, days, or what to do
-with an event or a team.
+"""Arguments that show a command and not a sentence: a port, a kind of board, days, or a verb about
+an event or a team.
 
 "check this" may be a sentence."""
 

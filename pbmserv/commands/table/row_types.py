@@ -57,7 +57,7 @@ class Kind(Enum):
 
 
 class Scope(Enum):
-    """Whether the name of a game stands in front of a command."""
+    """The use of a game's name in front of a command."""
 
     GAME = "game"
     SERVER = "server"
@@ -65,7 +65,7 @@ class Scope(Enum):
 
 
 class Place(Enum):
-    """Where a command may be written."""
+    """The places where a command may be written."""
 
     LINE = "a subject or a line of the body"
     REPLY = "a reply to one of our letters"

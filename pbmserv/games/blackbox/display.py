@@ -1,4 +1,4 @@
-"""Displays of a box: its spots in their places, facts for words, and shapes for a picture."""
+"""Displays of a box: its spots in their places, and facts for words."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from pbmserv.engine.types import Shape
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.rays import path
 
 RESULTS = {"#": "hit", "%": "reflection"}
 
@@ -224,107 +222,3 @@ def _row(board: Geometry, y: int, texts: Sequence[str]) -> MarkedRow:
         if text in KINDS:
             by_kind.setdefault(KINDS[text], []).append(board.name(y * board.width + x))
     return MarkedRow(board.left[y], tuple((kind, tuple(names)) for kind, names in by_kind.items()))
-
-
-CELL = 40.0
-"""Width and height of a cell and of a port in a drawing."""
-ATOM, STUB, MARKER = 11.0, 10.0, 15.0
-"""The radius of an atom, the length of a reflected ray at its port, and the radius of a marker."""
-APART = (0.0, 5.0, -5.0, 9.0, -9.0)
-"""Distances of rays from the middle of cells, so that two on the same path are both visible."""
-
-
-def shapes_of(
-    board: Geometry,
-    marks: Sequence[str],
-    markers: Iterable[int],
-    atoms: frozenset[int] | None,
-    rays: Sequence[tuple[int, int]],
-    newest: int | None,
-    *,
-    opened: bool,
-) -> tuple[Shape, ...]:
-    """Return the shapes of a box.
-
-    Args:
-        board: the box's geometry.
-        marks: the mark of each port; "" for none.
-        markers: cells with a marker.
-        atoms: cells with an atom; ``None`` if they are not known.
-        rays: (port, exit) of all rays; they are drawn if the atoms are known.
-        newest: the port that was fired last; ``None`` before the first ray.
-        opened: whether the board is over, so that markers are shown as right or wrong.
-    """
-    width, height = board.width * CELL, board.height * CELL
-    shapes = [Shape("box", "field", (CELL, CELL, width, height))]
-    for port, mark in enumerate(marks):
-        x, y = _middle(board.port_places[port])
-        if mark:
-            shapes.append(
-                Shape("box", _role(mark), (x - CELL / 2 + 3, y - CELL / 2 + 3, CELL - 6, CELL - 6))
-            )
-            shapes.append(Shape("word", _role(mark), (x, y - 6), mark))
-            shapes.append(Shape("name", _role(mark), (x, y + 10), board.ports[port]))
-        else:
-            shapes.append(Shape("word", _role(mark), (x, y), board.ports[port]))
-    for cell in sorted(markers):
-        x, y = _middle_of(board, cell)
-        role = ("right" if cell in (atoms or ()) else "hit") if opened else "mark"
-        at = x - CELL / 2 + 2, y - CELL / 2 + 2, CELL - 4, CELL - 4
-        shapes += [Shape("box", role, at), Shape("diamond", role, (x, y, MARKER))]
-    for n in range(1, board.width):
-        shapes.append(
-            Shape("line", "rule", (CELL + n * CELL, CELL, CELL + n * CELL, CELL + height))
-        )
-    for n in range(1, board.height):
-        shapes.append(Shape("line", "rule", (CELL, CELL + n * CELL, CELL + width, CELL + n * CELL)))
-    if atoms is not None:
-        drawn = sorted(enumerate(rays), key=lambda ray: newest in ray[1])  # the newest on top
-        for n, (port, out) in drawn:
-            points = _points(board, atoms, port, out, APART[n % len(APART)])
-            is_new = newest in {port, out}
-            shapes.append(Shape("line", _role(marks[port]), points, is_new=is_new))
-        for cell in sorted(atoms):
-            shapes.append(Shape("dot", "atom", (*_middle_of(board, cell), ATOM)))
-    return tuple(shapes)
-
-
-def _points(
-    board: Geometry, atoms: frozenset[int], port: int, out: int, aside: float
-) -> tuple[float, ...]:
-    """Return the points of a ray's line, *aside* from the middle of its cells."""
-    cells, absorbed = path(board, atoms, port)
-    inside = [_middle_of(board, cell) for cell in cells]
-    x, y = _edge(board, port)
-    if absorbed is not None:
-        to_x, to_y = _middle_of(board, absorbed)
-        from_x, from_y = inside[-1] if inside else (x, y)
-        room = 1 - (ATOM + 1) / max(abs(to_x - from_x), abs(to_y - from_y))
-        end = from_x + (to_x - from_x) * room, from_y + (to_y - from_y) * room
-    elif inside:
-        end = _edge(board, out)
-    else:  # turned back on its port
-        to_x, to_y = _middle(board.port_places[port])
-        end = x + (x - to_x) * STUB / (CELL / 2), y + (y - to_y) * STUB / (CELL / 2)
-    return tuple(round(n + aside, 1) for point in ((x, y), *inside, end) for n in point)
-
-
-def _role(mark: str) -> str:
-    """Return the role of a port's mark, which has a colour."""
-    return {"": "label", "#": "hit", "%": "turned"}.get(mark, "passed")
-
-
-def _middle(place: tuple[int, int]) -> tuple[float, float]:
-    return (place[0] + 0.5) * CELL, (place[1] + 0.5) * CELL
-
-
-def _middle_of(board: Geometry, cell: int) -> tuple[float, float]:
-    row, column = divmod(cell, board.width)
-    return _middle((column + 1, row + 1))
-
-
-def _edge(board: Geometry, port: int) -> tuple[float, float]:
-    """Return the point where the ray of a port enters the box."""
-    x, y = _middle(board.port_places[port])
-    inside_x = min(max(x, CELL), CELL + board.width * CELL)
-    return inside_x, min(max(y, CELL), CELL + board.height * CELL)

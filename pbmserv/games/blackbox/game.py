@@ -38,7 +38,6 @@ from pbmserv.games.blackbox.bots import coach, hints
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.bots.loops import equipment
-from pbmserv.games.blackbox.display import CELL, shapes_of
 from pbmserv.games.blackbox.game_ids import (
     SEED_LIMIT,
     GameId,
@@ -50,6 +49,7 @@ from pbmserv.games.blackbox.game_ids import (
 )
 from pbmserv.games.blackbox.moves import Kind, move_of
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.picture import CELL, shapes_of
 from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View

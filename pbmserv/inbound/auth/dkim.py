@@ -22,8 +22,8 @@ from collections.abc import Callable, Collection
 from pbmserv.errors import MailError, NamesUnavailable
 from pbmserv.inbound.auth.domains import ascii_domain
 from pbmserv.inbound.auth.findings import FAIL, PASS, PERMERROR, POLICY, TEMPERROR, Finding
+from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import Headers
-from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.message import message_id
 from pbmserv.mail.dns import Resolver, is_for_tests, record_tags
 

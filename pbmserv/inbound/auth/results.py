@@ -24,7 +24,7 @@ from pbmserv.inbound.auth.dkim import (
 )
 from pbmserv.inbound.auth.domains import ascii_domain
 from pbmserv.inbound.auth.findings import PASS, POLICY, Finding
-from pbmserv.inbound.headers import Headers, read_headers, split_block
+from pbmserv.inbound.headers import Headers, comment_end, read_headers, split_block
 
 LONGEST_FIELD = 4_000
 MOST_FIELDS = 10
@@ -187,7 +187,7 @@ def _parts(field: str) -> list[str] | None:
     while at < len(field):
         char = field[at]
         if char == "(":
-            end = _comment_end(field, at)
+            end = comment_end(field, at)
             text = " "
         elif char == '"':
             quoted = _QUOTED.match(field, at)
@@ -211,23 +211,11 @@ def _parts(field: str) -> list[str] | None:
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MARK = re.compile(r'[();"]')
-_COMMENT_MARK = re.compile(r"[()\\]")
 
 
 def _until_mark(field: str, at: int) -> int:
     mark = _MARK.search(field, at)
     return len(field) if mark is None else mark.start()
-
-
-def _comment_end(field: str, at: int) -> int:
-    """Return the end of the comment that begins at *at* (comments nest); -1 if it is open."""
-    depth = 0
-    while (mark := _COMMENT_MARK.search(field, at)) is not None:
-        at = mark.end() + (mark[0] == "\\")
-        depth += {"(": 1, ")": -1}.get(mark[0], 0)
-        if depth == 0:
-            return at
-    return -1
 
 
 def _statement(part: str) -> Statement | None:

@@ -18,8 +18,8 @@ from pbmserv.inbound.auth.domains import aligned, ascii_domain, organisation
 from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import findings_from, own_statements, statements_by
 from pbmserv.inbound.auth.spf import spf
+from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
-from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope, Verdict
 

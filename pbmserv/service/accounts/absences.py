@@ -43,20 +43,8 @@ def away(context: CommandContext, command: Away) -> Answer:
     used = _days_used([a for a in absences if a is not before], tz)
     if before is not None and first == today:
         used |= set(localtime.days_touched(before.begins, context.now, tz))
-    most = context.services.away_days
-    latest = _latest(first, used, most)
-    if latest is None or until > latest:
-        left = most - sum(day.year == first.year for day in used)
-        example = f"{line}until " if first == today else f"{line}from {first.isoformat()} until "
-        raise Refused(
-            "away-too-long",
-            part=until.isoformat(),
-            most=most,
-            left=max(left, 0),
-            year=first.year,
-            latest=latest.isoformat() if latest else "",
-            example=example + latest.isoformat() if latest else "",
-        )
+    begin = line if first == today else f"{line}from {first.isoformat()} "
+    _must_have_days(context, used, first, until, begin)
     ends = localtime.end_of_day(until, tz)
     if before is not None and first == today:
         preferences.end_absence(context.connection, before, ends)
@@ -200,12 +188,36 @@ def _latest(first: date, used: set[date], most: int) -> date | None:
     return latest
 
 
+def _must_have_days(
+    context: CommandContext, used: set[date], first: date, until: date, line: str
+) -> None:
+    """Refuse an absence of more days than are left.
+
+    Args:
+        line: the begin of the example.
+    """
+    latest = _latest(first, used, context.services.away_days)
+    if latest is None or until > latest:
+        raise Refused(
+            "away-too-long",
+            part=until.isoformat(),
+            latest=latest.isoformat() if latest else "",
+            example=f"{line}until {latest.isoformat()}" if latest else "",
+            **_days_left(context, used, first.year),
+        )
+
+
+def _days_left(context: CommandContext, used: set[date], year: int) -> dict[str, int]:
+    """Return the days of absence that are left in a year, as words of a letter."""
+    most = context.services.away_days
+    left = most - sum(day.year == year for day in used)
+    return {"left": max(left, 0), "most": most, "year": year}
+
+
 def _budget(context: CommandContext, player: Player, tz: tzinfo, day: date) -> dict[str, int]:
     """Return the days of absence that are left in the year of *day*."""
     used = _days_used(preferences.absences_of(context.connection, player.id), tz)
-    most = context.services.away_days
-    left = most - sum(used_day.year == day.year for used_day in used)
-    return {"left": max(left, 0), "most": most, "year": day.year}
+    return _days_left(context, used, day.year)
 
 
 ASKED_EVERY = timedelta(days=7)

@@ -154,7 +154,7 @@ def _refusal(command: Challenge, error: PlayerError) -> Part:
     line = " ".join((command.game, "challenge", *names, *command.options, *command.times))
     refusal = error.refusal
     words = {
-        "refusal": {**asdict(refusal), "values": dict(refusal.values)},
+        "refusal": asdict(refusal),
         "echo": line,
         "may_say": False,
     }

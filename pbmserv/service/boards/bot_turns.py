@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.engine.position import Position
-from pbmserv.engine.registry import AnyGame, must_agree
+from pbmserv.engine.registry import AnyGame, check_agreement
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError, Refused
 from pbmserv.mail.letter_kinds import kind_of
@@ -53,7 +53,7 @@ def invited(
         levels = ", ".join(game.bots)
         raise Refused("house-plays-not", part=userid, title=game.info.title, levels=levels)
     try:
-        must_agree(game, userid, options, len(userids))
+        check_agreement(game, userid, options, len(userids))
     except OptionError as error:
         refusal = error.refusal
         line = (game.info.key, "challenge", *userids, refusal.example)

@@ -10,8 +10,8 @@ from typing import Any
 from pbmserv.commands.table.playing import ConfirmMove, Queue, Submit
 from pbmserv.engine.plans import (
     Plan,
+    answering,
     checked_plan,
-    conditional,
     parse_plan,
     play_due,
     print_plan,
@@ -179,7 +179,7 @@ class _Run:
         self.context.budget.spend(Work.MOVE)
         plan = parse_plan(self.plans[seat])
         game, view = position.game, position.game.view(position.state, seat)
-        judge = conditional(game)
+        judge = answering(game)
         holds = _never if judge is None else partial(judge.holds, view)
         play = play_due(plan, holds)
         if play is None:

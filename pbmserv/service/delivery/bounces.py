@@ -54,34 +54,34 @@ log = logging.getLogger("pbmserv.service")
 
 
 def receive(
-    context: CommandContext, report: Sequence[Failure], *, is_away_note: bool
+    context: CommandContext, failures: Sequence[Failure], *, is_away_note: bool
 ) -> list[NewLetter]:
     """Carry out a mail to the envelope sender of a letter; return the letters that it causes.
 
     The address speaks for nobody, so no command is carried out, and a report is never answered.
 
     Args:
-        report: the failures that the mail reports.
+        failures: deliveries that the mail reports as failed.
         is_away_note: it looks like the note of somebody who is out of the office.
     """
     reply_address = context.reply_address
     letter = bounces.letter(context.connection, reply_address.about) if reply_address else None
     if context.mail_id is not None:
-        if report or letter is None or letter.player_id is None:
+        if failures or letter is None or letter.player_id is None:
             # A report quotes the letter, with reply addresses and words of others; its own message
             # is stored with the letter.
             inbox.erase_text_and_sender(context.connection, context.mail_id)
         else:
             inbox.set_player(context.connection, context.mail_id, letter.player_id)
-    notifications = [] if letter is None else _received(context, letter, report, is_away_note)
+    notifications = [] if letter is None else _received(context, letter, failures, is_away_note)
     return [outbox_row(context, notification) for notification in notifications]
 
 
 def _received(
-    context: CommandContext, letter: Posted, report: Sequence[Failure], is_away_note: bool
+    context: CommandContext, letter: Posted, failures: Sequence[Failure], is_away_note: bool
 ) -> list[Notification]:
-    if report:
-        return _reported(context, letter, report)
+    if failures:
+        return _reported(context, letter, failures)
     if is_away_note:
         return absences.ask_if_away(context, letter.player_id)
     if not context.submission.may_be_answered:
@@ -118,7 +118,7 @@ def _unmade(connection: Connection, letter: Posted) -> list[Notification]:
 
 
 def _reported(
-    context: CommandContext, letter: Posted, report: Sequence[Failure]
+    context: CommandContext, letter: Posted, failures: Sequence[Failure]
 ) -> list[Notification]:
     """Count what a report says about this letter's recipient; about others it proves nothing."""
     is_out = letter.state in {LetterState.SENT, LetterState.QUEUED}
@@ -126,9 +126,9 @@ def _reported(
         return []
     if letter.state == LetterState.SENT and letter.noted:
         return []  # one letter counts once
-    failure = next((f for f in report if letter.recipient.lower() in f.recipients), None)
-    if failure is None and len(report) == 1 and not _arrives_elsewhere(context, letter):
-        (failure,) = report  # by its forwarded address, or another spelling
+    failure = next((f for f in failures if letter.recipient.lower() in f.recipients), None)
+    if failure is None and len(failures) == 1 and not _arrives_elsewhere(context, letter):
+        (failure,) = failures  # by its forwarded address, or another spelling
     return [] if failure is None else _take(context, letter, failure)
 
 

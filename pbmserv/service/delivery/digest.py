@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pbmserv.engine.time_spans import next_daytime, zone
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.waiting_boards import (
@@ -181,15 +182,11 @@ def _words(
     }
 
 
-SEVERAL = frozenset({"tray", "reminders", "event-begins", "event-ends"})
-"""Letters about several boards, which are named in their words."""
-
-
 def answerable(letter: OldLetter) -> dict[str, Any]:
     """Return the words of an old letter that replies need: the boards of a digest, and the turn for
     which each waited."""
     words = letter.words
-    if letter.letter not in SEVERAL or not words:
+    if not kind_of(letter.letter).has_entries or not words:
         return {}
     kept = {
         "waiting": [{"board": entry["board"], "turn": entry["turn"]} for entry in words["waiting"]],

@@ -33,6 +33,7 @@ from pbmserv.service.mails import (
     strangers,
 )
 from pbmserv.service.mails.answers import CommandResult, answers_to, last_answer
+from pbmserv.service.mails.working_examples import with_working_example
 from pbmserv.store.core.prepared import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
 
@@ -223,7 +224,7 @@ class Executor:
             context.current.left_out.clear()
         read, refusal = line_readings.refused_reading(context, choice, error)
         part, echo = refusal_letters.explain(context, read, refusal)
-        part = refusal_letters.with_working_example(context, part, self._answer_either_way)
+        part = with_working_example(context, part, self._answer_either_way)
         _COMMAND.undo(context.connection)
         return letter_costs.affordable_refusal(context, part), echo
 

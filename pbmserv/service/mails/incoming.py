@@ -15,7 +15,7 @@ from pbmserv.commands.reading.mail import read_commands, read_message, refuse_un
 from pbmserv.commands.table.model import Credentials, ReplyMove, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
-from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.dsn import reported_failures
 from pbmserv.inbound.mail_reports import MailReport, read_mail_report
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
@@ -45,15 +45,15 @@ class IncomingMail:
 
     Attributes:
         request: its commands, and who gives them.
-        report: the failures that it reports, if it came to the envelope sender of a letter.
+        failures: deliveries that it reports as failed, if it came to the envelope sender of one.
         comes_back: it came to the envelope sender of a letter, which speaks for nobody.
-        mail_report: the report of another mail server about our mail, if it is one.
+        mail_report: what it says about all our mail, if it is a report of another mail server.
     """
 
     envelope: Envelope
     mail: Mail
     request: Request
-    report: tuple[Failure, ...] = ()
+    failures: tuple[Failure, ...] = ()
     comes_back: bool = False
     mail_report: MailReport | None = None
 
@@ -217,12 +217,12 @@ class MailReader:
 
         A report need not have a From address that could be answered.
         """
-        report = read_report(envelope)
+        failures = reported_failures(envelope)
         try:
             mail = self._mail(envelope)
         except MailError:
             mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
-        return _returned(envelope, mail, reply_address, source, report)
+        return _returned(envelope, mail, reply_address, source, failures)
 
 
 def _submission(
@@ -250,12 +250,12 @@ def _returned(
     mail: Mail,
     reply_address: ReplyAddress,
     source: Source,
-    report: tuple[Failure, ...],
+    failures: tuple[Failure, ...],
 ) -> IncomingMail:
     """Return a mail to the envelope sender of a letter, which brings no commands."""
     actor = Actor(address=mail.sender, reply_address=reply_address, source=source)
     submission = _submission(envelope, mail, "", Reading(()))
-    return IncomingMail(envelope, mail, Request(actor, submission), report, comes_back=True)
+    return IncomingMail(envelope, mail, Request(actor, submission), failures, comes_back=True)
 
 
 def reading_of(

@@ -89,7 +89,7 @@ class MailService:
         if incoming.comes_back:
             context = self._context(incoming.request, mail_id, octets, now, connection)
             is_away_note = bool(incoming.mail.automatic) and incoming.mail.away
-            letters = bounces.receive(context, incoming.report, is_away_note=is_away_note)
+            letters = bounces.receive(context, incoming.failures, is_away_note=is_away_note)
             return self._queue(context, CarriedOut(letters))
         return self.carry_out_request(
             incoming.request, mail_id, octets, now, connection, is_away_note=incoming.mail.away

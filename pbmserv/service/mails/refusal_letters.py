@@ -1,4 +1,4 @@
-"""Letters about refused lines: the words that they may repeat, and an example that works.
+"""Letters about refused lines, and the words that they may repeat.
 
 A line is read without knowing its sender, so any word of it may be a password. Here it is known
 which words are userids (which are no secret), who seems to write, and on which boards.
@@ -11,22 +11,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TypeAlias
 
 from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.starting import Challenge
-from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused, is_form
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.delivery import digest_replies
-from pbmserv.service.mails.answers import kept_address
-from pbmserv.service.mails.incoming import reading_of
+from pbmserv.service.mails.unproven_answers import BLANK
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -34,8 +32,6 @@ from pbmserv.store.tables.boards import BoardStatus
 
 MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
-
-BLANK = "***"
 
 _NO_MOVE = (".not-a-move", "board-over")
 _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
@@ -51,9 +47,6 @@ _PLAIN_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
 
 _FEWEST = 3
 """Words of a sentence with numbers that is offered as talk, unless a move is offered beside it."""
-
-Carry: TypeAlias = Callable[[CommandContext, Line], object]
-"""Carries out a line; raises `PlayerError` if it is refused."""
 
 _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
 
@@ -92,7 +85,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
         example = _with_board_number(line, example)
     refusal = replace(refusal, example=example or talk)
     words = {
-        "refusal": {**asdict(refusal), "values": dict(refusal.values)},
+        "refusal": asdict(refusal),
         "echo": echo,
         "may_say": bool(example and talk) and talk == f"chat {echo}",
     }
@@ -293,73 +286,3 @@ def _with_board_number(line: Line, example: str) -> str:
     if numbered is None or not example or _OF_A_DIGEST.match(example):
         return example
     return numbered[0] + example
-
-
-def with_working_example(context: CommandContext, part: Part, carry_out: Carry) -> Part:
-    """Return the letter with an example that works, or without one.
-
-    The example is carried out as a reply to that letter would be. The caller undoes that.
-    """
-    refusal = part.words["refusal"]
-    example = refusal["example"]
-    if not example or is_form(example):
-        return part
-    if part.words["may_say"]:
-        as_chat = f"chat {part.words['echo']}"
-        address = _reply_address_of(context, part)
-        may_say = _is_carried_out(context, as_chat, address, carry_out)
-        part = replace(part, words={**part.words, "may_say": may_say})
-    spellings = [example]
-    if _has_many_lines(context) and part.board is not None:
-        spellings.append(f"{part.board}: {example}")
-    address = _reply_address_of(context, part)
-    working_example = next(
-        (
-            spelling
-            for spelling in spellings
-            if _is_carried_out(context, spelling, address, carry_out)
-        ),
-        "",
-    )
-    return replace(part, words={**part.words, "refusal": {**refusal, "example": working_example}})
-
-
-def _has_many_lines(context: CommandContext) -> bool:
-    reading = context.submission.reading
-    return reading.multiple or len(reading.lines) > 1
-
-
-def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | None:
-    """Return the reply address that a letter about a refusal will have."""
-    speaker = context.current.sitter or context.current.player
-    if speaker is None:
-        return kept_address(context, None)
-    player_id, epoch = context.reader()[1] or 0, speaker.reply_epoch
-    has_many = _has_many_lines(context)
-    if part.board is not None and part.seat is not None and not has_many:
-        board = boards.load(context.connection, part.board)
-        assert board is not None
-        position = context.position(board)
-        turn = position.game.turn(position.state, Seat(part.seat))
-        return ReplyAddress(Purpose.BOARD, player_id, part.board, turn, epoch)
-    kept = kept_address(context, player_id)
-    if kept is None or (has_many and kept.purpose is Purpose.TRAY):
-        return ReplyAddress(Purpose.PLAYER, player_id, epoch=epoch)
-    return kept
-
-
-def _is_carried_out(
-    context: CommandContext, example: str, address: ReplyAddress | None, carry_out: Carry
-) -> bool:
-    """Return whether all lines of an example would be carried out."""
-    games = tuple(game.info.key for game in context.services.registry)
-    reading = reading_of("", example, games, address.purpose if address is not None else None)
-    submission = replace(context.submission, text=example, reading=reading)
-    trial = context.trial(context.actor.through(address), submission)
-    try:
-        for line in reading.lines:
-            trial.next_command()
-            carry_out(trial, line)
-    except PlayerError:
-        return False
-    return bool(reading.lines)

@@ -28,6 +28,7 @@ from pbmserv.service.core.outcome import Part
 from pbmserv.store.accounts import players
 
 BLANK = "***"
+"""Stands for words that an answer does not repeat."""
 SHORTEST = 3
 """Length of the shortest word of the mail that an answer must not hold."""
 

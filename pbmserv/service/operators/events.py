@@ -22,7 +22,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.events import BEFORE_START, OVER, Event, Pairing
 from pbmserv.store.operators import events as event_rows
 from pbmserv.store.tables.boards import RUNNING
-from pbmserv.store.tables.events import EventStatus
+from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 RESULTS = {
     "first": (WIN, LOSS),
@@ -91,8 +91,9 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     entries = events.entries_of(context.connection, number)
     notifications = letters.news(context, changed, entries, "postponed", why=by.why)
     facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}
-    readers = len(notifications)
-    summary = f"Event {number} begins on {starts_at:%Y-%m-%d}; {readers} players read that."
+    count = len(notifications)
+    readers = "1 player reads" if count == 1 else f"{count} players read"
+    summary = f"Event {number} begins on {starts_at:%Y-%m-%d}; {readers} that."
     return Deed("postpone", f"event {number}", summary, tuple(notifications), facts)
 
 
@@ -122,6 +123,8 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
     entry = events.entry_of(context.connection, number, player.id) if player else None
     if entry is None or event.status in OVER:
         raise OperatorError(f"{userid} does not play in event {number}, or it is over")
+    if entry.status in {EntryStatus.LEFT, EntryStatus.REMOVED}:
+        raise OperatorError(f"{entry.userid} is out of event {number} already")
     if entry.section is None and entry.team_id is not None:
         raise OperatorError(
             f"{userid} is in the line-up of a team, which can change until event {number} begins; "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pbmserv.errors import MailError, OperatorError
-from pbmserv.inbound.mailbox import one_mailbox
+from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import is_free

@@ -115,7 +115,7 @@ def _running_clocks(context: CommandContext, board: BoardRow) -> _RunningClocks 
 
 
 class _RunningClocks:
-    """The running clocks of one board, and what is due by them now."""
+    """The running clocks of one board, and the reminders and ends that are due by them now."""
 
     def __init__(self, context: CommandContext, board: BoardRow, server: Server) -> None:
         self._context = context
@@ -195,8 +195,7 @@ class _RunningClocks:
         return None
 
     def _is_ended_by_event(self) -> bool:
-        """Return whether the board has a box of an event that ends now, and gives up all its boxes
-        at once."""
+        """Return whether the board has a box of an event that ends now, with all its boxes."""
         context, event_id = self._context, self._board.event_id
         ends_at = events.end_of(context.connection, event_id) if event_id is not None else None
         if ends_at is None or context.now < ends_at:

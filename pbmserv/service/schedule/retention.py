@@ -172,7 +172,7 @@ class Expiry:
 
 
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
-    """Reduce old letters to what later replies may need."""
+    """Reduce old letters to the words that later replies may need."""
     kept_words = {
         letter.id: digest.answerable(letter) for letter in letters if old_letters.leaves_row(letter)
     }

@@ -335,7 +335,7 @@ def _erase_letters(
     own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
     # Digests and reports are about many boards, so their readers select them.
     several = and_(
-        outbox.c.letter.in_(("tray", "reminders", "summary", "event-begins", "event-ends")),
+        outbox.c.letter.in_(("summary", *letters_that(lambda kind: kind.has_entries))),
         or_(outbox.c.player_id.in_(readers), anybody),
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))

@@ -65,8 +65,8 @@ class Timeouts:
     pool_s: float
 
 
-def wrong_in(url: str) -> str:
-    """Return what SQLAlchemy or libpq would not accept in a URL, ``""`` if it is right."""
+def url_fault(url: str) -> str:
+    """Return the part of a URL that SQLAlchemy or libpq would refuse, ``""`` for none."""
     try:
         parsed = make_url(url)
         parsed.get_dialect()().create_connect_args(parsed)

@@ -95,7 +95,7 @@ SHARE = 100
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     "summary": lambda words: sum([len(line["parts"]) for line in words["lines"]]),
     **dict.fromkeys(
-        ("tray", "reminders", "event-begins", "event-ends"),
+        letters_that(lambda kind: kind.has_entries),
         lambda words: len(words["waiting"]) + len(words["news"]),
     ),
     **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),

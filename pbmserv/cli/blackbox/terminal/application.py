@@ -16,15 +16,7 @@ from textual.widgets import Static
 from pbmserv.cli.blackbox.game_files import Unreadable, read_game, write_game
 from pbmserv.cli.blackbox.marks import grid
 from pbmserv.cli.blackbox.refusals import sentence
-from pbmserv.cli.blackbox.terminal.board import (
-    Board,
-    Highlight,
-    Square,
-    area_of,
-    cell_at,
-    held_cells,
-    port_at,
-)
+from pbmserv.cli.blackbox.terminal.board import Board, Highlight, held_cells
 from pbmserv.cli.blackbox.terminal.hiding import Hiding
 from pbmserv.cli.blackbox.terminal.panels import (
     Keys,
@@ -34,6 +26,7 @@ from pbmserv.cli.blackbox.terminal.panels import (
     screen_layout,
     wrong_ports,
 )
+from pbmserv.cli.blackbox.terminal.squares import Square, area_of, cell_at, port_at
 from pbmserv.engine.record import HINT
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError

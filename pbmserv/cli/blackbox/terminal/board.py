@@ -4,9 +4,6 @@ Each colour repeats the meaning of a sign: ``#``, ``%`` and letters on ports, ``
 ``?!`` for a locked one, ``@`` for an atom, ``x`` for a wrong marker, ``:`` for a seal, ``*`` for
 the way of a test ray, brackets around a highlighted port and ``!`` around one that contradicts the
 markers.
-
-Cells and ports lie on one grid of squares. A square is (column, row). The first cell is (0, 0).
-Ports are in column or row -1 and in the column or row behind the last cell. The corners are empty.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from pbmserv.cli.blackbox.terminal.squares import Square, cell_at, exists, moved, port_at
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
 from pbmserv.games.blackbox.views import BoxView
@@ -228,62 +226,6 @@ class Board(Widget, can_focus=True):
         return left + text + right if self._square == WIDE else text + right
 
 
-Square = tuple[int, int]
-
-
-def port_at(board: Geometry, square: Square) -> int | None:
-    """Return the port at a square, `None` for none."""
-    column, row = square
-    width, height = board.width, board.height
-    if 0 <= column < width:
-        if row == -1:
-            return column
-        if row == height:
-            return width + height + column
-    if 0 <= row < height:
-        if column == width:
-            return width + row
-        if column == -1:
-            return 2 * width + height + row
-    return None
-
-
-def cell_at(board: Geometry, square: Square) -> int | None:
-    """Return the cell at a square, `None` for none."""
-    column, row = square
-    inside = 0 <= column < board.width and 0 <= row < board.height
-    return row * board.width + column if inside else None
-
-
-def exists(board: Geometry, square: Square) -> bool:
-    """Return whether a square is a cell or a port."""
-    return cell_at(board, square) is not None or port_at(board, square) is not None
-
-
-def area_of(board: Geometry, square: Square) -> tuple[str, frozenset[int]]:
-    """Return name and cells of the area that a lock at a square holds: a cell, row or column."""
-    column, row = square
-    cell = cell_at(board, square)
-    if cell is not None:
-        return board.name(cell), frozenset({cell})
-    if 0 <= row < board.height:
-        return board.left[row], frozenset(board.cells[row * board.width :][: board.width])
-    return board.top[column], frozenset(board.cells[column :: board.width])
-
-
 def held_cells(box: BoxView) -> frozenset[int]:
     """Return the cells that are locked or sealed."""
     return box.locked | box.sealed
-
-
-def moved(board: Geometry, square: Square, across: int, down: int) -> Square:
-    """Return the next square in a direction. Skip corners, and stay at the edge."""
-    column, row = square[0] + across, square[1] + down
-    if not (-1 <= column <= board.width and -1 <= row <= board.height):
-        return square
-    if exists(board, (column, row)):
-        return column, row
-    # At a corner, go from a port beside the board to the nearest one above or below it, or back.
-    if across:
-        return column, min(max(row, 0), board.height - 1)
-    return min(max(column, 0), board.width - 1), row

@@ -10,8 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Static
 
-from pbmserv.cli.blackbox.terminal.board import Board, Highlight, cell_at
+from pbmserv.cli.blackbox.terminal.board import Board, Highlight
 from pbmserv.cli.blackbox.terminal.panels import screen_layout
+from pbmserv.cli.blackbox.terminal.squares import cell_at
 from pbmserv.games.blackbox.game_ids import descriptive_id, read_id
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import PLAYER, Practice, begin

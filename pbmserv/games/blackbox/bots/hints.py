@@ -41,18 +41,23 @@ class Hint:
     """A hint.
 
     Attributes:
-        kind: ``contradicted``, ``cell``, ``port``, ``apart`` or ``ready``. ports: for a
-        contradiction or a cell, the ports whose marks show it; for ``port``, that port. cells: the
-        certain cell, or the cells in which indistinguishable layouts differ. atom: whether the
-        certain cell has an atom. had: ``marker`` or ``seal`` if the reader put one on the certain
-        cell, else ``""``. seals: the contradiction involves seals of the reader. have, most: the
-        number of markers and of possible atoms, if there are too many markers. left: the number of
-        fitting layouts, `None` if unknown. bits: the expected information of the port. shares:
-        percentages of ``hit``, ``reflection`` and ``detour`` among the fitting layouts. exits: the
-        number of other ports where the ray may exit. after: the expected number of fitting layouts
-        afterwards, `None` if unknown. sampled: the numbers come from a sample. blind: no fitting
-        layout was found, so the numbers are those of an untouched box. layouts: the names of the
-        cells of each layout, if these are few. fair: each of these layouts counts as right.
+        kind: ``contradicted``, ``cell``, ``port``, ``apart`` or ``ready``.
+        ports: for a contradiction or a cell, the ports whose marks show it; for ``port``, that one.
+        cells: the certain cell, or the cells in which indistinguishable layouts differ.
+        atom: whether the certain cell has an atom.
+        had: ``marker`` or ``seal`` if the reader put one on the certain cell, else ``""``.
+        seals: the contradiction involves seals of the reader.
+        have: the number of markers if there are too many, else 0.
+        most: the greatest number of atoms in that case.
+        left: the number of fitting layouts, `None` if unknown.
+        bits: the expected information of the port.
+        shares: percentages of ``hit``, ``reflection`` and ``detour`` among the fitting layouts.
+        exits: the number of other ports where the ray may exit.
+        after: the expected number of fitting layouts afterwards, `None` if unknown.
+        sampled: the numbers come from a sample.
+        blind: no fitting layout was found, so the numbers are those of an untouched box.
+        layouts: the names of the cells of each layout, if these are few.
+        fair: each of these layouts counts as right.
     """
 
     kind: str

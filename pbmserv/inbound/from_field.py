@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from pbmserv.errors import MailError
+from pbmserv.inbound.headers import comment_end
 
 ADDRESS_LIMIT = 254
 """Octets of an address that SMTP can carry (RFC 5321 section 4.5.3.1.3, less the brackets)."""
@@ -24,7 +25,6 @@ _USUAL = re.compile(
 """``Name <address>``, ``"Na, me" <address>`` or an address alone."""
 _ORDINARY = re.compile(r'[^"(<,;:)>\\]+')
 _QUOTED_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"')
-_COMMENT_MARK = re.compile(r"[()\\]")
 
 
 def one_mailbox(value: str) -> str:
@@ -94,7 +94,9 @@ def _split(value: str) -> tuple[str, str]:
             is_local = angle is None and value.startswith("@", end)
             part.append(value[at:end] if is_local else '"')  # the words of a name do not matter
         elif char == "(":
-            end = _comment_end(value, at)
+            end = comment_end(value, at)
+            if end < 0:
+                raise MailError("bad-from")
         elif char == "<":
             end = value.find(">", at) + 1
             if angle is not None or not end:
@@ -116,17 +118,3 @@ def _end(match: re.Match[str] | None) -> int:
     if match is None:
         raise MailError("bad-from")
     return match.end()
-
-
-def _comment_end(value: str, at: int) -> int:
-    """Return the end of the comment that begins at `at` (comments nest)."""
-    depth = 0
-    while at < len(value):
-        mark = _COMMENT_MARK.search(value, at)
-        if mark is None:
-            break
-        at = mark.end() + (mark[0] == "\\")
-        depth += {"(": 1, ")": -1}.get(mark[0], 0)
-        if depth == 0:
-            return at
-    raise MailError("bad-from")
