@@ -226,15 +226,18 @@ def by_lane(connection: Connection) -> dict[str, tuple[int, int]]:
     }
 
 
+_AFTER = Prepared(
+    select(arrivals.c.received_at)
+    .where(arrivals.c.id > bindparam("number"))
+    .order_by(arrivals.c.id)
+    .limit(1)
+)
+
+
 def oldest_after(connection: Connection, number: int) -> datetime | None:
     """Return when the first arrival after a number came, `None` if there is none."""
-    received_at: datetime | None = connection.execute(
-        select(arrivals.c.received_at)
-        .where(arrivals.c.id > number)
-        .order_by(arrivals.c.id)
-        .limit(1)
-    ).scalar()
-    return received_at
+    rows = _AFTER.run(connection, {"number": number})
+    return rows[0][0] if rows else None
 
 
 def has_free(connection: Connection, now: datetime) -> bool:

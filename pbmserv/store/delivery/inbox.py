@@ -62,6 +62,7 @@ _ADD = {
 _MAIL = select(*columns_of(Received, inbox), inbox.c.found)
 _IS_ROW = and_(inbox.c.id == bindparam("mail"), inbox.c.share == bindparam("mail_share"))
 _SET_SPEAKER = update(inbox).where(_IS_ROW).values(player_id=bindparam("player"))
+_DROP_TEXT = Prepared(update(inbox).where(_IS_ROW).values(raw=b"", octets=0))
 _MARK = (
     update(inbox).where(_IS_ROW).values(state=bindparam("new_state"), error=bindparam("new_error"))
 )
@@ -187,8 +188,7 @@ def erase_texts(connection: Connection, numbers: Sequence[int]) -> None:
 
 def drop_text(connection: Connection, mail_id: int) -> None:
     """Remove the text of a mail; its sender check stays for a while."""
-    emptied = update(inbox).where(_IS_ROW).values(raw=b"", octets=0)
-    connection.execute(emptied, _key_of(connection, mail_id))
+    _DROP_TEXT.run(connection, _key_of(connection, mail_id))
 
 
 def prune(connection: Connection, unproven: datetime, before: datetime, most: int) -> int:
