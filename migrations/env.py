@@ -47,7 +47,7 @@ def migrate_all() -> None:
             preflight.database_place(loaded)
         for url, stores in schema.stores_at(loaded.settings.database):
             if not is_upgrade:
-                files.must_be_there(url, loaded.sources)
+                files.check_database_exists(url, loaded.sources)
             context.config.print_stdout("%s:", blank_passwords(url))
             database = Database(url)
             try:

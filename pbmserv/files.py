@@ -190,7 +190,7 @@ def open_to_others(data_dir: Path, *urls: str) -> Iterator[str]:
             )
 
 
-def must_be_there(url: str, sources: Mapping[str, str]) -> None:
+def check_database_exists(url: str, sources: Mapping[str, str]) -> None:
     """Check that a database exists, so that a command which only reads does not make one.
 
     Args:

@@ -46,7 +46,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
     for warning in loaded.warnings:
         log.notice(warning)
-    preflight.must_be_set(SystemClock())
+    preflight.refuse_wrong_clock(SystemClock())
     bound = bind(_only(loaded.settings, stages))
     try:
         if few := shares(loaded.settings, bound).warning:

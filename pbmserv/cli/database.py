@@ -64,7 +64,7 @@ def check(config: ConfigFile = None) -> None:
 
     configuration = loaded(config)
     url = configuration.settings.database
-    files.must_be_there(url, configuration.sources)
+    files.check_database_exists(url, configuration.sources)
     damaged: list[str] = []
     faults: list[str] = []
     for store_url, stores in schema.stores_at(url):
@@ -114,7 +114,7 @@ def compact(
     from pbmserv.store.operators import compacting
 
     configuration = loaded(config)
-    files.must_be_there(configuration.settings.database, configuration.sources)
+    files.check_database_exists(configuration.settings.database, configuration.sources)
     for url, stores in schema.stores_at(configuration.settings.database):
         with opened(url) as database:
             schema.require(database)
@@ -151,7 +151,7 @@ def backup(
 
     configuration = loaded(config)
     url = configuration.settings.database
-    files.must_be_there(url, configuration.sources)
+    files.check_database_exists(url, configuration.sources)
     with used(url):
         place = files.over if overwrite else files.new
         copy = backups.save(url, file, place, is_compressed=compress)

@@ -61,7 +61,7 @@ def retry_mails(
     numbers = list(dict.fromkeys(numbers))
     with _kept_mails(config) as mails:
         for number in numbers:
-            must_be_kept(mails, number)
+            check_is_kept(mails, number)
     play = orders(loaded(config))
     for number in numbers:
         say(play.retry(number, signature(by, why)))
@@ -76,7 +76,7 @@ def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = No
     from pbmserv.service.operators import kept_mails
 
     with _kept_mails(config) as mails:
-        must_be_kept(mails, number)
+        check_is_kept(mails, number)
     carry_out(config, by, why, kept_mails.drop_mail, number)
 
 
@@ -107,7 +107,7 @@ def print_mail(mails: KeptMailsView, number: int) -> None:
     say(harmless(raw))
 
 
-def must_be_kept(mails: KeptMailsView, number: int) -> None:
+def check_is_kept(mails: KeptMailsView, number: int) -> None:
     """Raise a failure unless the mail is kept."""
     if not mails.is_kept(number):
         raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")

@@ -69,7 +69,7 @@ def serve(
     loaded = load(os.environ, config)
     stages = stage_names.stages_of(only)
     if "door" in stages and not without_mail:
-        preflight.must_take_mail(loaded.settings)
+        preflight.refuse_without_mail(loaded.settings)
     gc.disable()  # until the stages fork: modules stay, and to search them takes long
     from pbmserv.serve import serve as run_stages
 

@@ -89,7 +89,7 @@ def _compare_ratings(config: Path | None) -> None:
     from pbmserv.store.core import schema
 
     configuration = loaded(config)
-    files.must_be_there(configuration.settings.database, configuration.sources)
+    files.check_database_exists(configuration.settings.database, configuration.sources)
     with opened(configuration.settings.database) as database:
         schema.require(database)
         result = rebuilding.check(database)

@@ -45,7 +45,7 @@ def status(
     from pbmserv.store.operators import health
 
     configuration = loaded(config)
-    files.must_be_there(configuration.settings.database, configuration.sources)
+    files.check_database_exists(configuration.settings.database, configuration.sources)
     with opened(configuration.settings.database) as database:
         schema.require(database)
         with _mail_store(database) as mail, database.reading.connect() as connection:

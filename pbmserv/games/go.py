@@ -254,7 +254,7 @@ class Go(Game[Position]):
             raise No("Dead stones are named after two passes.")
         if len(cells) != 1:
             raise No("Name one free crossing, or pass.")
-        self.must_be_free(state, seat, cells[0])
+        self.refuse_occupied(state, seat, cells[0])
         return cells[0]
 
     def read_dead(self, state: Position, word: str, cells: Sequence[str]) -> str:
@@ -266,7 +266,7 @@ class Go(Game[Position]):
         named = [names(size_of(state.board))[cell] for cell in sorted(self.dead(state, cells))]
         return f"dead {' '.join(named)}"
 
-    def must_be_free(self, state: Position, seat: Seat, name: str) -> None:
+    def refuse_occupied(self, state: Position, seat: Seat, name: str) -> None:
         """Refuse a crossing where the player may not put a stone."""
         cell = names(size_of(state.board)).index(name)
         if state.board[cell] != ".":

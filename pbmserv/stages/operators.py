@@ -105,7 +105,7 @@ def reading(loaded: Loaded) -> Iterator[PlayStage]:
 
 def _prepare(loaded: Loaded) -> None:
     log.configure("WARNING")
-    files.must_be_there(loaded.settings.database, loaded.sources)
+    files.check_database_exists(loaded.settings.database, loaded.sources)
 
 
 @contextmanager

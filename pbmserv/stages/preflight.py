@@ -19,7 +19,7 @@ from pbmserv.config.sources import variable_of
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 
 
-def must_take_mail(settings: Settings) -> None:
+def refuse_without_mail(settings: Settings) -> None:
     """Refuse to start if no mail can ever come in.
 
     Raises:
@@ -32,7 +32,7 @@ def must_take_mail(settings: Settings) -> None:
         )
 
 
-def must_be_set(clock: Clock) -> None:
+def refuse_wrong_clock(clock: Clock) -> None:
     """Refuse to start if the clock cannot be right.
 
     Letters would have a wrong date, and setting the clock later would end games that had just

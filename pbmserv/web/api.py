@@ -45,7 +45,7 @@ from pbmserv.web.api_requests import (
     ApiProblem,
     adapter,
     bad_token,
-    must_accept,
+    check_accepts,
     number_of,
     posted,
     quality,
@@ -158,7 +158,7 @@ def _json(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) 
 
 def _encoded(request: Request, body: bytes, headers: Mapping[str, str]) -> Response:
     """Return an answer that is JSON already, with its ETag."""
-    must_accept(request, JSON)
+    check_accepts(request, JSON)
     return tagged(request, body, JSON, headers)
 
 
@@ -209,7 +209,7 @@ class _Api:
 
     async def index(self, request: Request) -> Response:
         """The addresses of the API: a page for people, links for programs."""
-        must_accept(request, JSON, HTML)
+        check_accepts(request, JSON, HTML)
         accept = request.headers.get("accept", "")
         headers = {**SHARED, "Vary": "Accept"}
         if quality(accept, HTML) > quality(accept, JSON) or HTML in accept:
@@ -367,7 +367,7 @@ class _Api:
 
     async def move(self, request: Request) -> Response:
         """Play a move, as a reply to the letter does; the answer is the seat after it."""
-        must_accept(request, JSON)
+        check_accepts(request, JSON)
         token = token_of(request)
         move = await posted(request, Move)
         press = Press(move.turn, move.key, move.move, move.words)
@@ -412,7 +412,7 @@ class _Api:
 
     async def openapi(self, request: Request) -> Response:
         """This document (OpenAPI 3.1), made of the endpoints and their shapes."""
-        must_accept(request, JSON)
+        check_accepts(request, JSON)
         if not self._document:
             games = [game for game in Registry.installed() if isinstance(game, Readable)]
             facts = list(dict.fromkeys(game.facts_type for game in games))

@@ -37,7 +37,7 @@ class ApiProblem(Exception):
         self.status, self.code, self.headers, self.words = status, code, headers or {}, words
 
 
-def must_accept(request: Request, *kinds: str) -> None:
+def check_accepts(request: Request, *kinds: str) -> None:
     """Check that the client accepts one of these media types (RFC 9110 section 12.5.1).
 
     Raises:

@@ -28,9 +28,9 @@ def test_each_kind_has_words_that_are_used(word: str) -> None:
 def test_a_player_reads_why_a_game_has_no_duplicate_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "announced", every_game)
     reversi = Registry.installed().newest("reversi")
-    SERVERS["cup"].must_be_possible(reversi, "events")
+    SERVERS["cup"].refuse_impossible(reversi, "events")
     with pytest.raises(Refused) as refused:
-        PLAYERS["duplicate"].must_be_possible(reversi, "events")
+        PLAYERS["duplicate"].refuse_impossible(reversi, "events")
     assert refusal_sentence(refused.value.refusal) == (
         f"{reversi.info.title} has neither boxes that each player can solve alone "
         "nor dice or deals, so it has no duplicate events."

@@ -25,7 +25,7 @@ from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.files import make_private
 from pbmserv.net.listening import bind
 from pbmserv.stages.places import first_place, meeting_place
-from pbmserv.stages.preflight import must_be_set, places
+from pbmserv.stages.preflight import places, refuse_wrong_clock
 
 pytestmark = pytest.mark.slow
 
@@ -167,10 +167,10 @@ def test_a_port_that_only_root_may_have(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_clock_that_nobody_has_set() -> None:
     clock = MovableClock()
-    must_be_set(clock)
+    refuse_wrong_clock(clock)
     clock.moment = datetime(1970, 1, 1, 0, 10, tzinfo=UTC)
     with pytest.raises(ServerFault, match="this machine says 1970-01-01 00:10 UTC, which cannot"):
-        must_be_set(clock)
+        refuse_wrong_clock(clock)
 
 
 def test_folders_are_private_whatever_the_umask(tmp_path: Path) -> None:

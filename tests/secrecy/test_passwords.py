@@ -165,7 +165,7 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     def broken(*_: object) -> None:
         raise ValueError(f"a library says: not {RIGHT}")
 
-    monkeypatch.setattr(moves, "must_run", broken)
+    monkeypatch.setattr(moves, "refuse_finished", broken)
     mails = (
         (f"blackbox move 1 alice {RIGHT} g", ""),
         ("multiple", f"signup me {NEW}\nblackbox move 1 alice {RIGHT} g\nmove alice {WRONG}\n"),

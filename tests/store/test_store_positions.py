@@ -17,7 +17,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
 from pbmserv.game import Game
-from pbmserv.service.boards.plies import must_fit
+from pbmserv.service.boards.plies import refuse_large_state
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow
@@ -165,7 +165,7 @@ def test_a_state_that_would_fill_the_memory_is_not_stored() -> None:
     hoard = Hoard()
     game = Registry([hoard]).newest("hoard")
     position = opening(game, GameRecord("hoard", 1, 2, (), b"seed" * 8))
-    must_fit(position.move(Seat(0), Move("1")))
+    refuse_large_state(position.move(Seat(0), Move("1")))
     hoard.octets = 2_000_000
     with pytest.raises(ServerFault, match="a state of hoard has 2000 kB"):
-        must_fit(position.move(Seat(0), Move("1")))
+        refuse_large_state(position.move(Seat(0), Move("1")))

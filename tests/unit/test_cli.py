@@ -248,7 +248,7 @@ def test_kept_mails_are_listed_in_the_terminal_s_columns_and_nothing_in_them_is_
 
 def test_one_kept_mail_is_shown(capsys) -> None:
     inbox.print_mail(Mails(), 3)
-    inbox.must_be_kept(Mails(), 3)
+    inbox.check_is_kept(Mails(), 3)
     assert capsys.readouterr().out == "Subject: hello\n\n?[2Jbody\n"
 
 
@@ -257,7 +257,7 @@ def test_one_kept_mail_is_shown(capsys) -> None:
     [
         (inbox.print_mail, "There is no mail 9. `pbmserv inbox list` shows the kept ones."),
         (
-            inbox.must_be_kept,
+            inbox.check_is_kept,
             "There is no kept mail 9. `pbmserv inbox list` shows them all.",
         ),
     ],

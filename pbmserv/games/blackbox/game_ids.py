@@ -232,7 +232,7 @@ def _from_letters(text: str) -> Parameters:
 
 
 def _check(kind: Parameters, part: str) -> None:
-    must_have_labels(kind.width, kind.height, part, EXAMPLE_PARAMETERS)
+    check_has_labels(kind.width, kind.height, part, EXAMPLE_PARAMETERS)
     if kind.most < kind.least:
         turned = Parameters(kind.width, kind.height, kind.most, kind.least)
         _refuse("atoms-order", part, turned.parameters)
@@ -256,7 +256,7 @@ def _must_leave_a_cell(kind: Parameters, part: str) -> None:
         raise OptionError("blackbox.atoms-full", part=clipped(part), example=example, cells=cells)
 
 
-def must_have_labels(width: int, height: int, part: str, example: str) -> None:
+def check_has_labels(width: int, height: int, part: str, example: str) -> None:
     """Check that a board can be labelled.
 
     Raises:

@@ -393,7 +393,7 @@ def _check_size(options: Options, seen: dict[str, str]) -> None:
     part = seen.get("size") or seen.get("id", "")
     width, height = options.width, options.height
     if options.practice:
-        game_ids.must_have_labels(width, height, part, _FORMS["size"])
+        game_ids.check_has_labels(width, height, part, _FORMS["size"])
     elif not (min(width, height) >= SMALLEST and max(width, height) <= LARGEST):
         sides = (min(max(side, SMALLEST), LARGEST) for side in (width, height))
         raise OptionError(

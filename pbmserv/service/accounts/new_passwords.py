@@ -36,7 +36,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
             )
         player = _resetting(context, reply_address)
     named = "password" if command.who is None else f"change password {player.userid} PASSWORD"
-    must_not_be_sample(command.new, f"{named} NEWPASSWORD")
+    refuse_sample(command.new, f"{named} NEWPASSWORD")
     hashed = hash_of(context, command.new)
     players.set_password(context.connection, player.id, hashed)
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
@@ -95,7 +95,7 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
     return player
 
 
-def must_not_be_sample(password: Secret, example: str) -> None:
+def refuse_sample(password: Secret, example: str) -> None:
     """Refuse the sample passwords of our letters and pages."""
     if password.text.lower() in SAMPLES:
         raise Refused("sample-password", example=example)

@@ -18,9 +18,9 @@ from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import waiting_challenges
 from pbmserv.service.accounts.new_addresses import UNCONFIRMED_DAYS
-from pbmserv.service.accounts.new_passwords import hash_of, must_not_be_sample
+from pbmserv.service.accounts.new_passwords import hash_of, refuse_sample
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.flood_limits import must_not_flood
+from pbmserv.service.core.flood_limits import refuse_flood
 from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import players, signups
@@ -52,13 +52,13 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     sent to many strangers.
     """
     _must_be_possible(context, command.userid)
-    must_not_be_sample(command.password, f"signup {command.userid} PASSWORD")
+    refuse_sample(command.password, f"signup {command.userid} PASSWORD")
     sender = context.actor.address
     addresses = command.addresses or (sender,)
     if context.services.signup == "open":
         return _sign_up_at_once(context, command, addresses)
     first = sender if sender in addresses else addresses[0]
-    must_not_flood(context, (first,))
+    refuse_flood(context, (first,))
     hashed, batch = hash_of(context, command.password), secrets.token_hex(8)
     question = _ask_to_confirm(context, command.userid, hashed, first, batch)
     others = [address for address in dict.fromkeys(addresses) if address != first]
@@ -85,7 +85,7 @@ def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer
     if read is None or mail_domain.is_ours(read) or mail_domain.is_postmaster(read):
         raise Refused("signup-address")
     _must_be_possible(context, userid)
-    must_not_flood(context, (read,))
+    refuse_flood(context, (read,))
     return Answer((), (_ask_to_confirm(context, userid, "", read, secrets.token_hex(8)),))
 
 
@@ -134,7 +134,7 @@ def _must_be_possible(context: CommandContext, userid: str) -> None:
 
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
     """Create the player without asking the addresses."""
-    must_not_flood(context, addresses)
+    refuse_flood(context, addresses)
     hashed, batch = hash_of(context, command.password), secrets.token_hex(8)
     notifications = []
     for address in addresses:

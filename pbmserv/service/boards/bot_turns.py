@@ -72,7 +72,9 @@ def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
     return len(bots) == 1 and len(sitting) == 2 and bots[0].userid in game.info.strength
 
 
-def must_have_room(context: CommandContext, sender: Player, others: Sequence[Player]) -> None:
+def refuse_too_many_bot_boards(
+    context: CommandContext, sender: Player, others: Sequence[Player]
+) -> None:
     """Refuse one board too many with a bot."""
     for opponent in others:
         if (
@@ -83,7 +85,7 @@ def must_have_room(context: CommandContext, sender: Player, others: Sequence[Pla
             raise Refused("many-with-house", part=opponent.userid, most=MOST, example=example)
 
 
-def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
+def refuse_chat_without_listeners(board: BoardRow, sitter: Sitter) -> None:
     """Refuse chat at a board where no other person sits."""
     others = [other for other in board.sitters if other.player_id != sitter.player_id]
     if not others:

@@ -19,8 +19,8 @@ from pbmserv.service.boards.plies import (
     decline,
     draw_again,
     join,
-    must_meet_all,
-    must_run,
+    refuse_blocked_meeting,
+    refuse_finished,
 )
 from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
@@ -136,10 +136,10 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
 def accept(context: CommandContext, command: Accept) -> Answer:
     """Accept a challenge."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
-    must_meet_all(context, board, sitter)
+    refuse_blocked_meeting(context, board, sitter)
     undecided = join(context, board, sitter)
     board = draw_again(context, board, sitter)
     times = clocks.set_after_acceptance(context, board, undecided)
@@ -184,7 +184,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
 def reject(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     if board.status != BoardStatus.PROPOSED:
         raise Refused("nothing-to-reject", part=str(board.id))
     return decline(context, board, sitter)

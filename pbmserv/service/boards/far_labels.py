@@ -45,7 +45,7 @@ def doubtful_cells(
     return () if player is not None and player.labels == BOTH else cells
 
 
-def must_be_near(
+def refuse_far_cells(
     context: CommandContext, sitter: Sitter, position: Position, plan: Plan, canonical: str
 ) -> None:
     """Refuse a plan with far cells, since nobody can be asked on its turn.

@@ -13,7 +13,7 @@ from pbmserv.service.boards import queries
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.core.secret_boxes import must_not_spoil, spoils
+from pbmserv.service.core.secret_boxes import refuse_spoiler, spoils
 from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
@@ -48,7 +48,7 @@ def follow(context: CommandContext, command: Follow) -> Answer:
         code = "board-over" if board.status == BoardStatus.FINISHED else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
     if spoils(context, board) != "box-chosen":  # its end shows nothing hidden
-        must_not_spoil(context, board)
+        refuse_spoiler(context, board)
     _leave_room(context, board, player.id)
     boards.follow(context.connection, board.id, player.id, command.what)
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))

@@ -96,7 +96,7 @@ def _part(context: CommandContext, game: str, *, is_stopped: bool) -> Part:
 def runs(context: CommandContext, board: BoardRow) -> bool:
     """Return whether the game of a board can be played now."""
     try:
-        context.services.positions.must_run(context.connection, board.game)
+        context.services.positions.check_is_running(context.connection, board.game)
     except GameAway:
         return False
     return context.services.registry.has(board.game, board.rules_version)

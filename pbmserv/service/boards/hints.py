@@ -5,7 +5,7 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import Hint
 from pbmserv.errors import Illegal
 from pbmserv.service.boards import reports
-from pbmserv.service.boards.plies import draw_box, log_ply, must_run
+from pbmserv.service.boards.plies import draw_box, log_ply, refuse_finished
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.said import UNSAID
@@ -20,7 +20,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
         Illegal: the players have not agreed to hints, or there is nothing to solve now.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     position = draw_box(context, board, sitter, context.position(board))
     try:
         after = position.hint(sitter.seat)

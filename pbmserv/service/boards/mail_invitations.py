@@ -24,7 +24,7 @@ from pbmserv.service.boards.proposals import Proposal, make_board, takes_challen
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import free_userid, is_free
-from pbmserv.service.core.lookup import known_game, must_be_open
+from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID, Said
 from pbmserv.service.core.words_for_others import words_for_others
@@ -72,7 +72,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     _must_be_an_address(context, command.address)
     sender, name = _inviter(context, command)
     game, address = known_game(context, command.game), command.address
-    must_be_open(context, game)
+    refuse_closed_game(context, game)
     terms = clocks.read_times(command.times)
     line = f"{game.info.key} challenge {address}"
     options, _ = read_options(game, command.options, 2, address, line, command.times)
@@ -278,8 +278,8 @@ def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> 
     if persons.persons_of(context.connection, {player.id, inviter.id}).same(player.id, inviter.id):
         raise Refused("invite-self", part=context.actor.address)
     game = known_game(context, invitation.game)
-    must_be_open(context, game)
-    contact.must_be_free_to_meet(context, player.id, [inviter], ())
+    refuse_closed_game(context, game)
+    contact.refuse_blocked_players(context, player.id, [inviter], ())
     options, rated = read_options(game, invitation.options, 2, invitation.game, invitation.game)
     proposal = Proposal(game, options, rated, invitation.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})

@@ -18,8 +18,15 @@ from pbmserv.engine.protocol import only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, challenges, far_labels
-from pbmserv.service.boards.plies import decline, log_ply, must_be_drawn, must_run, over, play_move
-from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
+from pbmserv.service.boards.plies import (
+    decline,
+    log_ply,
+    over,
+    play_move,
+    refuse_before_draw,
+    refuse_finished,
+)
+from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
@@ -33,9 +40,9 @@ _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 def make_move(context: CommandContext, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     position = context.position(board)
-    must_be_drawn(board, sitter, position)
+    refuse_before_draw(board, sitter, position)
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
     question = far_labels.question(
@@ -71,7 +78,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     consent = consent_in(written) if is_asked else None
     if consent is not None and ((consent.leads and not consent.is_yes) or position.draws):
         return _answer_challenge(context, consent)
-    must_be_drawn(board, sitter, position)
+    refuse_before_draw(board, sitter, position)
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
@@ -84,7 +91,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or read_move(position, sitter.seat, text)
-    must_not_be_taken_back(position, sitter.seat, move, below)
+    refuse_retracted_move(position, sitter.seat, move, below)
     above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
     passed_on = pass_on(context, "\n".join(filter(None, (above, below))))
     question = far_labels.question(
@@ -208,7 +215,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     """Give up. Before the player's own first move, and as long as nobody else has accepted, it
     declines the board, which counts for nothing."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     position = context.position(board)
     others = [other for other in board.sitters if other is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
@@ -234,7 +241,7 @@ def chat(context: CommandContext, command: Chat) -> Answer:
 
 def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     """Pass *words* on to everybody else at the board."""
-    bot_turns.must_have_listeners(board, sitter)
+    bot_turns.refuse_chat_without_listeners(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
     others = [

@@ -59,7 +59,7 @@ def play_move(
     Raises:
         Refused: it is another player's turn, and all of the move uses a turn.
     """
-    must_be_drawn(board, sitter, position)
+    refuse_before_draw(board, sitter, position)
     position = draw_box(context, board, sitter, position)
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
@@ -76,7 +76,7 @@ def play_move(
     return answer
 
 
-def must_be_drawn(board: BoardRow, sitter: Sitter, position: Position) -> None:
+def refuse_before_draw(board: BoardRow, sitter: Sitter, position: Position) -> None:
     """Refuse a move before the dice are rolled, or the like: when all have accepted.
 
     The mails that accept are mixed into that draw.
@@ -149,7 +149,7 @@ def recorded(context: CommandContext, sitter: Sitter, position: Position, move: 
     return game.stamped(move, int((context.now - begun).total_seconds()))
 
 
-def must_fit(after: Position) -> None:
+def refuse_large_state(after: Position) -> None:
     """Refuse a state that is so large that the states of a board could fill the memory.
 
     Raises:
@@ -169,10 +169,10 @@ def log_ply(
     """Log the ply that led to *after*, end the board if it is over, and tell everybody."""
     ply = after.ply
     assert ply is not None
-    must_have_room(board, sitter, after)
-    must_fit(after)
+    refuse_full_record(board, sitter, after)
+    refuse_large_state(after)
     if ply.text not in {WITHDRAW, FORFEIT}:
-        must_meet_all(context, board, sitter)
+        refuse_blocked_meeting(context, board, sitter)
     context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
@@ -329,7 +329,7 @@ def draw_box(
     return context.position(mix(context, board, sitter, mark)) if mark else position
 
 
-def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
+def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
     """Refuse to accept a board if this player and another one block each other."""
     if sitter.accepted_at is not None:
         return
@@ -337,10 +337,10 @@ def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> N
     others = [
         player for player_id in ids if (player := players.by_id(context.connection, player_id))
     ]
-    contact.must_be_free_to_meet(context, sitter.player_id, others, ())
+    contact.refuse_blocked_players(context, sitter.player_id, others, ())
 
 
-def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
+def refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> None:
     """Refuse a ply for which a board's record has no room, since each look replays the record.
 
     Each seat has its own share. When markers and seals have used it up, turns have as much again.
@@ -426,16 +426,16 @@ def decline(
     return Answer((own,), notifications + not_played(context, board))
 
 
-def must_run_or_practise(context: CommandContext, board: BoardRow) -> Position:
+def refuse_finished_unless_practice(context: CommandContext, board: BoardRow) -> Position:
     """Refuse a command for a board that is over, except in practice, where the end is a step like
     any other."""
     position = context.position(board)
     if not (board.status == BoardStatus.FINISHED and position.is_practice):
-        must_run(context, board)
+        refuse_finished(context, board)
     return position
 
 
-def must_run(context: CommandContext, board: BoardRow) -> None:
+def refuse_finished(context: CommandContext, board: BoardRow) -> None:
     """Refuse a command for a board that is over."""
     if board.status not in RUNNING:
         raise over(context, board)

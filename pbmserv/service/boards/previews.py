@@ -11,7 +11,7 @@ from pbmserv.engine.types import Preview as Previewed
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards.plies import must_run
+from pbmserv.service.boards.plies import refuse_finished
 from pbmserv.service.boards.queries import watched_ply
 from pbmserv.service.core.command_state import Focus
 from pbmserv.service.core.context import CommandContext
@@ -29,7 +29,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
     """
     command = _at_its_board(context, command)
     board, seat = _watched(context, command)
-    must_run(context, board)
+    refuse_finished(context, board)
     ply = board.plies if seat is not None else watched_ply(context, board, None)[0]
     position = context.position(board).at(ply)
     game = position.game

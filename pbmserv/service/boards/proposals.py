@@ -27,9 +27,9 @@ from pbmserv.service.boards import bot_turns, queries
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, known_game, must_be_open
+from pbmserv.service.core.lookup import board_of, known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.core.secret_boxes import must_not_spoil, origin_of
+from pbmserv.service.core.secret_boxes import origin_of, refuse_spoiler
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
@@ -176,14 +176,14 @@ def invite(
     Raises:
         Refused: a player takes no challenges, or too many challenges wait for an answer.
     """
-    must_be_open(context, proposal.game)
+    refuse_closed_game(context, proposal.game)
     others = [player for player in proposal.sitting if player.id != sender.id]
-    bot_turns.must_have_room(context, sender, others)
+    bot_turns.refuse_too_many_bot_boards(context, sender, others)
     people = [player for player in others if not bot_turns.is_bot(player)]
     for player in people:
         if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
-    contact.must_be_free_to_meet(context, sender.id, people, people)
+    contact.refuse_blocked_players(context, sender.id, people, people)
     invited = [player for player in others if not _at_once(context, player, sender)]
     proven = context.is_proven(sender)
     if not (proven or invited):
@@ -335,7 +335,7 @@ def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Ans
     origin, words = None, {}
     if wanted.replayed is not None:
         board = board_of(context, wanted.replayed, None)
-        must_not_spoil(context, board)
+        refuse_spoiler(context, board)
         origin, words = origin_of(board), {"replay": board.id}
     sitting = []
     for player_id in wanted.sitting:

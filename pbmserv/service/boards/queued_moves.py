@@ -24,7 +24,7 @@ from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.moves import not_late, read_move
-from pbmserv.service.boards.plies import log_ply, must_be_drawn, must_run, play_move
+from pbmserv.service.boards.plies import log_ply, play_move, refuse_before_draw, refuse_finished
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
@@ -46,7 +46,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     On the player's turn the plan begins at once.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     text = command.plan.strip()
     if text.lower() in FORGET:
         moves.keep_plan(context.connection, board.id, sitter.seat, None)
@@ -55,7 +55,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     if text.lower() == WITHDRAW:
         raise Refused("queue-resign", part=text, example=WITHDRAW)
     position = context.position(board)
-    must_be_drawn(board, sitter, position)
+    refuse_before_draw(board, sitter, position)
     view = position.game.view(position.state, sitter.seat)
     try:
         written = read_plan(text)
@@ -64,7 +64,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         one_move = not any(sign in text for sign in ";(:")
         example = error.refusal.example if one_move else ""
         raise error.offering(example and f"queue {example}") from error
-    far_labels.must_be_near(context, sitter, position, written, plan)
+    far_labels.refuse_far_cells(context, sitter, position, written, plan)
     moves.keep_plan(context.connection, board.id, sitter.seat, plan)
     if sitter.seat in position.game.to_act(position.state):
         others = {} if position.apart else board.plans
@@ -289,10 +289,10 @@ def _never(_: str) -> bool:
 def submit(context: CommandContext, command: Submit) -> Answer:
     """``game submit board userid password move``: show a move, and play it on ``confirm``."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     position = context.position(board)
     seat = sitter.seat
-    must_be_drawn(board, sitter, position)
+    refuse_before_draw(board, sitter, position)
     not_late(context, board, seat, command.number, [command.text])
     try:
         move = read_move(position, seat, command.text)
@@ -307,7 +307,7 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     """``game confirm board userid password``: play the submitted move if the board has not
     changed."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
     if waiting is None:
         raise Refused("nothing-submitted", part=str(board.id))

@@ -17,7 +17,7 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of
 from pbmserv.service.core.outcome import Answer, Part
-from pbmserv.service.core.secret_boxes import is_shut, must_not_spoil, spoils
+from pbmserv.service.core.secret_boxes import is_shut, refuse_spoiler, spoils
 from pbmserv.store.boards import histories, moves
 from pbmserv.store.boards.boards import BoardRow
 
@@ -39,7 +39,7 @@ def record(context: CommandContext, command: Record) -> Answer:
         raise Refused("not-over", part=str(board.id), example=example)
     own, is_secret = _by_player_of(context, board, command.who), bool(spoils(context, board))
     if is_secret and (not own or is_shut(context, board)):
-        must_not_spoil(context, board)
+        refuse_spoiler(context, board)
     game = context.services.registry.version(board.game, board.rules_version)
     full = GameRecord(
         board.game,

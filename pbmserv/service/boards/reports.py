@@ -20,7 +20,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Answer, Notification, Part
-from pbmserv.service.core.secret_boxes import is_shut, must_not_spoil
+from pbmserv.service.core.secret_boxes import is_shut, refuse_spoiler
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
@@ -53,7 +53,7 @@ def report(context: CommandContext, command: Report) -> Answer:
     ):
         raise Refused("not-over", part=str(board.id), example=example)
     if seat is None or is_shut(context, board):
-        must_not_spoil(context, board)
+        refuse_spoiler(context, board)
     part = _requested(context, board, position, seat)
     _spend(context, position, len(part.words["seats"]) if part else 0)
     if part is None:

@@ -14,7 +14,7 @@ from pbmserv.service.boards.plies import mark_of_mail, mix
 from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, must_be_open
+from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
@@ -40,7 +40,7 @@ def seek(context: CommandContext, command: Seek) -> Answer:
             raise Refused("no-seek", part=key, example=f"{key} seek")
         challenges.remove_seeks(context.connection, [seek.id for seek in over])
         return Answer((Part("seek", _words(game.info.title, over[-1], "off")),))
-    must_be_open(context, game)
+    refuse_closed_game(context, game)
     seats = command.seats or max(2, game.info.min_seats)
     seat_words = () if command.seats is None else (str(command.seats),)
     options, rated = read_options(

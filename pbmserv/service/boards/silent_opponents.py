@@ -10,7 +10,7 @@ from pbmserv.commands.table.playing import Claim, Give
 from pbmserv.engine.clocks import SeatClock, counted_wait, stopped_time
 from pbmserv.engine.time_spans import time_after
 from pbmserv.errors import Illegal, Refused
-from pbmserv.service.boards.plies import decline, log_ply, must_run
+from pbmserv.service.boards.plies import decline, log_ply, refuse_finished
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
@@ -32,7 +32,7 @@ def give(context: CommandContext, command: Give) -> Answer:
         Refused: the time cannot be read or is too long, or no clock takes it.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     match = _DAYS.fullmatch(command.time)
     days = int(match[1]) if match else 0
     if not 0 < days <= MOST_DAYS:
@@ -86,7 +86,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
         Refused: it is too early, or the board cannot end in this way.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     end = command.end
     if end not in {"", "draw", "abort"}:
         raise Refused("claim-what", part=end[:20], example="claim")

@@ -71,13 +71,13 @@ def talked_move(
         return None
     texts = list(dict.fromkeys(move.text for move in moves.values()))
     others = [sentence for place, sentence in enumerate(parts) if place not in moves]
-    must_be_one_move(list(moves.values()), others)
+    refuse_unclear_moves(list(moves.values()), others)
     chosen = next(iter(moves.values())) if len(texts) == 1 else game.parse(view, ",".join(texts))
     typed = " ".join(parts[place].text for place in moves)
     return TalkedMove(chosen, typed, talk(others))
 
 
-def must_be_one_move(moves: Sequence[Move], others: Sequence[Sentence]) -> None:
+def refuse_unclear_moves(moves: Sequence[Move], others: Sequence[Sentence]) -> None:
     """Refuse several turns, and a turn that another sentence may take back: "No, 6!".
 
     Raises:
@@ -90,7 +90,7 @@ def must_be_one_move(moves: Sequence[Move], others: Sequence[Sentence]) -> None:
         raise Refused("which-move", part=other, first=turns[0], example=turns[0])
 
 
-def must_not_be_taken_back(position: Position, seat: Seat, move: Move, below: str) -> None:
+def refuse_retracted_move(position: Position, seat: Seat, move: Move, below: str) -> None:
     """Refuse a turn if words below it may take it back.
 
     Raises:
@@ -101,10 +101,10 @@ def must_not_be_taken_back(position: Position, seat: Seat, move: Move, below: st
     game: Any = position.game
     view = game.view(position.state, seat)
     for sentence in sentences(below):
-        must_be_one_move([move], [sentence])
+        refuse_unclear_moves([move], [sentence])
         if begins_correction(sentence):
             other = only_meaning(game, view, sentence.text)
-            must_be_one_move([move] if other is None else [move, other], [])
+            refuse_unclear_moves([move] if other is None else [move, other], [])
 
 
 def _must_not_choose(game: Any, view: Any, sentence: Sentence) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import Undo
 from pbmserv.engine.position import Position
 from pbmserv.errors import Illegal, Refused
-from pbmserv.service.boards.plies import log_ply, must_run_or_practise
+from pbmserv.service.boards.plies import log_ply, refuse_finished_unless_practice
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.words_for_others import words_for_others
@@ -24,7 +24,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
         Refused: the move cannot be taken back.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    position = must_run_or_practise(context, board)
+    position = refuse_finished_unless_practice(context, board)
     try:
         before = position.undoable(sitter.seat)
     except Illegal as error:

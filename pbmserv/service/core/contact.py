@@ -136,7 +136,7 @@ def _writer(context: CommandContext, part: Part) -> Player | None:
 # -- boards ----------------------------------------------------------------------------------
 
 
-def must_be_free_to_meet(
+def refuse_blocked_players(
     context: CommandContext, speaker_id: int, others: Collection[Player], every: Collection[Player]
 ) -> None:
     """Refuse to bring players to one board if one of them blocks another.

@@ -9,7 +9,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification
 
 
-def must_not_reach_too_many(context: CommandContext, letters: Iterable[Notification]) -> None:
+def refuse_too_many_letters(context: CommandContext, letters: Iterable[Notification]) -> None:
     """Count letters of the speaker to others, and refuse the command if those are too many.
 
     Args:
@@ -29,7 +29,7 @@ def must_not_reach_too_many(context: CommandContext, letters: Iterable[Notificat
         raise Refused("reaches-many", count=len(others))
 
 
-def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
+def refuse_flood(context: CommandContext, addresses: Iterable[str]) -> None:
     """Count a letter that asks a question at each of *addresses*, or refuse the command.
 
     An address gets few such letters a day, and a network or player can cause few to others. A

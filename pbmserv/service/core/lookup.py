@@ -32,10 +32,10 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
     return registry.newest(key)
 
 
-def must_be_open(context: CommandContext, game: AnyGame) -> None:
+def refuse_closed_game(context: CommandContext, game: AnyGame) -> None:
     """Refuse a new board of a game that an operator has closed, or that is stopped."""
     try:
-        context.services.positions.must_run(context.connection, game.info.key)
+        context.services.positions.check_is_running(context.connection, game.info.key)
     except GameAway as away:
         raise refused_for(context, away) from away
     if closed_games.is_closed(context.connection, game.info.key):

@@ -36,19 +36,19 @@ def is_shut(context: CommandContext, board: BoardRow) -> bool:
     return spoilers.is_shut(context.connection, context.now, board)
 
 
-def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
+def refuse_spoiler(context: CommandContext, board: BoardRow) -> None:
     """Refuse to show a box that others still have to solve."""
     reason = spoils(context, board)
     if reason:
         raise Refused(reason, part=str(board.id), example=f"{board.game} show {board.id}")
 
 
-def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
+def refuse_secret_copy(context: CommandContext, board: BoardRow) -> None:
     """Refuse a player a copy of a box that somebody, perhaps the player, still has to solve."""
     if board.status in RUNNING:
         raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
     if is_secret_to_players(context, board):
-        must_not_spoil(context, board)
+        refuse_spoiler(context, board)
 
 
 def boxed_words(context: CommandContext, board: BoardRow) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pbmserv.errors import Refused
 from pbmserv.service.accounts.preferences import DIGEST_MINUTE
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player, userids_in
+from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
 from pbmserv.service.events import course, games, letters, pages, team_commands
@@ -81,8 +81,8 @@ def _join_by_game(
     context: CommandContext, player: Player, kind: Kind, game: AnyGame, *, once: bool
 ) -> Answer:
     key = game.info.key
-    must_be_open(context, game)
-    kind.must_be_possible(game, f"cup join {key}")
+    refuse_closed_game(context, game)
+    kind.refuse_impossible(game, f"cup join {key}")
     event = events.open_event(context.connection, kind.word, key, context.now)
     if event is not None:
         entry = events.entry_of(context.connection, event.id, player.id)
@@ -323,7 +323,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             raise Refused("unavailable", part=other.userid)
         if other.id not in entries and other.id != player.id:
             invited.append(other)
-    contact.must_be_free_to_meet(context, player.id, invited, ())
+    contact.refuse_blocked_players(context, player.id, invited, ())
     ids = [other.id for other in invited]
     events.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
     facts = letters.facts(context, event)
@@ -348,8 +348,8 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if not kinds or not keys:
         raise Refused("event-create", kinds=" ".join(PLAYERS), example=example)
     kind, game = kinds[0], known_game(context, keys[0])
-    must_be_open(context, game)
-    kind.must_be_possible(game, "events")
+    refuse_closed_game(context, game)
+    kind.refuse_impossible(game, "events")
     rest = [word for word in plain if word.lower() not in {kind.word, game.info.key}]
     name = _checked_name(context, " ".join(rest), example)
     if not histories.of_player(context.connection, player.id, None, 1):

@@ -12,7 +12,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player, userids_in
+from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.service.events import course, letters, team_events
@@ -205,7 +205,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             raise Refused("unavailable", part=other.userid)
         if before is None:
             others.append(other)
-    contact.must_be_free_to_meet(context, player.id, others, others)
+    contact.refuse_blocked_players(context, player.id, others, others)
     for other in others:
         teams.set_member(context.connection, team.id, other.id, MemberStatus.INVITED, context.now)
     part = Part("team-invited", {**facts(context, team), "inviter": player.userid})
@@ -519,8 +519,8 @@ def _named_game(context: CommandContext, words: Sequence[str], verb: str) -> Any
     if len(words) != 1:
         raise Refused("team-game", part=verb, example=f"team {verb} {context.usual_game}")
     game = known_game(context, words[0].lower())
-    must_be_open(context, game)
-    SERVERS["team"].must_be_possible(game, "events")
+    refuse_closed_game(context, game)
+    SERVERS["team"].refuse_impossible(game, "events")
     return game
 
 

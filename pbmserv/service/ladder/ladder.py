@@ -14,7 +14,7 @@ from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.proposals import Proposal, make_board
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
+from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.ladder.ranks import APART, MOST_OUTGOING, best_target, most_incoming
@@ -49,7 +49,7 @@ def join(context: CommandContext, command: JoinLadder) -> Answer:
     """
     player = context.speaker(command.who)
     game = _game_with_ladder(context, command.game or _only_game(context, "ladder join"))
-    must_be_open(context, game)
+    refuse_closed_game(context, game)
     key = game.info.key
     ladder = ladders.lock(context.connection, key, context.now)
     place = ladders.place_of(context.connection, ladder.id, player.id)
@@ -104,7 +104,7 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
     player = context.speaker(command.who)
     named_game, name = _game_and_name(context, command)
     game, ladder, mine = _own_ladder(context, player, named_game, "ladder challenge")
-    must_be_open(context, game)
+    refuse_closed_game(context, game)
     key = game.info.key
     ladders.note_active(context.connection, ladder.id, player.id, context.now)
     if mine.rank == 1:
@@ -124,7 +124,7 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
         target = best
     defender = players.by_id(context.connection, target.player_id)
     assert defender is not None
-    contact.must_be_free_to_meet(context, player.id, [defender], [defender])
+    contact.refuse_blocked_players(context, player.id, [defender], [defender])
     return _begin(context, game, ladder, (player, mine.rank), (defender, target.rank))
 
 

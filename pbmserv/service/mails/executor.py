@@ -16,7 +16,7 @@ from pbmserv.service.auth import lockout
 from pbmserv.service.boards import queued_moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.flood_limits import must_not_reach_too_many
+from pbmserv.service.core.flood_limits import refuse_too_many_letters
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.core.lookup import refused_for
 from pbmserv.service.core.outbox_rows import outbox_row, outbox_rows
@@ -205,7 +205,7 @@ class Executor:
             if kind_of(notification.part.letter).reaches_others
         ]
         if reaching:
-            must_not_reach_too_many(context, reaching)
+            refuse_too_many_letters(context, reaching)
         # `moved` names the boards with a new move; most of them have no queued moves.
         moved = context.current.moved
         if not moved or any(moved.values()):

@@ -131,7 +131,7 @@ _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
 """Purposes of letters whose replies name a board by its number."""
 
 
-def must_speak_of(context: CommandContext, command: AtBoard) -> None:
+def refuse_other_board(context: CommandContext, command: AtBoard) -> None:
     """Refuse a command without a password that is about another board than the answered letter.
 
     A letter is passed on more easily than a password.

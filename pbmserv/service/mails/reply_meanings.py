@@ -134,7 +134,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
         case TrayReply():
             return digest_replies.unfold(context, command)
         case AtBoard() if command.who is None:
-            line_readings.must_speak_of(context, command)
+            line_readings.refuse_other_board(context, command)
     return command
 
 

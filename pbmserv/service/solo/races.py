@@ -7,16 +7,21 @@ from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.plies import draw_box, log_ply, must_run, must_run_or_practise
+from pbmserv.service.boards.plies import (
+    draw_box,
+    log_ply,
+    refuse_finished,
+    refuse_finished_unless_practice,
+)
 from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.secret_boxes import (
     boxed_words,
-    must_allow_copy,
-    must_not_spoil,
     origin_of,
+    refuse_secret_copy,
+    refuse_spoiler,
 )
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import players
@@ -31,7 +36,7 @@ def solve(context: CommandContext, command: Solve) -> Answer:
         Refused: the board is not a race.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    must_run(context, board)
+    refuse_finished(context, board)
     position = draw_box(context, board, sitter, context.position(board))
     if not position.apart:
         raise Refused("not-a-race", part="solve")
@@ -49,7 +54,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
         Refused: the board is not practice, or nothing was taken back.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    position = draw_box(context, board, sitter, must_run_or_practise(context, board))
+    position = draw_box(context, board, sitter, refuse_finished_unless_practice(context, board))
     try:
         after = position.practise(sitter.seat, command.what)
     except Illegal as error:
@@ -67,9 +72,9 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     """
     if command.board is None:
         board, sitter = context.seat_at(None, command.game, None)
-        player, guard = _player_called(context, sitter.userid), must_allow_copy
+        player, guard = _player_called(context, sitter.userid), refuse_secret_copy
     else:
-        player, guard = _replayer(context, command), must_not_spoil
+        player, guard = _replayer(context, command), refuse_spoiler
         board = board_of(context, command.board, command.game)
     game = known_game(context, board.game)
     if not races(game) or not game.is_race(game.options(board.options, board.seats)):

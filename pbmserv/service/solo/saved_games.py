@@ -21,7 +21,7 @@ from pbmserv.engine.record import (
 from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import MoveError, OptionError, Refused
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.plies import log_ply, must_have_room
+from pbmserv.service.boards.plies import log_ply, refuse_full_record
 from pbmserv.service.boards.proposals import Proposal, invite
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
@@ -32,8 +32,8 @@ from pbmserv.service.core.secret_boxes import (
     KNOWN_TO_PLAYERS,
     boxed_words,
     is_secret_to_players,
-    must_allow_copy,
     origin_of,
+    refuse_secret_copy,
     spoils,
 )
 from pbmserv.store.accounts.players import Player
@@ -169,7 +169,7 @@ class _BoxesOfBoards:
         board = boards.load(self._context.connection, number)
         if board is None or board.seats != 1 or board.sitter_of(self._player.id) is None:
             raise Refused("load-not-yours", part=f"board {number}", example="games")
-        must_allow_copy(self._context, board)
+        refuse_secret_copy(self._context, board)
         self.origin = origin_of(board)
         return boxed_words(self._context, board)
 
@@ -197,7 +197,7 @@ def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
         after = _after_move(context, positions[-1], sitter.seat, text)
         if after is None:
             raise Refused("load-move", part=text[:40], number=place, example="help load")
-        must_have_room(board, sitter, after)
+        refuse_full_record(board, sitter, after)
         positions.append(after)
     if texts:
         before = [position.ply for position in positions[1:-1] if position.ply is not None]

@@ -224,7 +224,7 @@ class Positions:
         Raises:
             GameAway: the game is stopped or not installed.
         """
-        self.must_run(connection, board.game)
+        self.check_is_running(connection, board.game)
         with self._lock:
             kept = self._kept.get(board.id)
             if kept is not None:
@@ -241,7 +241,7 @@ class Positions:
             return position.at(board.plies)
         return position
 
-    def must_run(self, connection: Connection, game: str) -> None:
+    def check_is_running(self, connection: Connection, game: str) -> None:
         """Check that a game is not stopped.
 
         Raises:
@@ -308,9 +308,9 @@ class ReadOnlyPositions(Positions):
         """Return a position, see `Positions.newest`."""
         return self._positions.newest(connection, board, before)
 
-    def must_run(self, connection: Connection, game: str) -> None:
-        """Check that a game is not stopped, see `Positions.must_run`."""
-        self._positions.must_run(connection, game)
+    def check_is_running(self, connection: Connection, game: str) -> None:
+        """Check that a game is not stopped, see `Positions.check_is_running`."""
+        self._positions.check_is_running(connection, game)
 
     def remember(self, played: Mapping[int, Position]) -> None:
         """Do nothing: the position may never be committed."""

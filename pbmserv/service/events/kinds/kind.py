@@ -128,7 +128,7 @@ class Kind(ABC):
         read the block ``unfit`` of its template."""
         return "" if game.info.is_for(2) else "is not for two players"
 
-    def must_be_possible(self, game: AnyGame, example: str) -> None:
+    def refuse_impossible(self, game: AnyGame, example: str) -> None:
         """Refuse an event of this kind that this server or the game cannot have.
 
         Args:
