@@ -17,7 +17,7 @@ from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.delivery.shares import TOGETHER
+from pbmserv.store.delivery.shares import UNDIVIDED
 
 LEASE = timedelta(minutes=5)
 """Time for which a letter stays claimed if its sender does not renew the lease."""
@@ -107,7 +107,7 @@ class WrittenRows:
         writer: Writer,
         clock: Clock,
         refused: Callable[[Connection, int, str, datetime], None],
-        shares: Sequence[int | None] = TOGETHER,
+        shares: Sequence[int | None] = UNDIVIDED,
     ) -> None:
         self._shares = shares
         self._writer = writer

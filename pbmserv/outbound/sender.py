@@ -37,7 +37,7 @@ from pbmserv.store.delivery.outbox import QueuedLetter
 
 BATCH = 100
 """Letters claimed at once."""
-TOGETHER = 10
+RESULTS_AT_ONCE = 10
 """Results stored at once while there are letters to make, which saves round trips."""
 FEW = 3
 """Letters that are made one by one, so that the first is sent before the next is made."""
@@ -203,7 +203,7 @@ class Sender:
             self._renew()
         now = self._clock.now()
         is_busy = self._begin_trial(now) if self.breaker.is_open else self._begin_letters(now)
-        if not is_busy or len(self._results) >= TOGETHER:
+        if not is_busy or len(self._results) >= RESULTS_AT_ONCE:
             self._settle()
         return 0.0 if is_busy or self._results else self._pause(now)
 

@@ -22,7 +22,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival, Gone
-from pbmserv.store.delivery.shares import TOGETHER
+from pbmserv.store.delivery.shares import UNDIVIDED
 
 MOST = 500
 """Most arrivals in memory on SQLite; the others wait in the store."""
@@ -160,7 +160,7 @@ class OneStore(Arrivals):
         database: Database,
         writer: Writer,
         clock: Clock,
-        shares: Sequence[int | None] = TOGETHER,
+        shares: Sequence[int | None] = UNDIVIDED,
     ) -> None:
         """Prepare to claim arrivals.
 

@@ -27,7 +27,7 @@ from pbmserv.stages.stores import open_stores
 from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.shares import SHARES, TOGETHER, ask_by_share
+from pbmserv.store.delivery.shares import SHARES, UNDIVIDED, ask_by_share
 
 
 class Base:
@@ -51,7 +51,7 @@ class Base:
         self, settings: Settings, clock: Clock | None = None, *, may_upgrade: bool = True
     ) -> None:
         self.settings = settings
-        self.shares = range(SHARES) if settings.distributed else TOGETHER
+        self.shares = range(SHARES) if settings.distributed else UNDIVIDED
         self.clock = clock or SystemClock()
         self.started_at = self.clock.now()
         self.game, self.mail = open_stores(settings.database, may_upgrade=may_upgrade)

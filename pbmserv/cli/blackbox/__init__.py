@@ -1,8 +1,8 @@
 """``pbmserv blackbox``: boxes at the command line, to make, read, print and play.
 
 Exit codes of all these commands: 0 done; 1 `check` found a mark that the markers do not explain,
-or a file could not be read or written; 2 an argument or a line of standard input is wrong;
-130 stopped by Ctrl-C; 141 the reader of the output closed the pipe.
+or a file could not be written; 2 an argument, a line of standard input or a file to read is
+wrong; 130 stopped by Ctrl-C; 141 the reader of the output closed the pipe.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HELP = (
     "These commands read and write both forms of his game IDs. They print one result a line, "
     "so you can pipe one into the next:\n\n"
     "pbmserv blackbox generate 12 8x8/5 | pbmserv blackbox print 2x3 > boxes.pdf\n\n"
-    "Exit codes: 0 done; 1 check found a contradiction, or a file failed; 2 wrong input; "
+    "Exit codes: 0 done; 1 check found a contradiction, or a file was not written; 2 wrong input; "
     "130 stopped by Ctrl-C; 141 the reader of a pipe left."
 )
 

@@ -30,7 +30,7 @@ from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery.shares import (
-    TOGETHER,
+    UNDIVIDED,
     next_number,
     of_new_row,
     share_for,
@@ -483,7 +483,7 @@ def wake_waiting(connection: Connection, game: str, now: datetime) -> int:
 def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
     """Return when the next queued letter is due, without those to the domains in *avoiding*."""
     shares = shares_of(connection)
-    if not avoiding and shares == TOGETHER:
+    if not avoiding and shares == UNDIVIDED:
         next_at: datetime | None = _NEXT.run(connection)[0][0]
         return next_at
     statement = _ALL_NEXT.where(_not_to(avoiding))

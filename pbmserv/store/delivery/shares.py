@@ -21,7 +21,7 @@ from pbmserv.store.core.database import Database
 SHARES = 16
 """Shares of each queue on PostgreSQL. A change would need new numbers for all rows."""
 
-TOGETHER: Sequence[int | None] = (None,)
+UNDIVIDED: Sequence[int | None] = (None,)
 """The shares to go through where one statement takes the rows of all shares."""
 
 _OPTION = "pbmserv_shares"
@@ -37,15 +37,15 @@ def ask_by_share(database: Database) -> None:
 
 
 def shares_of(connection: Connection) -> Sequence[int | None]:
-    """Return the shares that a search through a queue asks one by one, `TOGETHER` if the database
+    """Return the shares that a search through a queue asks one by one, `UNDIVIDED` if the database
     is not distributed."""
-    shares: Sequence[int | None] = connection.get_execution_options().get(_OPTION, TOGETHER)
+    shares: Sequence[int | None] = connection.get_execution_options().get(_OPTION, UNDIVIDED)
     return shares
 
 
 def by_share(connection: Connection, numbers: Iterable[int]) -> Mapping[int | None, list[int]]:
     """Group the numbers of rows by the shares that a statement about them asks."""
-    is_divided = shares_of(connection) != TOGETHER
+    is_divided = shares_of(connection) != UNDIVIDED
     groups: defaultdict[int | None, list[int]] = defaultdict(list)
     for number in numbers:
         groups[share_of(connection, number) if is_divided else None].append(number)
