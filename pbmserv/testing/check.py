@@ -229,14 +229,14 @@ class _Checks:
             seat = draws.choice(sorted(position.game.to_act(position.state)))
             movers = words, seats, *(ply.seat for ply in plies)
             look = len(plies) % (1 + len(plies) // 4) == 0
-            self.moves(position, seat)
+            view = self.view_to_move(position, seat)
             if look:
                 self.look(position, seats)
                 self.leave(position, seats)
                 self.secrets(position, seats, self.others.get(movers))
             self.others[movers] = position.state.state
             before = position
-            text = self.a_move(position, seat, draws, swaps=swaps, look=look)
+            text = self.a_move(view, draws, swaps=swaps, look=look)
             position = self.moved(position, seat, text)
             assert position.ply is not None
             plies.append(position.ply)
@@ -249,18 +249,19 @@ class _Checks:
         self.report.moves += len(plies)
         self.again(replace(record, plies=tuple(plies)), states)
 
-    def moves(self, position: Position, seat: Seat) -> None:
-        """Check that the moves of a seat whose turn it is are texts."""
-        listed = list(self.game.view(position.state, seat).moves)
+    def view_to_move(self, position: Position, seat: Seat) -> View:
+        """Return the view of a seat whose turn it is, and check that its moves are texts."""
+        view = self.game.view(position.state, seat)
+        listed = list(view.moves)
         if not listed:
             self.fail("moves", "lists nothing for a seat whose turn it is")
         for move in listed:
             if not isinstance(move, str) or move != " ".join(move.split()) or not move:
                 self.fail("moves", f"{move!r} is not a text of words")
+        return view
 
-    def a_move(self, position: Position, seat: Seat, draws: Rng, *, swaps: bool, look: bool) -> str:
+    def a_move(self, view: View, draws: Rng, *, swaps: bool, look: bool) -> str:
         """Return a random move of a seat, read from its text."""
-        view = self.game.view(position.state, seat)
         listed = list(view.moves)
         if look:
             self.spellings(view, listed)

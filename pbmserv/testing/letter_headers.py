@@ -28,4 +28,4 @@ READ = policy.default.clone(header_factory=_Headers())
 """The policy of mails to and from a server."""
 
 SENT = READ.clone(linesep="\r\n")
-"""The same with the line ends of SMTP."""
+"""The policy `READ` with the line ends of SMTP."""
