@@ -79,9 +79,9 @@ def bind(settings: Settings) -> Bound:
         for name, listen in listens.items():
             ports.append(listening.bind(listen, name) if listen else None)
         smtp, smtps, lmtp, web, metrics, mailbox, operators = ports
-        _must_be_local("PBMSERV_MAILBOX", mailbox, "127.0.0.1:8027")
+        _refuse_public_port("PBMSERV_MAILBOX", mailbox, "127.0.0.1:8027")
         if not settings.operator_url:
-            _must_be_local("PBMSERV_OPERATOR_PAGES", operators, "127.0.0.1:8028")
+            _refuse_public_port("PBMSERV_OPERATOR_PAGES", operators, "127.0.0.1:8028")
     except ConfigError:
         for port in ports:
             if port is not None:
@@ -90,7 +90,7 @@ def bind(settings: Settings) -> Bound:
     return Bound(smtp, smtps, lmtp, web, metrics, mailbox, operators, certificate)
 
 
-def _must_be_local(name: str, port: socket.socket | None, example: str) -> None:
+def _refuse_public_port(name: str, port: socket.socket | None, example: str) -> None:
     """Refuse a port that other machines can reach, whatever name the setting gave.
 
     Raises:

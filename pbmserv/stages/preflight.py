@@ -61,7 +61,7 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     data_dir = loaded.settings.data_dir
     if loaded.sources["data_dir"] == "default":
         _make(loaded, "data_dir", data_dir)
-    _must_be_writable(loaded, "data_dir", data_dir)
+    _check_is_writable(loaded, "data_dir", data_dir)
     database_place(loaded)
     _letters_place(loaded)
     path = file_of(loaded.settings.database)
@@ -93,7 +93,7 @@ def database_place(loaded: Loaded) -> None:
         raise _wrong(loaded, "database", "this is a folder; name the file in it")
     if loaded.sources["data_dir"] == "default" and path.parent == loaded.settings.data_dir:
         _make(loaded, "data_dir", path.parent)
-    _must_be_writable(loaded, "database", path.parent)
+    _check_is_writable(loaded, "database", path.parent)
     for file in filter(None, (path, file_of(mail_url(loaded.settings.database)))):
         try:  # `os.access` would not say why; this process has not opened it with SQLite yet
             os.close(os.open(file, os.O_RDWR))
@@ -112,7 +112,7 @@ def _letters_place(loaded: Loaded) -> None:
     root = Path(name).expanduser()
     if loaded.settings.data_dir.resolve() in root.resolve().parents:
         _make(loaded, "relay", root)
-    _must_be_writable(loaded, "relay", root)
+    _check_is_writable(loaded, "relay", root)
 
 
 def _make(loaded: Loaded, key: str, folder: Path) -> None:
@@ -126,7 +126,7 @@ def _make(loaded: Loaded, key: str, folder: Path) -> None:
         raise _wrong(loaded, key, f"the server cannot make it: {why_not(error)}") from None
 
 
-def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
+def _check_is_writable(loaded: Loaded, key: str, folder: Path) -> None:
     from pbmserv.files import why_not
 
     if folder.exists() and not folder.is_dir():

@@ -25,7 +25,7 @@ SEEDS = range(4)
 
 
 @pytest.fixture(autouse=True)
-def _must_be_installed() -> None:
+def _require_open_spiel() -> None:
     if pyspiel is None:
         warnings.warn("open-spiel is missing: no game was compared with it", stacklevel=1)
         pytest.skip("MISSING: pip install open-spiel compares the rules with an oracle")

@@ -17,7 +17,7 @@ from pbmserv.engine import registry
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo, Outcome, Seat
 from pbmserv.errors import ServerFault
-from pbmserv.service.boards.plies import _must_be_valid
+from pbmserv.service.boards.plies import _check_outcome
 from pbmserv.views import environment
 
 
@@ -103,7 +103,7 @@ def test_a_game_is_not_called_as_a_command_is(
 )
 def test_an_outcome_says_how_each_seat_did(outcome: Outcome, is_told: bool) -> None:
     try:
-        _must_be_valid(outcome, 2)
+        _check_outcome(outcome, 2)
     except ServerFault:
         assert not is_told
     else:

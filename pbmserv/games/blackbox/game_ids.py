@@ -101,7 +101,7 @@ def read_parameters(text: str) -> Parameters:
         OptionError: the text is not of these forms, or no such box is possible.
     """
     kind = any_parameters(text)
-    _must_leave_a_cell(kind, text.strip())
+    _refuse_full_box(kind, text.strip())
     return kind
 
 
@@ -133,7 +133,7 @@ def read_id(text: str) -> GameId:
         OptionError: the text is not a game ID, or no such box is possible.
     """
     game = stored_id(text)
-    _must_leave_a_cell(game, re.split("[:#]", text)[0].strip())
+    _refuse_full_box(game, re.split("[:#]", text)[0].strip())
     return game
 
 
@@ -248,7 +248,7 @@ def _check(kind: Parameters, part: str) -> None:
         )
 
 
-def _must_leave_a_cell(kind: Parameters, part: str) -> None:
+def _refuse_full_box(kind: Parameters, part: str) -> None:
     """Refuse parameters that fill the box, as Simon Tatham's program does."""
     cells = kind.width * kind.height
     if kind.least >= cells:

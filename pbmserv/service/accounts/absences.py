@@ -44,7 +44,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     if before is not None and first == today:
         used |= set(localtime.days_touched(before.begins, context.now, tz))
     begin = line if first == today else f"{line}from {first.isoformat()} "
-    _must_have_days(context, used, first, until, begin)
+    _refuse_long_absence(context, used, first, until, begin)
     ends = localtime.end_of_day(until, tz)
     if before is not None and first == today:
         preferences.end_absence(context.connection, before, ends)
@@ -188,7 +188,7 @@ def _latest(first: date, used: set[date], most: int) -> date | None:
     return latest
 
 
-def _must_have_days(
+def _refuse_long_absence(
     context: CommandContext, used: set[date], first: date, until: date, line: str
 ) -> None:
     """Refuse an absence of more days than are left.

@@ -51,7 +51,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     The other addresses are asked when the first one has answered, so that nobody can have letters
     sent to many strangers.
     """
-    _must_be_possible(context, command.userid)
+    _refuse_impossible_signup(context, command.userid)
     refuse_sample(command.password, f"signup {command.userid} PASSWORD")
     sender = context.actor.address
     addresses = command.addresses or (sender,)
@@ -84,7 +84,7 @@ def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer
     mail_domain, read = context.services.mail_domain, mail_address(address)
     if read is None or mail_domain.is_ours(read) or mail_domain.is_postmaster(read):
         raise Refused("signup-address")
-    _must_be_possible(context, userid)
+    _refuse_impossible_signup(context, userid)
     refuse_flood(context, (read,))
     return Answer((), (_ask_to_confirm(context, userid, "", read, secrets.token_hex(8)),))
 
@@ -122,7 +122,7 @@ def _waiting_challenge(context: CommandContext, address: str) -> WaitingChalleng
     return signups.challenge_of(context.connection, address, since)
 
 
-def _must_be_possible(context: CommandContext, userid: str) -> None:
+def _refuse_impossible_signup(context: CommandContext, userid: str) -> None:
     """Refuse a signup if the server takes no players, or if nobody new can have the userid."""
     if context.services.signup == "closed":
         raise Refused("signup-closed", part=userid)

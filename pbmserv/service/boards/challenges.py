@@ -46,14 +46,14 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     if command.alone and not races(game):
         options = tuple(option for option in command.options if option != "-race")
         command = replace(command, options=options)  # refused, since it needs another player
-    _must_not_be_options(context, game, command)
+    _refuse_options_without_dash(context, game, command)
     if command.alone and len(command.userids) > 1:
         context.current.echo_hidden = True  # people write a password here, as in other commands
         player = players.by_userid(context.connection, command.userids[0])
         example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
         raise Refused("only-one-player", example=example)
     for place, userid in enumerate(command.userids, 1 - added):
-        _must_play(context, userid, place)
+        _refuse_unknown_name(context, userid, place)
     part = " ".join(command.userids)
     is_alone = len(command.userids) == 1 and "-race" in command.options
     line = f"{game.info.key} {'solo' if is_alone else 'challenge'} {part}"
@@ -190,7 +190,9 @@ def reject(context: CommandContext, command: Reject) -> Answer:
     return decline(context, board, sitter)
 
 
-def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challenge) -> None:
+def _refuse_options_without_dash(
+    context: CommandContext, game: AnyGame, command: Challenge
+) -> None:
     """Refuse names that look like options without "-": "challenge bob race", "… size 8x8"."""
     forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
     names: list[str] = []
@@ -246,7 +248,7 @@ _HOUSE = dict.fromkeys(("computer", "bot", "robot", "machine", "ai", "cpu"), "ho
 """Names of the house by people who do not know its userids."""
 
 
-def _must_play(context: CommandContext, userid: str, place: int) -> None:
+def _refuse_unknown_name(context: CommandContext, userid: str, place: int) -> None:
     """Refuse a challenge to an unknown name. The refusal repeats it only if it resembles a userid,
     since it may be a needless password.
     """

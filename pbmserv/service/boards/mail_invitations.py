@@ -69,16 +69,16 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         Refused: nothing proves who invites, or the inviter has invited too many. It says nothing
             about the address.
     """
-    _must_be_an_address(context, command.address)
+    _refuse_no_address(context, command.address)
     sender, name = _inviter(context, command)
     game, address = known_game(context, command.game), command.address
     refuse_closed_game(context, game)
     terms = clocks.read_times(command.times)
     line = f"{game.info.key} challenge {address}"
     options, _ = read_options(game, command.options, 2, address, line, command.times)
-    _must_be_somebody_else(context, sender, address)
+    _refuse_own_address(context, sender, address)
     marks = context.services.mail_domain.ring.marks(mailbox_of(address))
-    _must_not_be_too_many(context, sender, address, marks)
+    _refuse_too_many_invitations(context, sender, address, marks)
     words_said = words_for_others(context)
     note = words_said if _is_harmless(words_said) else UNSAID
     invitation = Invitation(
@@ -115,7 +115,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     return Answer((Part("invited", answer),), notifications)
 
 
-def _must_be_an_address(context: CommandContext, address: str) -> None:
+def _refuse_no_address(context: CommandContext, address: str) -> None:
     """Refuse a word that cannot be a mail address; it may be a password with an "@"."""
     domain = mailbox_of(address).rpartition("@")[2]
     is_address = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
@@ -159,7 +159,7 @@ def _proven(context: CommandContext, command: Challenge) -> Player:
     raise Refused("invite-unproven", example=example)
 
 
-def _must_be_somebody_else(context: CommandContext, sender: Player, address: str) -> None:
+def _refuse_own_address(context: CommandContext, sender: Player, address: str) -> None:
     mail_domain = context.services.mail_domain
     ours = mail_domain.is_ours(address) or mail_domain.is_postmaster(address)
     if ours or is_role(address):
@@ -169,7 +169,7 @@ def _must_be_somebody_else(context: CommandContext, sender: Player, address: str
         raise Refused("invite-self", part=address)
 
 
-def _must_not_be_too_many(
+def _refuse_too_many_invitations(
     context: CommandContext, sender: Player, address: str, marks: list[str]
 ) -> None:
     if context.services.signup == "closed":

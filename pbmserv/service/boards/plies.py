@@ -255,7 +255,7 @@ def _ended(
     Raises:
         ServerFault: the game's outcome makes no sense.
     """
-    _must_be_valid(outcome, board.seats)
+    _check_outcome(outcome, board.seats)
     early = board.rated and board.seats > 1 and after.ended_in_opening
     if early or (
         board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
@@ -374,7 +374,7 @@ def _different_persons(context: CommandContext, board: BoardRow) -> bool:
     return not persons.persons_of(context.connection, ids).repeated(ids)
 
 
-def _must_be_valid(outcome: Outcome, seats: int) -> None:
+def _check_outcome(outcome: Outcome, seats: int) -> None:
     """Check an outcome: an invalid one would break all pages and letters with this board.
 
     Raises:

@@ -126,11 +126,11 @@ def _silent_opponents(context: CommandContext, board: BoardRow, sitter: Sitter) 
     if not silent or board.clocks[sitter.seat].since is not None:
         raise Refused("claim-your-turn", part=str(board.id), example="show")
     for other in silent:
-        _must_be_silent(context, board, sitter, other, board.clocks[other.seat])
+        _refuse_early_claim(context, board, sitter, other, board.clocks[other.seat])
     return silent
 
 
-def _must_be_silent(
+def _refuse_early_claim(
     context: CommandContext, board: BoardRow, sitter: Sitter, other: Sitter, clock: SeatClock
 ) -> None:
     """Refuse a claim while the opponent has used less than half of the time for this wait.

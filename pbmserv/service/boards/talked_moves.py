@@ -65,7 +65,7 @@ def talked_move(
             moves[place] = move
     if not moves:
         for sentence in parts:
-            _must_not_choose(game, view, sentence)
+            _refuse_choice(game, view, sentence)
         if illegal is not None and len(parts) > 1:
             raise illegal
         return None
@@ -107,7 +107,7 @@ def refuse_retracted_move(position: Position, seat: Seat, move: Move, below: str
             refuse_unclear_moves([move] if other is None else [move, other], [])
 
 
-def _must_not_choose(game: Any, view: Any, sentence: Sentence) -> None:
+def _refuse_choice(game: Any, view: Any, sentence: Sentence) -> None:
     """Refuse a sentence that names two moves to choose from: "5 or 6?".
 
     Raises:

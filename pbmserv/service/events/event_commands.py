@@ -89,7 +89,7 @@ def _join_by_game(
         is_regular = events.is_regular(context.connection, key, player.id)
         if entry is not None and (not kind.recurs or once != is_regular):
             raise _entered_already(context, event)
-    _must_be_free_to_enter(context, player, event)
+    _refuse_busy_player(context, player, event)
     if event is None:
         event = course.create_next(context, kind, key)
     events.enter(context.connection, event.id, [player.id], context.now)
@@ -135,7 +135,7 @@ def _leave_by_game(context: CommandContext, player: Player, kind: Kind, game: An
     return Answer((Part("event-entry", words),))
 
 
-def _must_be_free_to_enter(context: CommandContext, player: Player, event: Event | None) -> None:
+def _refuse_busy_player(context: CommandContext, player: Player, event: Event | None) -> None:
     """Refuse a player who is barred or in very many events under any name, or has entered this one
     under another name."""
     names = persons.names_of(context.connection, player.id)
@@ -240,7 +240,7 @@ def _join(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
         raise Refused("event-invited", part=str(event.id), example="events")
     if kind.team_size > 1:
         return team_commands.enter_event(context, player, event)
-    _must_be_free_to_enter(context, player, event)
+    _refuse_busy_player(context, player, event)
     count = events.count_entries(context.connection, [event.id]).get(event.id, 0) + 1
     if rules.most and count > rules.most:
         raise Refused("event-full", part=str(event.id), most=rules.most, example="events")

@@ -136,11 +136,11 @@ def _led_by(context: CommandContext, player: Player) -> Team:
         Refused: the player has none, or is not its captain.
     """
     team = _own(context, player)
-    _must_lead(context, player, team)
+    _refuse_unless_captain(context, player, team)
     return team
 
 
-def _must_lead(context: CommandContext, player: Player, team: Team) -> None:
+def _refuse_unless_captain(context: CommandContext, player: Player, team: Team) -> None:
     if team.captain_id != player.id:
         captain = facts(context, team)["captain"]
         raise Refused("team-captain-only", part=captain, example="team")
@@ -148,7 +148,7 @@ def _must_lead(context: CommandContext, player: Player, team: Team) -> None:
 
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     name = _checked_name(context, " ".join(words))
-    _must_have_no_team(context, player)
+    _refuse_member(context, player)
     if not histories.of_player(context.connection, player.id, None, 1):
         raise Refused("team-newcomer", example=f"{context.usual_game} seek")
     team_id = teams.create(context.connection, name, key_of(name), player.id, context.now)
@@ -171,7 +171,7 @@ def _checked_name(context: CommandContext, written: str) -> str:
     return name
 
 
-def _must_have_no_team(context: CommandContext, player: Player) -> None:
+def _refuse_member(context: CommandContext, player: Player) -> None:
     """Refuse a player who is in a team, under any name."""
     names = persons.names_of(context.connection, player.id)
     team = teams.of_players(context.connection, names)
@@ -232,7 +232,7 @@ def _joined(context: CommandContext, player: Player, team_id: int) -> Answer:
     team = teams.lock(context.connection, team_id)
     if team is None or team.key is None:
         raise Refused("team-gone", example="teams")
-    _must_have_no_team(context, player)
+    _refuse_member(context, player)
     if teams.member_of(context.connection, team.id, player.id) is None:
         raise Refused("team-not-invited", part=team.name, example="teams")
     if len(teams.members(context.connection, team.id)) >= MOST_MEMBERS:
@@ -426,7 +426,7 @@ def _entered(
     facts = letters.facts(context, event)
     if any(entry.team_id == team.id for entry in entries):
         raise Refused("event-entered", part=facts["name"], example=f"events {event.id}")
-    _must_be_free(context, lineup, entries)
+    _refuse_busy_players(context, lineup, entries)
     most = Rules.of(event).most
     entered = len({entry.team_id for entry in entries}) + 1
     if most and entered > most:
@@ -447,7 +447,7 @@ def _entered(
     return replace(answer, notifications=tuple(notifications))
 
 
-def _must_be_free(
+def _refuse_busy_players(
     context: CommandContext, players: Sequence[Member], entries: Sequence[Entry]
 ) -> None:
     """Refuse a line-up with a player who is barred, in very many events, or in another team under
@@ -498,7 +498,7 @@ def withdraw_from(
     team = _own(context, player)
     if is_entered and team.captain_id != player.id:
         raise Refused("team-entered", part=str(event.id), example="team")
-    _must_lead(context, player, team)
+    _refuse_unless_captain(context, player, team)
     entries = events.entries_of(context.connection, event.id)
     if all(entry.team_id != team.id for entry in entries):
         raise Refused("event-not-entered", part=f"event {event.id}", example="events")

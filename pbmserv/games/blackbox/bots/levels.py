@@ -212,13 +212,15 @@ class Level:
         else:
             fitting = candidates(view, rng)
         ports = informative(fitting, unused) if fitting.layouts else []
-        if self._must_guess(view, fitting, ports, unused) or self._is_impatient(view, fitting, rng):
+        if self._is_time_to_guess(view, fitting, ports, unused) or self._is_impatient(
+            view, fitting, rng
+        ):
             return self._guess(view, fitting, ports, rng)
         if self._is_forgetful or not ports:
             return own.board.ports[rng.choice(unused)]
         return own.board.ports[self._best_port(view, ports, rng)]
 
-    def _must_guess(
+    def _is_time_to_guess(
         self, view: View, fitting: Candidates, ports: Sequence[Port], unused: Sequence[int]
     ) -> bool:
         """Return whether to guess now: nothing can be learned, or few enough layouts are left."""
