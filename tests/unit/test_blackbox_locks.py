@@ -10,7 +10,7 @@ from rows import rows
 from pbmserv.cli.blackbox.marks import grid
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox.analysis import facts_of
+from pbmserv.games.blackbox.facts import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.options import ENDLESS

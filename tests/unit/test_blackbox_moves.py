@@ -18,7 +18,8 @@ from pbmserv.engine.types import Move, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.legality import far_cells, meant, mentioned
+from pbmserv.games.blackbox.meanings import far_cells, meant
+from pbmserv.games.blackbox.refusals import mentioned
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.taps import tapped
 from pbmserv.games.blackbox.views import View

@@ -22,11 +22,15 @@ from pbmserv.engine.types import (
 )
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox import (
-    analysis,
     legality,
     manual,
+    marker_checks,
+    meanings,
+    plans,
     practice,
+    previews,
     racing,
+    refusals,
     rules,
     sgt_files,
     taps,
@@ -38,6 +42,7 @@ from pbmserv.games.blackbox.bots import coach, hints
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.bots.loops import equipment
+from pbmserv.games.blackbox.facts import BlackboxBoard, facts_of
 from pbmserv.games.blackbox.game_ids import (
     SEED_LIMIT,
     GameId,
@@ -78,7 +83,7 @@ class Blackbox:
         boxes=True,
     )
     bots: Mapping[str, Bot[View]] = LEVELS
-    conditions = analysis.CONDITIONS
+    conditions = plans.CONDITIONS
     marks = (transcripts.FIRST_LINE, sgt_files.MARK)
 
     options = staticmethod(choices.read_options)
@@ -92,19 +97,19 @@ class Blackbox:
     to_act = staticmethod(rules.to_act)
     turn = staticmethod(rules.turn)
     view = staticmethod(views.view_of)
-    parse = staticmethod(legality.read_move)
-    meant = staticmethod(legality.meant)
-    by_chance = staticmethod(legality.by_chance)
-    far_cells = staticmethod(legality.far_cells)
+    parse = staticmethod(refusals.read_move)
+    meant = staticmethod(meanings.meant)
+    by_chance = staticmethod(meanings.by_chance)
+    far_cells = staticmethod(meanings.far_cells)
     meanwhile = staticmethod(legality.meanwhile)
-    condition = staticmethod(analysis.read_condition)
-    holds = staticmethod(analysis.holds)
-    expect = staticmethod(analysis.expect)
-    facts = staticmethod(analysis.facts_of)
-    facts_type = analysis.BlackboxBoard
-    preview = staticmethod(analysis.preview)
-    check = staticmethod(analysis.check_markers)
-    drawn = staticmethod(analysis.test_ray)
+    condition = staticmethod(plans.read_condition)
+    holds = staticmethod(plans.holds)
+    expect = staticmethod(plans.expect)
+    facts = staticmethod(facts_of)
+    facts_type = BlackboxBoard
+    preview = staticmethod(previews.preview)
+    check = staticmethod(marker_checks.check_markers)
+    drawn = staticmethod(marker_checks.test_ray)
     tapped = staticmethod(taps.tapped)
     spots_after_tap = staticmethod(manual.spots_after_tap)
     manual_view = staticmethod(manual.manual_view)

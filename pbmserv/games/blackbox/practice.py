@@ -13,10 +13,10 @@ from pbmserv.engine.record import HINT, RESTART
 from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, described
-from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.moves import move_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, hinted, score
+from pbmserv.games.blackbox.refusals import elements_of
 from pbmserv.games.blackbox.rules import drop_out, explained, play
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
