@@ -80,7 +80,7 @@ def study(params: Params = "7x7/4") -> None:
         quick = not missing
         if missing and layouts > MOST_PLAIN:
             raise Unusable(f"{layouts:,} layouts are too many for plain Python: {missing}")
-        options = Options(kind.width, kind.height, kind.least, kind.most)
+        options = Options.of(kind)
         with _steps(9 if quick else 3) as steps:
             lines = list((_compiled if quick else _plain)(options, steps))
         for name, value in lines:

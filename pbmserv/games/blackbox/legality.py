@@ -70,7 +70,6 @@ def _check_locks(own: BoxView | Box, elements: Sequence[Element]) -> None:
 
 
 def _check_placement(view: Judged, elements: Sequence[Element]) -> None:
-    least, most = view.options.least, view.options.most
     others = [element for element in elements if element.kind != Kind.CELL]
     if len(others) == len(elements):
         raise Illegal("blackbox.hide-first", part=others[0].part, wanted=view.options.atoms)
@@ -86,10 +85,9 @@ def _check_placement(view: Judged, elements: Sequence[Element]) -> None:
                 cell=element.text,
             )
         seen[element.text] = element.part
-    if not least <= len(elements) <= most:
-        code = "blackbox.too-few-atoms" if len(elements) < least else "blackbox.too-many-atoms"
+    if off := view.options.missing_atoms(len(elements)):
+        code = "blackbox.too-few-atoms" if off > 0 else "blackbox.too-many-atoms"
         part = ",".join(element.part for element in elements)
-        off = _missing(view, len(elements))
         raise Illegal(code, part=part, have=len(elements), wanted=view.options.atoms, off=off)
 
 
@@ -116,15 +114,9 @@ def _check_guesses(
     for element in elements:
         after.use(element)
     count = len(after.markers)
-    if not view.options.least <= count <= view.options.most:
-        off = _missing(view, count)
+    if off := view.options.missing_atoms(count):
         wanted = view.options.atoms
         raise Illegal("blackbox.guess-markers", part=part, have=count, wanted=wanted, off=off)
-
-
-def _missing(view: Judged, count: int) -> int:
-    """Return the number of missing atoms, negative if there are too many."""
-    return max(view.options.least - count, 0) or min(view.options.most - count, 0)
 
 
 def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:

@@ -9,7 +9,7 @@ from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.legality import check
 from pbmserv.games.blackbox.moves import Kind
 from pbmserv.games.blackbox.previews import with_elements
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
+from pbmserv.games.blackbox.rays import HIT_MARK, REFLECTION_MARK
 from pbmserv.games.blackbox.views import FIRED, View
 
 DETOUR = "detour"

@@ -222,12 +222,9 @@ class Practice:
 
 def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: bool) -> Practice:
     """Return a game before its first move."""
-    options = Options(
-        game.width,
-        game.height,
-        game.least,
-        game.most,
-        guesses,
+    options = replace(
+        Options.of(game),
+        guesses=guesses,
         fair=fair,
         clue=clue,
         race=True,
@@ -235,6 +232,12 @@ def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: boo
         practice=scoring is Scoring.PRACTICE,
     )
     return Practice(game, options, scoring, new_state(options, 1, atoms_of(game), described(game)))
+
+
+def begin_alike(game: GameId, earlier: Practice) -> Practice:
+    """Return a game on another box with the rules of an earlier game."""
+    rules = earlier.options
+    return begin(game, earlier.scoring, rules.guesses, fair=rules.fair, clue=rules.clue)
 
 
 def at_no_charge(_work: int) -> None:

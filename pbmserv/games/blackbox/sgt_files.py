@@ -66,9 +66,9 @@ from pbmserv.games.blackbox.practice import (
     at_no_charge,
     begin,
 )
-from pbmserv.games.blackbox.rays import HIT, spectrum, trace
+from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK, spectrum, trace
 from pbmserv.games.blackbox.rules import beam_shown
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
+from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES
 
 MARK = "SAVEFILE:41:Simon Tatham"

@@ -22,9 +22,9 @@ from pbmserv.games.blackbox.display import (
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, ScoreLine, allows_hints, score, score_lines
-from pbmserv.games.blackbox.rays import HIT
+from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK
 from pbmserv.games.blackbox.rules import differing_ports, to_act
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
+from pbmserv.games.blackbox.state import Box, State, hiding
 
 FIRED = "its result"
 """Placeholder in a previewed view for the mark of a ray whose result is not known yet."""

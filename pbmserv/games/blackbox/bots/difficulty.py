@@ -243,8 +243,7 @@ def fixed(options: Options, rng: Rng) -> Options:
     if cells is None:
         box = choices.fixed(options, rng)
         return replace(box, grade=grade(box, atoms_of(stored_id(box.id))) or "" if is_named else "")
-    game = GameId(options.width, options.height, options.least, options.most, tuple(cells))
-    return replace(options, id=game.text)
+    return replace(options, id=GameId.of_cells(options.kind, tuple(cells)).text)
 
 
 def _tree(board: Geometry, atoms: int) -> Tree | None:
