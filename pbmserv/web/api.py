@@ -37,7 +37,9 @@ from pbmserv.views.board import BoardScene
 from pbmserv.views.public import EventLine, EventPage, Finished, TeamPage
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
+from pbmserv.web.address_numbers import is_number
 from pbmserv.web.allowance import Allowance, Exhausted
+from pbmserv.web.answers import BRIEFLY, PRIVATE, SHARED, UNLISTED, seconds_until, tagged
 from pbmserv.web.api_requests import (
     HTML,
     JSON,
@@ -65,18 +67,9 @@ from pbmserv.web.api_shapes import (
     like,
 )
 from pbmserv.web.openapi import LAST_NUMBER, Endpoint, described
-from pbmserv.web.pages import (
-    BRIEFLY,
-    PRIVATE,
-    SHARED,
-    UNLISTED,
-    Printer,
-    Rendered,
-    seconds_until,
-    tagged,
-)
+from pbmserv.web.page_cache import PageCache
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
-from pbmserv.web.public import is_number
+from pbmserv.web.printer import Printer
 from pbmserv.web.safe_responses import AGAIN_S, SafeResponses
 
 MOST_RENDERED = 200
@@ -148,7 +141,7 @@ def build_api(
 
 def api_url(printer: Printer) -> str:
     """Return the URL below which the API's addresses lie, without a slash at its end."""
-    return f"{printer.pages.origin}{printer.base}/api"
+    return f"{printer.facts.origin}{printer.base}/api"
 
 
 def _json(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
@@ -179,7 +172,7 @@ class _Api:
         self._web_requests = web_requests
         self._allowance = allowance
         self._url = api_url(printer)
-        self._rendered = Rendered(MOST_RENDERED)
+        self._rendered = PageCache(MOST_RENDERED)
         self._seats: dict[tuple[int, SeatNumber | None], _SeatJson] = {}
         self._document = b""
         self.endpoints = [
@@ -222,13 +215,13 @@ class _Api:
 
     async def games(self, request: Request) -> Response:
         """The games of this server."""
-        games = [_game(info) for info in self._printer.pages.games]
+        games = [_game(info) for info in self._printer.facts.games]
         return _json(request, Listing(games), Listing[Game], SHARED)
 
     async def game(self, request: Request) -> Response:
         """One game of this server."""
         key = request.path_params["game"]
-        for info in self._printer.pages.games:
+        for info in self._printer.facts.games:
             if info.key == key:
                 return _json(request, _game(info), Game, SHARED)
         raise ApiProblem(404, "no-game", game=key[:40])
@@ -262,7 +255,7 @@ class _Api:
             page = await self._web_requests.public.game(number, turn)
             if page is None:
                 return None
-            url = f"{self._printer.pages.origin}{self._printer.base}/game/{number}"
+            url = f"{self._printer.facts.origin}{self._printer.base}/game/{number}"
             return adapter(Board).dump_json(shapes.board_of(page, url))
 
         body = None

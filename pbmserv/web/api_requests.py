@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 
-from pbmserv.web.pages import read_body
-from pbmserv.web.public import is_number
+from pbmserv.web.address_numbers import is_number
+from pbmserv.web.request_bodies import read_body
 from pbmserv.web.visits import LONGEST_TOKEN
 
 JSON, PROBLEM, HTML = "application/json", "application/problem+json", "text/html"

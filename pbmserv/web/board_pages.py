@@ -11,9 +11,11 @@ from pbmserv.errors import NotDone
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
+from pbmserv.web.address_numbers import is_number, step_of
+from pbmserv.web.answers import PRIVATE, html
 from pbmserv.web.help import HelpPages
-from pbmserv.web.pages import PRIVATE, Printer, html, read_form
-from pbmserv.web.public import is_number, step_of
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_form
 from pbmserv.web.visits import LONGEST_FORM, LONGEST_TOKEN, Visits
 
 

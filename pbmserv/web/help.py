@@ -11,10 +11,14 @@ from typing import Any
 
 from jinja2 import Environment, TemplateNotFound
 from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from pbmserv.commands.help_topics import HelpTopic, help_pages, rows_for, topic
 from pbmserv.commands.table.row_types import Kind, Row, Scope, Trait
 from pbmserv.engine.types import GameInfo
+from pbmserv.web.answers import SHARED, existing, tagged
 
 _HELP_ON = re.compile(r'"help ([a-z]+(?: [a-z]+)?)"')
 _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
@@ -55,6 +59,17 @@ class Block:
     pieces: tuple[Piece, ...] = ()
     code: str = ""
     terms: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
+
+
+def help_routes(help_pages: HelpPages) -> list[Route]:
+    """Return the routes of the table of contents and of each page of the help."""
+
+    async def show(request: Request) -> Response:
+        """Show the table of contents, or a page of the help."""
+        page = existing(help_pages.page(request.path_params.get("topic", "").lower()))
+        return tagged(request, page, headers=SHARED)
+
+    return [Route("/help", show), Route("/help/{topic}", show)]
 
 
 def slug_of(name: str) -> str:

@@ -32,9 +32,10 @@ from pbmserv.errors import RelayError
 from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.outbound.relay_url import read_relay_url
+from pbmserv.web.answers import LASTING, PRIVATE, html, tagged
 from pbmserv.web.mail_program import LONGEST_BODY, Draft, MailProgram, Person, drafted
-from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
+from pbmserv.web.request_bodies import read_form
 from pbmserv.web.safe_responses import HEADERS, SafeResponses
 
 ANSWER_S = 3.0

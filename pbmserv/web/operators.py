@@ -31,6 +31,7 @@ from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.operators import pages as service
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.pages import ACTIONS, OperatorPages
+from pbmserv.web.answers import LASTING, PRIVATE, html, tagged
 from pbmserv.web.client_network import network_of
 from pbmserv.web.mailbox import OnlyHere
 from pbmserv.web.operator_sessions import (
@@ -41,8 +42,8 @@ from pbmserv.web.operator_sessions import (
     Session,
     Sessions,
 )
-from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
+from pbmserv.web.request_bodies import read_form
 from pbmserv.web.safe_responses import HEADERS, SafeResponses
 
 LONGEST_FORM = 8_000

@@ -11,7 +11,9 @@ from starlette.responses import Response
 
 from pbmserv.mail.reply_address import VISIT_MINUTES
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.pages import PRIVATE, Printer, html, read_form
+from pbmserv.web.answers import PRIVATE, html
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_form
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""

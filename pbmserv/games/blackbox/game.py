@@ -171,10 +171,8 @@ class Blackbox:
         """
         if view.has_hidden or not view.may_act:
             return ""
-        options, names = view.options, list(view.options.board.names)
-        count = options.least + rng.below(options.most - options.least + 1)
-        cells = [names.pop(rng.below(len(names))) for _ in range(count)]
-        return ",".join(sorted(cells))
+        cells = choices.drawn(view.options, rng)
+        return ",".join(sorted(map(view.options.board.name, cells)))
 
     def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:
         """Apply a move that `parse` returned.
