@@ -7,9 +7,7 @@ can make a browser send neither a token nor JSON, so it can make nobody play.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Collection, Mapping
-from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -24,7 +22,7 @@ from pbmserv.engine.protocol import Readable
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo
 from pbmserv.engine.types import Seat as SeatNumber
-from pbmserv.errors import NotDone, ServerFault, StillWorking
+from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.core.budget import TooMuch
@@ -36,14 +34,13 @@ from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.board import BoardScene
 from pbmserv.views.public import EventLine, EventPage, Finished, TeamPage
 from pbmserv.web import api_shapes as shapes
-from pbmserv.web import post_limits
 from pbmserv.web.address_numbers import is_number
 from pbmserv.web.allowance import Allowance, Exhausted
-from pbmserv.web.answers import BRIEFLY, PRIVATE, SHARED, UNLISTED, seconds_until, tagged
+from pbmserv.web.answers import BRIEFLY, PRIVATE, SHARED, UNLISTED, tagged
+from pbmserv.web.api_problems import ProblemAnswers, problem_answer
 from pbmserv.web.api_requests import (
     HTML,
     JSON,
-    PROBLEM,
     ApiProblem,
     adapter,
     bad_token,
@@ -76,8 +73,6 @@ MOST_RENDERED = 200
 """Boards that are kept as JSON, of some 4 kB each."""
 USUAL_LIMIT, HIGHEST_LIMIT = 30, 50
 """Items of a list if the client does not say how many, and at most."""
-TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
-"""Reason phrases of RFC 9110; Python before 3.13 has older ones."""
 WITH_TOKEN = ("/api/seat/",)
 """Beginnings of the paths that take a POST with a token."""
 
@@ -91,8 +86,6 @@ _PAGING = {
     "before": {**_POSITIVE, "maximum": LAST_NUMBER},
 }
 _PROBLEMS_OF_A_MOVE = (400, 401, 409, 413, 415, 422)
-
-log = logging.getLogger("pbmserv.web")
 
 
 def build_api(
@@ -109,7 +102,7 @@ def build_api(
         allowance: processor time for anonymous readers, shared with the pages.
         proxies: networks of our own proxies.
     """
-    api, problems = _Api(printer, web_requests, allowance), _Problems(printer)
+    api, problems = _Api(printer, web_requests, allowance), ProblemAnswers(printer)
     application = Starlette(
         routes=[
             *(
@@ -139,11 +132,6 @@ def build_api(
     return application
 
 
-def api_url(printer: Printer) -> str:
-    """Return the URL below which the API's addresses lie, without a slash at its end."""
-    return f"{printer.facts.origin}{printer.base}/api"
-
-
 def _json(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
     """Return a value of this shape as JSON, with its ETag."""
     return _encoded(request, adapter(shape).dump_json(value), headers)
@@ -171,7 +159,7 @@ class _Api:
         self._printer = printer
         self._web_requests = web_requests
         self._allowance = allowance
-        self._url = api_url(printer)
+        self._url = printer.url("/api")
         self._rendered = PageCache(MOST_RENDERED)
         self._seats: dict[tuple[int, SeatNumber | None], _SeatJson] = {}
         self._document = b""
@@ -255,7 +243,7 @@ class _Api:
             page = await self._web_requests.public.game(number, turn)
             if page is None:
                 return None
-            url = f"{self._printer.facts.origin}{self._printer.base}/game/{number}"
+            url = self._printer.url(f"/game/{number}")
             return adapter(Board).dump_json(shapes.board_of(page, url))
 
         body = None
@@ -377,7 +365,7 @@ class _Api:
         if pressed.refused is not None:
             status = 409 if pressed.code == "stale" else 422
             page = pressed.refused
-            return _problem(status, pressed.code, page.trouble, page.example)
+            return problem_answer(status, pressed.code, page.trouble, page.example)
         return self._seat(request, await self._web_requests.boards.page(token, Look()))
 
     def _seat(self, request: Request, page: BoardPage | None) -> Response:
@@ -416,87 +404,3 @@ class _Api:
 
 def _game(info: GameInfo) -> Game:
     return like(Game, info, game=info.key, options=dict(info.options))
-
-
-class _Problems:
-    """The answers to requests that are refused or failed (RFC 9457)."""
-
-    def __init__(self, printer: Printer) -> None:
-        self._printer = printer
-
-    async def problem(self, _request: Request, error: Exception) -> Response:
-        """Answer with the problem that a handler raised."""
-        assert isinstance(error, ApiProblem)
-        return self._answer(error)
-
-    async def no_such_address(self, request: Request, error: Exception) -> Response:
-        """Return 404 or 405 for an address or method that no route has."""
-        assert isinstance(error, HTTPException)
-        if error.status_code != 405:
-            home = f"{api_url(self._printer)}/"
-            return self._answer(ApiProblem(404, "no-such-address", home=home))
-        headers = dict(error.headers or {})
-        allowed = " or ".join(sorted(headers.get("Allow", "").split(", ")))
-        words = {"method": request.method[:20], "allowed": allowed}
-        return self._answer(ApiProblem(405, "method", headers, **words))
-
-    async def too_many(self, _request: Request, error: Exception) -> Response:
-        """Return 429: the player has sent as much as the server accepts."""
-        assert isinstance(error, TooMany)
-        over, seconds = error.over, seconds_until(error.over.again)
-        words = {"most": over.most, "span": over.span, "seconds": seconds}
-        return self._answer(ApiProblem(429, "too-many", {"Retry-After": str(seconds)}, **words))
-
-    async def too_busy(self, _request: Request, error: Exception) -> Response:
-        """Return 429 if the client's network has used its share up, 503 if all readers have."""
-        assert isinstance(error, Exhausted)
-        headers = {"Retry-After": str(error.seconds)}
-        words = {"is_own": error.is_own, "seconds": error.seconds}
-        return self._answer(ApiProblem(429 if error.is_own else 503, "busy", headers, **words))
-
-    async def too_large(self, _request: Request, _error: Exception) -> Response:
-        """Return 503: the answer would take more work than one may."""
-        return self._answer(ApiProblem(503, "too-large"))
-
-    def too_many_posts(self, seconds: int) -> Response:
-        """Return 429: the client's network has sent too many POSTs."""
-        most = post_limits.WITH_TOKEN.amount
-        problem = ApiProblem(429, "too-many", most=most, span="minute", seconds=seconds)
-        return self._answer(problem)
-
-    async def away(self, _request: Request, error: Exception) -> Response:
-        """Return 503: a stage or a database does not answer."""
-        log.warning("the API could not answer", exc_info=error)
-        return self._answer(ApiProblem(503, "away", {"Retry-After": str(AGAIN_S)}))
-
-    def fault(self, error: BaseException) -> Response:
-        """Return 500; the log names the fault, the answer does not."""
-        log.error("the API failed", exc_info=error)
-        return self._answer(ApiProblem(500, "not-done" if isinstance(error, NotDone) else "fault"))
-
-    def _answer(self, problem: ApiProblem) -> Response:
-        template = self._printer.templates.get_template("web/problems.j2")
-        context = template.new_context({"words": problem.words})
-        sentence = "".join(template.blocks[problem.code.replace("-", "_")](context))
-        detail = " ".join(sentence.split())
-        return _problem(problem.status, problem.code, detail, headers=problem.headers)
-
-
-def _problem(
-    status: int,
-    code: str,
-    detail: str,
-    example: str = "",
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    """Return a problem as JSON.
-
-    Args:
-        code: the reason for programs.
-        detail: the reason for people.
-        example: a request that would be accepted; ``""`` for none.
-    """
-    title = TITLES.get(status) or HTTPStatus(status).phrase
-    problem = shapes.Problem(title, status, detail, code, example)
-    body = adapter(shapes.Problem).dump_json(problem)
-    return Response(body, status, {**PRIVATE, **(headers or {})}, PROBLEM)

@@ -83,6 +83,10 @@ class Printer:
             "leave": f"{facts.base}/leave.js?v={_version(self.leave)}",
         }
 
+    def url(self, path: str) -> str:
+        """Return the whole URL of a path of this server, for links in other places."""
+        return f"{self.facts.origin}{self.base}{path}"
+
     def text(self, name: str, **values: Any) -> str:
         """Render the page ``web/NAME.html.j2``."""
         scene = values.get("scene") or getattr(values.get("page"), "scene", None)
