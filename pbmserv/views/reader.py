@@ -43,13 +43,13 @@ class BoardReader:
 
     Attributes:
         connection: a transaction that sees one state of the store.
-        positions: replays boards and keeps the newest positions.
+        positions: replays boards, and keeps the newest positions for other readers.
     """
 
     connection: Connection
     positions: Positions
     _rows: dict[int, BoardRow] = field(default_factory=dict)
-    _positions: dict[int, Position] = field(default_factory=dict)
+    _newest_positions: dict[int, Position] = field(default_factory=dict)
 
     def board(self, board_id: int) -> BoardRow:
         """Return a board's row.
@@ -91,11 +91,11 @@ class BoardReader:
 
     def _newest(self, board: BoardRow) -> Position:
         """Return the newest position of a board, replayed at most once."""
-        position = self._positions.get(board.id)
-        if position is None:
-            position = self._positions[board.id] = self.positions.newest(self.connection, board)
+        if board.id not in self._newest_positions:
+            position = self.positions.newest(self.connection, board)
+            self._newest_positions[board.id] = position
             self.positions.remember({board.id: position})
-        return position
+        return self._newest_positions[board.id]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.board import BoardScene
-from pbmserv.views.public import EventLine, EventPage, Finished, TeamPage
+from pbmserv.views.public_facts import EventLine, EventPage, Finished, TeamPage
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web.address_numbers import is_number
 from pbmserv.web.allowance import Allowance, Exhausted

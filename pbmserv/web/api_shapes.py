@@ -15,7 +15,7 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
 from pbmserv.views.board import BoardScene
 from pbmserv.views.board_forms import board_facts, board_text
-from pbmserv.views.public import GamePage, LadderPage, PublicPlayer, Standing, StandingsTable
+from pbmserv.views.public_facts import GamePage, LadderPage, PublicPlayer, Standing, StandingsTable
 
 T = TypeVar("T")
 Words = Mapping[str, Any]

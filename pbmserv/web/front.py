@@ -12,7 +12,7 @@ from starlette.routing import Route
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.names import PublicName
-from pbmserv.views.public import Finished
+from pbmserv.views.public_facts import Finished
 from pbmserv.views.texts import refusal_sentence
 from pbmserv.web.answers import BRIEFLY, PRIVATE, html, tagged
 from pbmserv.web.client_network import network_of

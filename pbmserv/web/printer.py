@@ -15,7 +15,7 @@ from starlette.responses import Response
 from pbmserv.engine.types import GameInfo
 from pbmserv.mail.networks import Network
 from pbmserv.views.board import BoardScene
-from pbmserv.views.own_templates import with_defaults
+from pbmserv.views.game_templates import with_defaults
 from pbmserv.views.reader import show_or_log
 from pbmserv.web.answers import PRIVATE, html
 
