@@ -23,7 +23,7 @@ from pbmserv.game.api import (
     ranked,
     win,
 )
-from pbmserv.game.search import Effort, alpha_beta, ladder, monte_carlo
+from pbmserv.game.search import Effort, alpha_beta, levels, monte_carlo
 
 __all__ = [
     "LETTERS",
@@ -43,7 +43,7 @@ __all__ = [
     "Told",
     "alpha_beta",
     "draw",
-    "ladder",
+    "levels",
     "monte_carlo",
     "ranked",
     "win",

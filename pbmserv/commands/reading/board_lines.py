@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
 from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
-from pbmserv.commands.reading.lines_below import is_signature, with_counted_rest
+from pbmserv.commands.reading.lines_below import ends_text, with_counted_rest
 from pbmserv.commands.reading.replies import read_reply, read_reply_lines, top_lines
 from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
@@ -93,7 +93,7 @@ class _BoardLines:
         at, blank = 0, False
         while at < len(self._text):
             text = fold(self._text[at]).strip()
-            if is_signature(text) or text.startswith(">"):
+            if ends_text(text):
                 break
             if not text:
                 at, blank = at + 1, True
@@ -147,7 +147,7 @@ class _BoardLines:
         boards = []
         for line in lines:
             text = fold(line).strip()
-            if is_signature(text) or text.startswith(">"):
+            if ends_text(text):
                 break
             # Among other words, "2 of us" is not a line for board 2.
             numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=why == "words")

@@ -122,7 +122,7 @@ def _read_new_mail(text: str, body: str, games: Collection[str], *, answers: boo
         read_in_body = read_body(body, games)
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
-        if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
+        if answers and _repeats_our_subject(words, head, line, empty=not body.strip()):
             return _without_commands(body, games)
     below = LinesBelow(body.split("\n"), 0, games, subject=text)
     return Reading((line, *below.not_tried()), below.words())
@@ -166,8 +166,8 @@ def refuse_unread(why: str) -> Reading:
     return Reading((Line(UNREAD[why], Misread(f"mail-{why}")),))
 
 
-def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
-    """Return whether a subject behind "Re:" is of one of our letters: "Blackbox: the best scores".
+def _repeats_our_subject(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
+    """Return whether a subject behind "Re:" is of a letter of ours: "Blackbox: the best scores".
 
     Args:
         words: the words of the subject.

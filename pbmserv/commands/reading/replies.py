@@ -18,8 +18,8 @@ from pbmserv.commands.grammar.line import read_arguments, read_line, without_fil
 from pbmserv.commands.grammar.readings import REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
 from pbmserv.commands.grammar.words import LONGEST_LINE, Word, fold, words_of
-from pbmserv.commands.reading.bodies import read_body
-from pbmserv.commands.reading.lines_below import LinesBelow, is_signature
+from pbmserv.commands.reading.bodies import GREETINGS, read_body
+from pbmserv.commands.reading.lines_below import LinesBelow, ends_text, is_signature
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
 from pbmserv.commands.table.looking import Games, ShowAs
 from pbmserv.commands.table.model import ReplyMove, TrayReply, Yes
@@ -68,8 +68,7 @@ MOVES = re.compile(
 _NUMBERED = re.compile(r"([1-9])[.)]\s+(\S.*)", re.ASCII)
 
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
-    re.IGNORECASE,
+    rf"(?:{'|'.join(sorted(GREETINGS))}|good \w{{3,9}})\b.{{0,40}}", re.IGNORECASE
 )
 
 _ME_THE = frozenset({"me", "the", "my", "this", "again", "please", "now"})
@@ -84,7 +83,7 @@ def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     top: list[tuple[int, str]] = []
     for place, line in enumerate(lines):
         text = fold(line).strip()
-        if text == "--" or text.startswith(">"):
+        if ends_text(text):
             break
         if text:
             top.append((place, text[:LONGEST_LINE]))
