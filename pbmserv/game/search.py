@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pbmserv.game.api import After, Game, Result, Rng, Seat
+from pbmserv.game.api import After, Bot, Game, Result, Rng, Seat
 
 S = TypeVar("S")
 
@@ -271,7 +271,7 @@ def levels(
     game: Callable[[], Game[S]],
     evaluate: Evaluate[S] | None = None,
     nodes: tuple[int, int, int] = (60, 2_000, 30_000),
-) -> dict[str, Callable[[S, Seat, Rng], str]]:
+) -> dict[str, Bot[S]]:
     """Return the bots ``house-easy``, ``house`` and ``house-best``, which look further each.
 
     Args:
@@ -279,7 +279,7 @@ def levels(
         evaluate: how good a state is; without it only the end of the game counts.
     """
 
-    def bot(budget: int) -> Callable[[S, Seat, Rng], str]:
+    def bot(budget: int) -> Bot[S]:
         def choose(state: S, seat: Seat, rng: Rng) -> str:
             worth = evaluate or (lambda _state, _seat: 0.0)
             return alpha_beta(game(), state, seat, rng, nodes=budget, evaluate=worth)

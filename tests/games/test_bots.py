@@ -99,7 +99,7 @@ def test_go_passes_after_a_pass_if_it_leads(
     """Black has 45 points, and white 36 and half a one, beside those for handicap stones."""
     monkeypatch.setattr(Effort, "share", 0.1)
     board = f"..{'X' * 43}{'O' * 34}.."
-    state = go.Position(board, frozenset(), doubled=1, passes=1, handicap=handicap)
+    state = go.Position(board, frozenset(), twice_komi=1, passes=1, handicap=handicap)
     assert (go.GAME.bots["house"](state, seat, chance(1)) == "pass") is passes
 
 
