@@ -34,7 +34,6 @@ from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.board import BoardScene
 from pbmserv.views.public_facts import EventLine, EventPage, Finished, TeamPage
 from pbmserv.web import api_shapes as shapes
-from pbmserv.web.address_numbers import is_number
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.answers import BRIEFLY, PRIVATE, SHARED, UNLISTED, tagged
 from pbmserv.web.api_problems import ProblemAnswers, problem_answer
@@ -45,6 +44,7 @@ from pbmserv.web.api_requests import (
     adapter,
     bad_token,
     check_accepts,
+    number_in_path,
     number_of,
     posted,
     quality,
@@ -236,8 +236,8 @@ class _Api:
 
     async def board(self, request: Request) -> Response:
         """A board as everybody may see it, now or after a number of turns."""
-        text, turn = request.path_params["board"], number_of(request, "turn", 0, LAST_NUMBER)
-        number = int(text) if is_number(text) else 0
+        number = number_in_path(request, "board")
+        turn = number_of(request, "turn", 0, LAST_NUMBER)
 
         async def render() -> bytes | None:
             page = await self._web_requests.public.game(number, turn)
@@ -253,7 +253,7 @@ class _Api:
                 (number, turn), stamp, lambda: self._allowance.spend(request, render)
             )
         if body is None:
-            raise ApiProblem(404, "no-board", number=text[:40])
+            raise ApiProblem(404, "no-board", number=request.path_params["board"][:40])
         return _encoded(request, body, _PUBLIC)
 
     async def ratings(self, request: Request) -> Response:
@@ -307,13 +307,13 @@ class _Api:
 
     async def event(self, request: Request) -> Response:
         """The tables and games of an event, of twelve groups from a group on."""
-        text, first = request.path_params["event"], number_of(request, "group", 1, LAST_NUMBER)
-        number = int(text) if is_number(text) else 0
+        number = number_in_path(request, "event")
+        first = number_of(request, "group", 1, LAST_NUMBER)
         event = await self._allowance.spend(
             request, lambda: self._web_requests.public.event(number, first or 1)
         )
         if event is None:
-            raise ApiProblem(404, "no-event", number=text[:40])
+            raise ApiProblem(404, "no-event", number=request.path_params["event"][:40])
         return _json(request, event, EventPage, _PUBLIC)
 
     async def teams(self, request: Request) -> Response:

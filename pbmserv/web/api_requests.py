@@ -76,6 +76,12 @@ def number_of(request: Request, name: str, least: int, most: int) -> int | None:
     return int(text)
 
 
+def number_in_path(request: Request, name: str) -> int:
+    """Return the number of a board or event in the path; 0, which none has, for other texts."""
+    text = request.path_params[name]
+    return int(text) if is_number(text) else 0
+
+
 def token_of(request: Request) -> str:
     """Return the token of the Authorization header (RFC 6750 section 2.1); ``""`` if too long.
 

@@ -42,12 +42,11 @@ class _BoardPages:
         token: str = request.path_params["token"]
         if len(token) > LONGEST_TOKEN:
             return self._no_board()
-        if self._web_requests.has_ended(token):
-            return await self._visits.ended(request)
+        answer = await self._visits.answer_instead(request, token)
+        if answer is not None:
+            return answer
         if request.method == "POST":
             return await self._play(request, token)
-        if self._web_requests.is_link(token):
-            return self._visits.redirect(token, request.url.query)
         return await self._show(request, token)
 
     async def _show(self, request: Request, token: str) -> Response:

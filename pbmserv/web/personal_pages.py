@@ -62,12 +62,11 @@ class _PersonalPages:
         token: str = request.path_params["token"]
         if len(token) > LONGEST_TOKEN:
             return self._expired()
-        if self._web_requests.has_ended(token):
-            return await self._visits.ended(request)
+        answer = await self._visits.answer_instead(request, token)
+        if answer is not None:
+            return answer
         if request.method == "POST":
             return await self._change(request, token)
-        if self._web_requests.is_link(token):
-            return self._visits.redirect(token, request.url.query)
         page = await self._personal.page(token)
         if page is None:
             return self._expired()

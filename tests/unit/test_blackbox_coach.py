@@ -19,7 +19,7 @@ from pbmserv.engine.position import Position, opening, played_out
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import coach, knowledge
-from pbmserv.games.blackbox.bots.difficulty import fixed
+from pbmserv.games.blackbox.bots.difficulty import with_graded_box
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning, best_line
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options, drawn
@@ -32,7 +32,7 @@ ME = Seat(0)
 def alone(words: list[str], seed: int) -> Position:
     """Return a board of one player with a random box."""
     rng = Rng(b"coach", seed)
-    options = fixed(GAME.options(["-race", *words], 1), rng)
+    options = with_graded_box(GAME.options(["-race", *words], 1), rng)
     return opening(GAME, GameRecord("blackbox", 1, 1, GAME.describe(options), b"seed", ()))
 
 

@@ -128,14 +128,12 @@ class _BoardLines:
         if command is not None:
             self._lines.append(command)
             return
-        number, rest = numbered or ("0", "")
-        board = int(number)
-        if not board or _SURE.fullmatch(rest):
+        if numbered is None or int(numbered[0]) == 0 or _SURE.fullmatch(numbered[1]):
             self._prose += 1
             self._lines.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
             return
-        inner = read_reply(rest, self._games, plainly=True)
-        line = inner.lines[0]
+        board, rest = int(numbered[0]), numbered[1]
+        line = read_reply(rest, self._games, plainly=True).lines[0]
         echo = f"{board}: {line.echo}"
         if isinstance(line.meaning, PlayerError) or BLANK in line.echo:
             self._lines.append(Line(echo, line.meaning))  # with a password the line needs no board

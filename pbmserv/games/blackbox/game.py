@@ -36,7 +36,7 @@ from pbmserv.games.blackbox import (
 )
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots import coach, hints
-from pbmserv.games.blackbox.bots.difficulty import fixed
+from pbmserv.games.blackbox.bots.difficulty import with_graded_box
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.games.blackbox.facts import BlackboxBoard, facts_of
@@ -79,7 +79,7 @@ class Blackbox:
     options = staticmethod(choices.read_options)
     describe = staticmethod(choices.describe)
     rated = staticmethod(choices.rated)
-    fixed = staticmethod(fixed)
+    fixed = staticmethod(with_graded_box)
     shown = staticmethod(choices.shown)
     without_box = staticmethod(choices.without_box)
     read_kind = staticmethod(racing.read_kind)
@@ -117,7 +117,7 @@ class Blackbox:
         """Return a board without atoms, except in a race, whose box the server hides."""
         if not options.race:
             return new_state(options, seats)
-        box = fixed(options, rng)
+        box = with_graded_box(options, rng)
         game = stored_id(box.id)
         # Views and bots get the options of a state, so that these must not tell the atoms.
         return new_state(choices.without_box(box), seats, atoms_of(game), described(game))

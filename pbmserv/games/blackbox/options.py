@@ -201,7 +201,7 @@ def _words(options: Options, box: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def fixed(options: Options, rng: Rng) -> Options:
+def with_box(options: Options, rng: Rng) -> Options:
     """Return the options of a race with the game ID of its box, other options unchanged."""
     if not options.race:
         return options

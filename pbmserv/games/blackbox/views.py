@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import (
-    BoxFacts,
+    MarkedBox,
     Spots,
-    box_facts,
+    marked_parts,
     port_spots,
     spot_row,
     texts_of,
@@ -111,10 +111,10 @@ class BoxView:
         return Drawn(board, marks[:width], rows, marks[below:left])
 
     @cached_property
-    def facts(self) -> BoxFacts:
-        """The box in facts, for words."""
+    def marked(self) -> MarkedBox:
+        """The ports and cells that show something, for words."""
         cells = [row.cells for row in self.drawn.rows]
-        return box_facts(self.board, self.marks, cells, self.circled)
+        return marked_parts(self.board, self.marks, cells, self.circled)
 
     @cached_property
     def spots(self) -> Spots:

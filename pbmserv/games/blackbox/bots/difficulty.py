@@ -230,18 +230,18 @@ def hiding_sums(fair: bool) -> list[int]:
     return hiding().sums(fair=fair)
 
 
-def fixed(options: Options, rng: Rng) -> Options:
-    """Return the options with their box as `options.fixed` does, with a box of the chosen grade.
+def with_graded_box(options: Options, rng: Rng) -> Options:
+    """Return the options with their box as `options.with_box` does, with a box of the chosen grade.
 
     If seed or game ID name the box, its own grade replaces the chosen one. If no box of the grade
     is found, the options have no grade.
     """
     if not options.grade:
-        return choices.fixed(options, rng)
+        return choices.with_box(options, rng)
     is_named = bool(options.id or options.seed)
     cells = None if is_named else draw(options, Grade(options.grade), rng)
     if cells is None:
-        box = choices.fixed(options, rng)
+        box = choices.with_box(options, rng)
         return replace(box, grade=grade(box, atoms_of(stored_id(box.id))) or "" if is_named else "")
     return replace(options, id=GameId.of_cells(options.kind, tuple(cells)).text)
 
