@@ -9,7 +9,6 @@ from dataclasses import replace
 from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import (
-    Drawing,
     GameInfo,
     Move,
     Note,
@@ -17,7 +16,6 @@ from pbmserv.engine.types import (
     Rng,
     Seat,
     Step,
-    Value,
 )
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import (
@@ -25,6 +23,7 @@ from pbmserv.games.blackbox import (
     manual,
     marker_checks,
     meanings,
+    picture,
     plans,
     previews,
     racing,
@@ -47,7 +46,6 @@ from pbmserv.games.blackbox.game_ids import (
 )
 from pbmserv.games.blackbox.moves import Kind, move_of
 from pbmserv.games.blackbox.options import Options
-from pbmserv.games.blackbox.picture import CELL, shapes_of
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View
 
@@ -100,6 +98,7 @@ class Blackbox:
     preview = staticmethod(previews.preview)
     check = staticmethod(marker_checks.check_markers)
     drawn = staticmethod(marker_checks.test_ray)
+    drawing = staticmethod(picture.drawing)
     tapped = staticmethod(taps.tapped)
     save = staticmethod(saving.save)
     load = staticmethod(saving.load)
@@ -121,35 +120,6 @@ class Blackbox:
         game = stored_id(box.id)
         # Views and bots get the options of a state, so that these must not tell the atoms.
         return new_state(choices.without_box(box), seats, atoms_of(game), described(game))
-
-    def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
-        """Draw a box with its results, and with its atoms and rays if the board is over.
-
-        Seals are private and never drawn.
-        """
-        box = view.boxes[seat]
-        if view.options.race and view.phase != "over" and view.seat != seat:
-            return None
-        atoms = box.atoms if end is None else end.boxes[seat].atoms
-        shapes = shapes_of(
-            box.board,
-            box.marks,
-            box.markers,
-            atoms,
-            box.results,
-            box.fired,
-            opened=box.opened,
-        )
-        facts: dict[str, Value] = {
-            "rays": len(box.results),
-            "markers": tuple(box.board.names[cell] for cell in sorted(box.markers)),
-            "atoms": tuple(box.board.names[cell] for cell in sorted(atoms or ())),
-            "marks": tuple(
-                f"{box.board.ports[port]} {box.result(port)}" for port, _ in box.results
-            ),
-        }
-        sides = box.board.width + 2, box.board.height + 2
-        return Drawing(seat, sides[0] * CELL, sides[1] * CELL, shapes, facts)
 
     def legal(self, view: View) -> Iterable[str]:
         """Return some legal turns: a placement, or the unused ports and two guesses."""
