@@ -14,8 +14,9 @@ from rows import rows
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.record import GameRecord
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort, monte_carlo
 from pbmserv.games import chess, connect4, go, tictactoe
 

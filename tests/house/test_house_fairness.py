@@ -17,7 +17,8 @@ from quiet import take
 
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Move, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat, Step
 from pbmserv.games.blackbox.bots.levels import LEVELS, Level
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options, drawn

@@ -17,7 +17,8 @@ from rows import rows
 
 from pbmserv.engine.position import Position, opening, played_out
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import coach, knowledge
 from pbmserv.games.blackbox.bots.difficulty import with_graded_box
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning, best_line

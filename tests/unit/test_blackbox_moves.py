@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from rows import rows
 
 import pbmserv.games.blackbox as package
-from pbmserv.engine.types import Move, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_moves import some_move
 
-from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Outcome, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox.facts import facts_of
 from pbmserv.games.blackbox.game import GAME

@@ -11,7 +11,7 @@ from statistics import mean
 import pytest
 from rows import rows
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots import trees
 from pbmserv.games.blackbox.bots.difficulty import (
     FROM,

@@ -22,7 +22,7 @@ from running import start
 from starlette.applications import Starlette
 
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.rays import trace_all

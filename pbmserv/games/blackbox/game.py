@@ -8,15 +8,8 @@ from dataclasses import replace
 
 from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.types import (
-    GameInfo,
-    Move,
-    Note,
-    Outcome,
-    Rng,
-    Seat,
-    Step,
-)
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import (
     legality,

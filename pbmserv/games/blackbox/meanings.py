@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pbmserv.engine.types import Move, Rng
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError
 from pbmserv.games.blackbox.legality import check, longest_move
 from pbmserv.games.blackbox.moves import TEXT_LIMIT, Kind, move_of, read_elements

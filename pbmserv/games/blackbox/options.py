@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox import game_ids
 from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, Geometry, geometry

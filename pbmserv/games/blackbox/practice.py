@@ -10,7 +10,8 @@ from itertools import chain
 
 from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
-from pbmserv.engine.types import Note, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, described
 from pbmserv.games.blackbox.moves import move_of

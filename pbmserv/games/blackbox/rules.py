@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from string import ascii_letters
 
-from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step, Value
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
 from pbmserv.games.blackbox.game_ids import descriptive_id

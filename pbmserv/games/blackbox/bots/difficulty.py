@@ -17,7 +17,7 @@ from functools import cache
 from itertools import accumulate
 from math import comb, exp
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import (

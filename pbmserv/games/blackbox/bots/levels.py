@@ -15,7 +15,7 @@ from importlib.resources import files
 from math import log, log2
 from types import MappingProxyType
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
 from pbmserv.games.blackbox.bots.difficulty import evasive, is_unique
