@@ -9,7 +9,7 @@ from pbmserv.commands.grammar.readings import BLANK, REST, Line, NotTried, Readi
 from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
 from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
 from pbmserv.commands.reading.lines_below import ends_text, with_counted_rest
-from pbmserv.commands.reading.replies import read_reply, read_reply_lines, top_lines
+from pbmserv.commands.reading.replies import Reply, read_reply
 from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import Misread, PlayerError
@@ -40,18 +40,18 @@ def read_reply_with_boards(
 
     Args:
         tray: whether the letter is a digest.
-        plainly: see `read_reply`.
+        plainly: see `Reply`.
     """
     lines = body.split("\n")
     if tray and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
         lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
-    top = top_lines(lines)
-    for at, line in top if tray else top[:1]:
+    reply = Reply(lines, games, plainly=plainly)
+    for at, line in reply.top if tray else reply.top[:1]:
         if not line.isalnum() and _board_in_front(line, games, surely=not tray):
-            above = (place for place, _ in top if place < at)
+            above = (place for place, _ in reply.top if place < at)
             first = next((n for n in above if _command_between(lines[n], games)), at)
             return Reading(tuple(_BoardLines(lines[first:], games).read()), multiple=True)
-    return read_reply_lines(lines, top, games, plainly=plainly)
+    return reply.read()
 
 
 def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple[str, str] | None:

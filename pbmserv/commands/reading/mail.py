@@ -19,7 +19,8 @@ from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.reading.board_lines import read_reply_with_boards
 from pbmserv.commands.reading.bodies import read_body
 from pbmserv.commands.reading.lines_below import LinesBelow, short_form_if_full
-from pbmserv.commands.reading.replies import EMPTY_REPLY, is_full_form, read_reply, top_lines
+from pbmserv.commands.reading.replies import EMPTY_REPLY, read_reply, top_lines
+from pbmserv.commands.reading.reply_commands import is_full_form
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
 from pbmserv.commands.table.playing import Chat
@@ -63,7 +64,7 @@ def read_commands(
         reply: whether the mail answers a letter. Then the address tells the player and the board,
             and the subject is ignored.
         tray: whether that letter is a digest of several boards.
-        plainly: whether that letter asks nothing; see `replies.read_reply`.
+        plainly: whether that letter asks nothing; see `replies.Reply`.
     """
     if reply:
         return read_reply_with_boards(body, games, tray=tray, plainly=plainly)

@@ -1,4 +1,8 @@
-"""Finds the move that a refused text means, or draws the one that it leaves to chance."""
+"""Finds the move that a refused text means, or draws the one that it leaves to chance.
+
+`readings` understands labels, cells and a few words, `spoken` a sentence with other words in it. A
+text means a move only if exactly one of these is legal.
+"""
 
 from __future__ import annotations
 
