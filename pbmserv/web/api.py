@@ -32,7 +32,7 @@ from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.board import BoardScene
-from pbmserv.views.public_facts import EventLine, EventPage, Finished, TeamPage
+from pbmserv.views.public_facts import EventLine, EventPage, Finished, Seek, TeamPage
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.answers import BRIEFLY, PRIVATE, SHARED, UNLISTED, tagged
@@ -59,7 +59,6 @@ from pbmserv.web.api_shapes import (
     Player,
     Ratings,
     Seat,
-    Seek,
     Today,
     like,
 )
@@ -296,8 +295,7 @@ class _Api:
 
     async def seeks(self, request: Request) -> Response:
         """Open seeks: players who look for an opponent."""
-        rows = await self._allowance.spend(request, self._web_requests.public.seeks)
-        seeks = [like(Seek, row) for row in rows]
+        seeks = await self._allowance.spend(request, self._web_requests.public.seeks)
         return _json(request, Listing(seeks), Listing[Seek], _PUBLIC)
 
     async def events(self, request: Request) -> Response:

@@ -15,7 +15,16 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
 from pbmserv.views.board import BoardScene
 from pbmserv.views.board_forms import board_facts, board_text
-from pbmserv.views.public_facts import GamePage, LadderPage, PublicPlayer, Standing, StandingsTable
+from pbmserv.views.public_facts import (
+    Fame,
+    GamePage,
+    LadderPage,
+    PublicPlayer,
+    Rung,
+    Seek,
+    Standing,
+    StandingsTable,
+)
 
 T = TypeVar("T")
 Words = Mapping[str, Any]
@@ -156,32 +165,6 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Seek:
-    """A player who looks for an opponent."""
-
-    userid: str
-    game: str
-    seats: int
-    options: Names
-    since: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """A place on a ladder.
-
-    Attributes:
-        before: rank 30 days ago; null for a player who was not there.
-        joined: the day.
-    """
-
-    rank: int
-    userid: str
-    before: int | None
-    joined: str
-
-
-@dataclass(frozen=True, slots=True)
 class LadderBoard:
     """A running game of a ladder."""
 
@@ -208,16 +191,6 @@ class Climb:
     why: str
     board: int | None
     at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fame:
-    """At least 90 days at first place; `until` is empty if they last."""
-
-    userid: str
-    since: str
-    until: str
-    days: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,10 +398,10 @@ def ladder_of(page: LadderPage) -> Ladder:
         page.game,
         page.title,
         page.count,
-        places=[like(Rung, rung) for rung in page.rungs],
+        places=list(page.rungs),
         boards=[like(LadderBoard, game) for game in page.running],
         movements=[like(Climb, climb) for climb in page.climbs],
-        fame=[like(Fame, fame) for fame in page.fame],
+        fame=list(page.fame),
     )
 
 
@@ -448,7 +421,7 @@ def player_of(player: PublicPlayer) -> Player:
         running=[like(Running, board) for board in player.running],
         opponents=[like(Counted, record) for record in player.met],
         kinds=[like(Counted, record) for record in player.kinds],
-        seeks=[like(Seek, seek) for seek in player.seeks],
+        seeks=list(player.seeks),
     )
 
 
