@@ -11,7 +11,7 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.games.blackbox.game_ids import Parameters, descriptive_id
-from pbmserv.games.blackbox.sgt_files import read_saved_game, write_saved_game
+from pbmserv.games.blackbox.tatham_files import read_saved_game, write_saved_game
 from pbmserv.games.blackbox.transcripts import read_transcript
 from pbmserv.store.boards import boards
 

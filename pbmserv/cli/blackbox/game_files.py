@@ -27,7 +27,7 @@ def write_game(file: Path, practice: Practice, seconds: int) -> None:
     Raises:
         Unreadable: the file cannot be written.
     """
-    from pbmserv.games.blackbox.sgt_files import write_saved_game
+    from pbmserv.games.blackbox.tatham_files import write_saved_game
     from pbmserv.games.blackbox.transcripts import write_transcript
 
     if file.suffix.lower() == ".sav":
@@ -84,7 +84,7 @@ def parse_game(text: str) -> tuple[Practice, int]:
         PlayerError: the text is neither a transcript nor a saved game of Simon Tatham's program.
     """
     from pbmserv.games.blackbox.practice import resumed
-    from pbmserv.games.blackbox.sgt_files import MARK, read_saved_game
+    from pbmserv.games.blackbox.tatham_files import MARK, read_saved_game
     from pbmserv.games.blackbox.transcripts import read_transcript
 
     if text.lstrip().startswith(MARK):

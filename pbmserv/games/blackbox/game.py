@@ -90,7 +90,7 @@ class Blackbox:
     facts_type = BlackboxBoard
     preview = staticmethod(previews.preview)
     check = staticmethod(marker_checks.check_markers)
-    drawn = staticmethod(marker_checks.test_ray)
+    drawn = staticmethod(marker_checks.ray_through_markers)
     drawing = staticmethod(picture.drawing)
     tapped = staticmethod(taps.tapped)
     save = staticmethod(saving.save)
@@ -134,7 +134,7 @@ class Blackbox:
         """
         if view.has_hidden or not view.may_act:
             return ""
-        cells = choices.drawn(view.options, rng)
+        cells = choices.draw_cells(view.options, rng)
         return ",".join(sorted(map(view.options.board.name, cells)))
 
     def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:

@@ -56,7 +56,7 @@ def check_markers(view: View) -> tuple[Note, ...]:
     )
 
 
-def test_ray(view: View, text: str) -> Preview[View]:
+def ray_through_markers(view: View, text: str) -> Preview[View]:
     """Return the board with the way of a ray among the reader's markers.
 
     Raises:

@@ -14,7 +14,7 @@ from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError
 from pbmserv.games.blackbox.legality import check, longest_move
 from pbmserv.games.blackbox.moves import TEXT_LIMIT, Kind, move_of, read_elements
-from pbmserv.games.blackbox.options import drawn
+from pbmserv.games.blackbox.options import draw_cells
 from pbmserv.games.blackbox.readings import readings
 from pbmserv.games.blackbox.spoken import leaves_it_to_chance, spoken
 from pbmserv.games.blackbox.views import View
@@ -51,7 +51,7 @@ def by_chance(view: View, sentence: str, rng: Rng) -> Move | None:
     if view.own is None or view.has_hidden or not leaves_it_to_chance(sentence):
         return None
     for _ in range(_MOST_DRAWS):
-        cells = sorted(drawn(view.options, rng))
+        cells = sorted(draw_cells(view.options, rng))
         try:
             return move_of(check(view, ",".join(map(view.options.board.name, cells))))
         except MoveError:

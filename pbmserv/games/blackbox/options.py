@@ -210,12 +210,12 @@ def with_box(options: Options, rng: Rng) -> Options:
     elif options.seed:
         game = game_ids.GameId.of_seed(options.kind, options.seed)
     else:
-        game = game_ids.GameId.of_cells(options.kind, tuple(drawn(options, rng)))
+        game = game_ids.GameId.of_cells(options.kind, tuple(draw_cells(options, rng)))
     seed = options.seed or game.seed or ""
     return replace(options, id=game_ids.described(game), seed=seed)
 
 
-def drawn(options: Options, rng: Rng) -> list[int]:
+def draw_cells(options: Options, rng: Rng) -> list[int]:
     """Draw the cells of the atoms. Each number of atoms and each cell are equally likely."""
     count = options.least + rng.below(options.most - options.least + 1)
     return rng.sample(range(options.width * options.height), count)

@@ -24,7 +24,7 @@ from pbmserv.games.blackbox.game_ids import (
 from pbmserv.games.blackbox.options import ENDLESS, Options, read_options
 from pbmserv.games.blackbox.practice import SOLVE, resumed
 from pbmserv.games.blackbox.racing import unstamped
-from pbmserv.games.blackbox.sgt_files import MARK, read_saved_game, write_saved_game
+from pbmserv.games.blackbox.tatham_files import MARK, read_saved_game, write_saved_game
 from pbmserv.games.blackbox.transcripts import (
     FIRST_LINE,
     Transcript,

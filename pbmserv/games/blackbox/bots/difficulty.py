@@ -30,7 +30,7 @@ from pbmserv.games.blackbox.bots.trees import (
 )
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, stored_id
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.options import Grade, Options, drawn
+from pbmserv.games.blackbox.options import Grade, Options, draw_cells
 from pbmserv.games.blackbox.rays import trace_all
 
 SEARCHED = 1_000_000
@@ -119,7 +119,7 @@ def draw(options: Options, wanted: Grade, rng: Rng) -> list[int] | None:
     """
     if not options.gradable or _tree(options.board, options.least) is None:
         return None
-    boxes = (drawn(options, rng) for _ in range(TRIES))
+    boxes = (draw_cells(options, rng) for _ in range(TRIES))
     return next((box for box in boxes if grade(options, box) is wanted), None)
 
 
@@ -158,7 +158,7 @@ def evasive(options: Options, rng: Rng) -> frozenset[int] | None:
         return _draw_by_likelihood(options, rng)
     if not options.gradable or _tree(board, options.least) is None:
         return None
-    boxes = [frozenset(drawn(options, rng)) for _ in range(DRAWN)]
+    boxes = [frozenset(draw_cells(options, rng)) for _ in range(DRAWN)]
     probes = [mean_probes(options, box) or 0.0 for box in boxes]
     sums = list(
         accumulate(round(exp(SHARPNESS * (count - max(probes))) * _FINE) for count in probes)

@@ -20,7 +20,7 @@ from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
 from pbmserv.games.blackbox.rays import HIT, trace
 from pbmserv.games.blackbox.rules import beam_shown, differing_ports
-from pbmserv.games.blackbox.sgt_files import (
+from pbmserv.games.blackbox.tatham_files import (
     FEW_MOVES,
     MARK,
     MOST_CHECKS,
