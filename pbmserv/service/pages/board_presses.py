@@ -113,10 +113,10 @@ class BoardPresses:
 
     def _request(self, token: str, press: Press) -> PageRequest | None:
         with self._database.reading.connect() as connection:
-            seat_and_board = self._pages.sitter_of(connection, token)
-        if seat_and_board is None:
+            board_and_sitter = self._pages.seat_of(connection, token)
+        if board_and_sitter is None:
             return None
-        sitter, board = seat_and_board
+        board, sitter = board_and_sitter
         command = press.move
         if press.words.strip() and not command.strip():
             command = "chat"
@@ -133,9 +133,10 @@ class BoardPresses:
     def _outcome(self, token: str, press: Press, number: int) -> Pressed | None:
         """Return the outcome of a press, by the letters that answer its inbox row."""
         with self._database.reading.connect() as connection:
-            page = self._pages.whole(connection, token)
-            if page is None:
+            board_and_sitter = self._pages.seat_of(connection, token)
+            if board_and_sitter is None:
                 return None
+            page = self._pages.whole(connection, token, *board_and_sitter)
             letters = outbox.answers_to(connection, number, page.player_id)
             row = None if letters else inbox.get(connection, number)
         for letter, words in letters:

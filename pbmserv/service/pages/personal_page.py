@@ -222,11 +222,14 @@ class PersonalPages:
         shown, unshown = list[BoardPage](), list[int]()
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
             board = boards.load(connection, number)
-            assert board is not None
+            sitter = board.sitter_of(player.id) if board is not None else None
+            if board is None or sitter is None:  # an operator has just given the seat away
+                continue
             link = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
             visit = visit_of(link, self._clock.now())
             assert visit is not None
-            show = partial(self._boards.seen, connection, ring.token(visit), budget.replay)
+            token = ring.token(visit)
+            show = partial(self._boards.seen, connection, token, board, sitter, budget.replay)
             try:
                 budget.check()
                 page = show_or_log(number, board.game, show)
