@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -40,11 +40,6 @@ class Due:
     sitter: Sitter
     since: datetime
     lost_at: datetime | None
-
-
-Remind = Callable[[CommandContext, int, int, timedelta], Due | None]
-"""Notes that a digest reminds a player of a board (context, board, player, time until the next
-digest); returns `None` if nothing is due before that."""
 
 
 @dataclass(frozen=True, slots=True)
