@@ -41,7 +41,7 @@ from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPa
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lanes, Task
-from pbmserv.stages.page_results import FAILED
+from pbmserv.stages.play_of_pages import FAILED
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import OF_PAGES, Gone
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER

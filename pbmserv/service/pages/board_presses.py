@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from pbmserv.errors import Refusal
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.board_page import BoardPage, BoardPages, Look
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
+from pbmserv.service.pages.play import Play
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.mail import MailState
@@ -54,24 +53,6 @@ class Pressed:
     code: str = ""
     by_letter: bool = False
     thinks: bool = False
-
-
-class Play(Protocol):
-    """The play process, as pages reach it."""
-
-    async def carry_out(self, request: PageRequest) -> int:
-        """Have a request carried out; return the number of its inbox row.
-
-        Raises:
-            TooMany: its player has sent too much; it is not carried out.
-            StillWorking: it is stored, and takes long.
-            NotDone: our code failed; nothing has changed.
-        """
-        ...
-
-    async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
-        """Call *is_over* now and after each commit of play, until it holds or the time is over."""
-        ...
 
 
 class BoardPresses:

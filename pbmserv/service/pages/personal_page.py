@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
@@ -28,11 +28,11 @@ from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
-from pbmserv.service.pages.board_presses import Play
 from pbmserv.service.pages.calendar import calendar_token
 from pbmserv.service.pages.form_commands import command_of
 from pbmserv.service.pages.new_games import NewGames, new_games
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
+from pbmserv.service.pages.play import Play
 from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
@@ -103,7 +103,6 @@ class PersonalPages:
     Args:
         board_pages: shows the running boards.
         play: carries out commands.
-        leave: has a form stored, and does not wait until it is carried out.
     """
 
     def __init__(
@@ -113,14 +112,12 @@ class PersonalPages:
         clock: Clock,
         board_pages: BoardPages,
         play: Play,
-        leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
         self._boards = board_pages
         self._play = play
-        self._leave = leave
 
     async def page(self, token: str) -> PersonalPage | None:
         """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
@@ -138,7 +135,7 @@ class PersonalPages:
     async def ask_link(self, who: str) -> None:
         """Have a link mailed to a player, by userid or address. It does not wait for the result,
         since nobody may learn whether the player exists."""
-        await self._leave("page_link", {"who": who.strip().lower()[:254]})
+        await self._play.leave("page_link", {"who": who.strip().lower()[:254]})
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
         """Carry out a form; return `None` if the link is not good.
