@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.senders import Senders
-from pbmserv.inbound.message import read_head, wire_refusal
+from pbmserv.inbound.message import read_head, read_mail, wire_refusal
 from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
@@ -35,6 +35,7 @@ from pbmserv.service.mails.log_lines import (
     note_mail,
     note_press_over_limit,
 )
+from pbmserv.service.mails.over_limit import MailOverLimit
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lane_loads import LaneLoads
@@ -155,7 +156,7 @@ class Door:
             TryLater: the database could not take it.
         """
         body = json.dumps({"form": kind, **values}).encode()
-        return await self._store(NewArrival.of_page("form", body, "pages", self._clock.now()))
+        return await self._store(NewArrival.without_mail("form", body, "pages", self._clock.now()))
 
     async def press(self, request: PageRequest) -> int:
         """Store a player's command from a page, and return its number.
@@ -174,7 +175,7 @@ class Door:
         lane = self.lane_loads.lane_for(NOWHERE, player, len(body))
         if lane is None or not self._quota.take_room(len(body), for_postmaster=False):
             raise TryLater("there is no room for one more command")
-        new = NewArrival.of_page("press", body, lane, self._clock.now(), player)
+        new = NewArrival.without_mail("press", body, lane, self._clock.now(), player)
         number = await self._store(new)
         note_arrival(number, NOWHERE, len(body), (perf_counter() - begun) * 1000)
         return number
@@ -230,16 +231,21 @@ class Door:
         return await self._senders.verdict(envelope, source.network)
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
-        """Have play tell the sender of a mail over a limit why it is not taken."""
+        """Have play tell the writer of a mail over a limit why it is not taken, unless a machine
+        wrote it."""
+        head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+        domain = self._mail_domain
         try:
             if wire_refusal(envelope.raw) is not None:
                 return
-            read_head(envelope.raw)
-            limit = json.dumps(asdict(over) | {"again": over.again.isoformat()})
-            head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + limit.encode()
-            explained = Envelope(envelope.sender, envelope.recipient, head)
+            mail = read_mail(
+                replace(envelope, raw=head), host=domain.address, is_ours=domain.is_ours
+            )
+            if mail.automatic:
+                return
+            body = MailOverLimit(mail.sender, over).as_json()
             lane = f"over {over.kind} {over.who}"
-            await self._store(NewArrival("over", explained, lane, self._clock.now()))
+            await self._store(NewArrival.without_mail("over", body, lane, self._clock.now()))
         except (MailError, TryLater):
             pass  # it comes again, and is refused or explained then
 
