@@ -79,14 +79,12 @@ class IncomingMail:
 
     def with_verdict(self, verdict: Verdict) -> IncomingMail:
         """Return the mail with another verdict on its From address."""
-        return self._with_actor(replace(self.request.actor, verdict=verdict))
+        actor = replace(self.request.actor, verdict=verdict)
+        return replace(self, request=replace(self.request, actor=actor))
 
     def with_passwords(self, passwords: frozenset[Credentials]) -> IncomingMail:
         """Return the mail with the passwords that its commands may use."""
-        return self._with_actor(replace(self.request.actor, passwords=passwords))
-
-    def _with_actor(self, actor: Actor) -> IncomingMail:
-        return replace(self, request=replace(self.request, actor=actor))
+        return replace(self, request=self.request.with_passwords(passwords))
 
 
 class MailReader:
