@@ -101,9 +101,7 @@ def _words(
         reverse=True,
     )
     shown = {entry.board.id for entry in waiting}
-    drawn, more = entries(
-        context, waiting, lambda waiting_board: by_board.get(waiting_board.board.id, ()), due
-    )
+    drawn, more = entries(context, waiting, news=by_board, due=due)
     others = list(_others(context, player_id, by_board, shown))
     others += [
         (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
