@@ -30,12 +30,13 @@ from pbmserv.letters.proof import (
     proofs_of_searches,
 )
 from pbmserv.letters.rendering import Composed, compose, excerpt
-from pbmserv.letters.replies import answer_to, page_link, unsubscribe_addresses
+from pbmserv.letters.replies import answer_to, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
 from pbmserv.letters.template_values import TemplateValues
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import OF_BOARDS
+from pbmserv.mail.visits import page_link
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results
@@ -194,7 +195,8 @@ class Composer:
         # A letter that names the page of a board names no other.
         wants_page = row.letter == "page-link" or not values["board_page"]
         if continues_board and player is not None and wants_page and self.web_url:
-            token = self.mail_domain.ring.token(page_link(player, row.created_at))
+            link = page_link(player.id, player.reply_epoch, row.created_at)
+            token = self.mail_domain.ring.token(link)
             values["own_page"] = f"{self.web_url}/mine/{token}"
         if kind_of(row.letter).waits_for_coach:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)

@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -19,9 +19,8 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refusal
-from pbmserv.letters.replies import opens_page
-from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
-from pbmserv.mail.visits import read_link, visit_of
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.visits import last_day, read_link, visit_of
 from pbmserv.service.accounts import preferences
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.actor import VISITOR
@@ -162,9 +161,9 @@ class PersonalPages:
         if link is None or link.purpose is not Purpose.PAGE:
             return None
         player = players.by_id(connection, link.player)
-        if player is None or not opens_page(link, player, now):
+        if player is None or not player.active or player.reply_epoch != link.epoch:
             return None
-        return player, link
+        return (player, link) if now.date() <= last_day(link) else None
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:
@@ -265,8 +264,3 @@ class PersonalPages:
                     page = self._shown(connection, player, link, token)
                     return Change(replace(page, trouble=refusal_sentence(refusal)))
         return Change()
-
-
-def last_day(link: ReplyAddress) -> date:
-    """Return the last day of a link."""
-    return date(1970, 1, 1) + timedelta(days=link.number + PAGE_DAYS)
