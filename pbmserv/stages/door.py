@@ -118,7 +118,7 @@ class Door:
         sender = envelope.sender if address is None else address
         return self.blocked.refusal(sender, client_of(envelope, self._ours))
 
-    async def receive(self, envelope: Envelope, *, is_counted: bool = True) -> str:
+    async def receive(self, envelope: Envelope) -> str:
         """Count a mail, then take it, put it off or refuse it, and log it.
 
         Returns:
@@ -128,7 +128,7 @@ class Door:
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
         player, direct = speaker_of(reply_address), not envelope.handed_on
-        over = self._traffic.count_mail(source, player, direct=direct) if is_counted else None
+        over = self._traffic.count_mail(source, player, direct=direct)
         try:
             if over is None:
                 outcome = await self._take(envelope, source, reply_address, player)
