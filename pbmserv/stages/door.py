@@ -26,6 +26,7 @@ from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.limits.blocked_senders import BlockedSenders
+from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.limits.text_quota import Quota
@@ -35,7 +36,6 @@ from pbmserv.service.mails.log_lines import (
     note_mail,
     note_press_over_limit,
 )
-from pbmserv.service.mails.over_limit import MailOverLimit
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lane_loads import LaneLoads

@@ -31,11 +31,11 @@ from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.outcome import NOTHING, Done, Receipt
+from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.mails import log_lines
 from pbmserv.service.mails.incoming import IncomingMail, MailReader, is_set_aside
 from pbmserv.service.mails.mail_service import MailService, ToKeep
-from pbmserv.service.mails.over_limit import MailOverLimit
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.pages.forms import Form
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPageRequest
