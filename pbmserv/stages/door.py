@@ -10,7 +10,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.senders import Senders
-from pbmserv.inbound.message import read_head, read_mail, wire_refusal
+from pbmserv.inbound.message import person_in_head, read_head, wire_refusal
 from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
@@ -233,17 +232,14 @@ class Door:
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
         """Have play tell the writer of a mail over a limit why it is not taken, unless a machine
         wrote it."""
-        head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
         domain = self._mail_domain
         try:
             if wire_refusal(envelope.raw) is not None:
                 return
-            mail = read_mail(
-                replace(envelope, raw=head), host=domain.address, is_ours=domain.is_ours
-            )
-            if mail.automatic:
+            writer = person_in_head(envelope, host=domain.address, is_ours=domain.is_ours)
+            if not writer:
                 return
-            body = MailOverLimit(mail.sender, over).as_json()
+            body = MailOverLimit(writer, over).as_json()
             lane = f"over {over.kind} {over.who}"
             await self._store(NewArrival.without_mail("over", body, lane, self._clock.now()))
         except (MailError, TryLater):
