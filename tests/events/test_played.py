@@ -15,7 +15,7 @@ from seasons import GAME, PATIENCE_S, Field, kinds_to, wait_for_a_lock
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course
+from pbmserv.service.events import course, new_events
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store import events
@@ -309,7 +309,7 @@ def test_two_first_entries_at_once_create_one_event(postgres_url: str, tmp_path:
         database, now = server.server.database, server.server.clock.now()
         with ThreadPoolExecutor(1) as thread, database.writing.begin() as connection:
             context = CommandContext(server.server.services, connection, VISITOR, now)
-            event = course.create_next(context, SERVERS["cup"], GAME)
+            event = new_events.create_next(context, SERVERS["cup"], GAME)
             events.enter(connection, event.id, [2], now)
             letters = thread.submit(players.says, "ann", f"cup join {GAME}")
             wait_for_a_lock(connection, letters)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pbmserv.boards.filters import drawn_aloud, drawn_letter, drawn_page, drawn_text
+from pbmserv.drawing.filters import drawn_aloud, drawn_letter, drawn_page, drawn_text
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord

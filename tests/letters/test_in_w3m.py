@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, address_of, indoors
 
-from pbmserv.boards.html import letter_blocks
+from pbmserv.drawing.html import letter_blocks
 from pbmserv.game import Grid
 from pbmserv.games.hex import GAME as HEX
 from pbmserv.testing.server import server

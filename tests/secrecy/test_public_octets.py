@@ -24,8 +24,8 @@ from worlds import (
 )
 
 from pbmserv.engine.rng import Rng
-from pbmserv.letters.replies import page_link
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.visits import page_link
 from pbmserv.service.solo import daily_box
 from pbmserv.store import shared_boxes
 from pbmserv.store.accounts import players
@@ -65,7 +65,7 @@ def token_of(world: World, userid: str, purpose: Purpose) -> str:
         player = players.by_userid(connection, userid)
     assert player is not None
     if purpose is Purpose.PAGE:
-        address = page_link(player, world.server.clock.now())
+        address = page_link(player.id, player.reply_epoch, world.server.clock.now())
     else:
         address = ReplyAddress(purpose, player.id, 1, 1, player.reply_epoch)
     return world.server.mail_domain.ring.token(address)

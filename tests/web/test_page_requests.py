@@ -25,7 +25,7 @@ from pbmserv.service.pages.page_requests import (
     PageRequests,
     ReadPageRequest,
 )
-from pbmserv.stages.page_results import UNRUNG_S, PageResults
+from pbmserv.stages.play_of_pages import UNRUNG_S, PlayOfPages
 from pbmserv.store.tables.mail import MailState, inbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -144,7 +144,7 @@ def test_a_database_that_is_away_for_a_moment_loses_no_press(
 
 
 def test_a_page_wakes_when_play_rings(house: Indoors) -> None:
-    results = PageResults(house.server.base)
+    play = PlayOfPages(house.server.base, house.server.door)
     looks: list[float] = []
     has_looked = asyncio.Event()
 
@@ -154,9 +154,9 @@ def test_a_page_wakes_when_play_rings(house: Indoors) -> None:
         return len(looks) == 2
 
     async def waits() -> None:
-        waiting = asyncio.create_task(results.until(is_over, 60.0))
+        waiting = asyncio.create_task(play.until(is_over, 60.0))
         await has_looked.wait()
-        results.ring()
+        play.ring()
         await waiting
 
     house.loop.run_until_complete(waits())

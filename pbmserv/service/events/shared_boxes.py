@@ -10,7 +10,7 @@ in portions, so that a large event does not keep moves waiting.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
@@ -229,7 +229,9 @@ def marks(results: Sequence[SharedBoard]) -> dict[int, list[str]]:
     return words
 
 
-def tell_next(context: CommandContext, event: Event) -> list[Notification] | None:
+def tell_next(
+    context: CommandContext, event: Event, _sections: Collection[int] = ()
+) -> list[Notification] | None:
     """Store the places of the next players and send them the table; `None` if all have it."""
     rows_of_boards = results(context, event)
     lines = table(context, event, rows_of_boards)

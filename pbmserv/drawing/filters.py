@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pbmserv.boards.html import Block, letter_blocks, page_blocks
-from pbmserv.boards.spoken import board_sentences
-from pbmserv.boards.text import board_text
+from pbmserv.drawing.html import Block, letter_blocks, page_blocks
+from pbmserv.drawing.spoken import board_sentences
+from pbmserv.drawing.text import board_text
 from pbmserv.engine.game_view import View
 from pbmserv.game import Grid, Part
 from pbmserv.game.cells import legend

@@ -1,14 +1,15 @@
-"""Results of forms and requests of pages: they are there as soon as play rings."""
+"""Play, as pages reach it: the door stores forms and commands, and play rings for their results."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from pbmserv.errors import NotDone, StillWorking
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.base import Base
 from pbmserv.store.delivery import arrivals
 
@@ -20,10 +21,27 @@ UNRUNG_S = 0.25
 """Seconds between two looks without a ring: the play of another host cannot ring here."""
 
 
-class PageResults:
-    """Waits for results in an event loop; `ring` may be called from any thread."""
+class PagesDoor(Protocol):
+    """The door, as the pages need it."""
 
-    def __init__(self, base: Base) -> None:
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        """See `Door.form`."""
+        ...
+
+    async def press(self, request: PageRequest) -> int:
+        """See `Door.press`."""
+        ...
+
+
+class PlayOfPages:
+    """Play, as `pages.play.Play`, for an event loop; `ring` may be called from any thread.
+
+    Attributes:
+        door: stores forms and commands.
+    """
+
+    def __init__(self, base: Base, door: PagesDoor) -> None:
+        self.door = door
         self._base = base
         self._store: str | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -39,7 +57,19 @@ class PageResults:
         for woken in self._waiting:
             woken.set()
 
-    async def result(self, number: int) -> Any:
+    async def carry_out(self, request: PageRequest) -> int:
+        """See `Play.carry_out`."""
+        return int(await self._result(await self.door.press(request)))
+
+    async def ask(self, form: str, values: Mapping[str, Any]) -> Any:
+        """See `Play.ask`."""
+        return await self._result(await self.door.form(form, values))
+
+    async def leave(self, form: str, values: Mapping[str, Any]) -> None:
+        """See `Play.leave`."""
+        await self.door.form(form, values)
+
+    async def _result(self, number: int) -> Any:
         """Return the result of a stored form or request.
 
         Raises:
@@ -62,7 +92,7 @@ class PageResults:
         return results[0]
 
     async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
-        """Call *is_over* now and after each ring, until it holds or the time is over."""
+        """See `Play.until`."""
         self._loop = asyncio.get_running_loop()
         end = monotonic() + longest_s
         woken = asyncio.Event()
