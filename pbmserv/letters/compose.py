@@ -41,7 +41,7 @@ from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.views.own_templates import with_defaults
+from pbmserv.views.game_templates import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
 from pbmserv.views.texts import render_text
 

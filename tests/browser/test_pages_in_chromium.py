@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from pbmserv.engine.registry import Registry
 from pbmserv.views.environment import environment
 from pbmserv.web.help import HelpPages
-from pbmserv.web.pages import Pages
+from pbmserv.web.printer import SiteFacts
 
 SLUGS = ("", "tutorial", "blackbox", "challenge", "queue", "times", "replies")
 LONE_QUOTES = r"""() => {
@@ -31,7 +31,7 @@ LONE_QUOTES = r"""() => {
 def texts() -> dict[str, str]:
     templates = environment()
     games = tuple(game.info for game in Registry.installed())
-    shared = {"pages": Pages("pbmserv@games.example", games, "confirm", ""), "style": "x.css"}
+    shared = {"pages": SiteFacts("pbmserv@games.example", games, "confirm", ""), "style": "x.css"}
     pages = HelpPages(games, templates, shared)
     style = f"<style>{templates.get_template('web/style.css').render()}</style></head>"
     by_slug = {slug: pages.page(slug) or "" for slug in SLUGS}

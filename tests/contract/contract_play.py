@@ -16,7 +16,8 @@ from heaps import HEAPS, show_heaps
 from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
-from pbmserv.engine.types import Note, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Seat, Step
 from pbmserv.letters.rendering import Links
 from pbmserv.letters.replies import Mailto
 from pbmserv.views.environment import environment

@@ -12,7 +12,8 @@ from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.protocol import Bot, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, check_agreement
-from pbmserv.engine.types import BOT_USERIDS, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import BOT_USERIDS, Seat, Step
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.views.texts import refusal_sentence
 

@@ -19,7 +19,8 @@ from contract_play import (
 
 from pbmserv.engine.protocol import Aided, Conditional, Previewing
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Note, Preview, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Preview, Seat
 from pbmserv.errors import Illegal, MoveError, Refusal
 from pbmserv.views.texts import refusal_sentence
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.views.texts import refusal_sentence
 

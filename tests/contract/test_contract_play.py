@@ -10,7 +10,8 @@ from pbmserv.engine.position import advance, notes_for, replay, start
 from pbmserv.engine.protocol import Racing
 from pbmserv.engine.record import WITHDRAW, GameRecord, Ply
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Move, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import MoveError
 
 every_case = rows(("game", "words"), CASES, ids=CASE_NAMES)

@@ -18,7 +18,8 @@ from contract_play import (
 
 from pbmserv.engine.position import notes_for
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError
 
 HIDDEN = [(case, name) for case, name in zip(CASES, CASE_NAMES, strict=True) if case[0].info.hidden]

@@ -14,8 +14,9 @@ from rows import rows
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.record import GameRecord
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort, monte_carlo
 from pbmserv.games import chess, connect4, go, tictactoe
 
@@ -99,7 +100,7 @@ def test_go_passes_after_a_pass_if_it_leads(
     """Black has 45 points, and white 36 and half a one, beside those for handicap stones."""
     monkeypatch.setattr(Effort, "share", 0.1)
     board = f"..{'X' * 43}{'O' * 34}.."
-    state = go.Position(board, frozenset(), doubled=1, passes=1, handicap=handicap)
+    state = go.Position(board, frozenset(), twice_komi=1, passes=1, handicap=handicap)
     assert (go.GAME.bots["house"](state, seat, chance(1)) == "pass") is passes
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rows import rows
 
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
-from pbmserv.engine.types import Rng
 from pbmserv.game import LETTERS
 from pbmserv.games import connect4
 from pbmserv.games.connect4 import (

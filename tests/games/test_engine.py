@@ -12,7 +12,8 @@ from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
 from pbmserv.game import After, Game, Grid, Items, Option, Piece, Result, draw, win
 from pbmserv.games import chess, connect4, tictactoe

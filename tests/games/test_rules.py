@@ -8,8 +8,8 @@ import pytest
 from examples import DEEP
 from rows import rows
 
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
-from pbmserv.engine.types import Rng
 from pbmserv.game import After, No
 from pbmserv.games import backgammon, battleships, chess, connect4, go, gomoku, liar, reversi
 from pbmserv.games import hex as hex_game

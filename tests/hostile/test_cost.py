@@ -23,7 +23,8 @@ from sqlalchemy import select
 
 from pbmserv.engine.position import Position, opening, work_of
 from pbmserv.engine.record import GameRecord, Ply
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.actor import CLOCK

@@ -17,10 +17,11 @@ from quiet import take
 
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Move, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat, Step
 from pbmserv.games.blackbox.bots.levels import LEVELS, Level
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.options import Options, draw_cells
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
@@ -47,7 +48,7 @@ def begun(words: tuple[str, ...], lot: Rng) -> Position:
 
 
 def hidden(options: Options, lot: Rng) -> str:
-    return ",".join(map(options.board.name, drawn(options, lot)))
+    return ",".join(map(options.board.name, draw_cells(options, lot)))
 
 
 def play(position: Position, seat: Seat, text: str) -> Position:
@@ -62,7 +63,7 @@ def others(state: State, lot: Rng) -> Iterator[State]:
     real = trace_all(options.board, box.atoms)
     marked = [port for port, mark in enumerate(box.marks) if mark]
     for _ in range(2_000):
-        atoms = frozenset(drawn(options, lot))
+        atoms = frozenset(draw_cells(options, lot))
         results = trace_all(options.board, atoms)
         if atoms != box.atoms and all(results[port] == real[port] for port in marked):
             theirs = state.boxes[PERSON]

@@ -12,7 +12,8 @@ from test_house_solver import ALICE, box_to_solve
 
 from pbmserv.commands.help_topics import topic
 from pbmserv.engine.ratings import NEWCOMER, anchor, rate
-from pbmserv.engine.types import BOT_USERIDS, Rng
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.games.blackbox.bots import levels, trees
 from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, random_layout
 from pbmserv.games.blackbox.bots.trees import orientations, port_orientations

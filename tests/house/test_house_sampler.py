@@ -16,7 +16,8 @@ from types import ModuleType
 
 import pytest
 
-from pbmserv.engine.types import Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat, Step
 from pbmserv.games.blackbox.bots import candidates as finding
 from pbmserv.games.blackbox.bots import coach
 from pbmserv.games.blackbox.bots import loops as loading

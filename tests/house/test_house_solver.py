@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import candidates as finding
 from pbmserv.games.blackbox.bots import difficulty
 from pbmserv.games.blackbox.bots.candidates import candidates

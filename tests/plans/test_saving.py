@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.games.blackbox.game_ids import descriptive_id
-from pbmserv.games.blackbox.sgt_files import read_saved_game, write_saved_game
+from pbmserv.games.blackbox.game_ids import Parameters, descriptive_id
+from pbmserv.games.blackbox.tatham_files import read_saved_game, write_saved_game
 from pbmserv.games.blackbox.transcripts import read_transcript
 from pbmserv.store.boards import boards
 
@@ -162,8 +162,8 @@ def test_a_running_box_keeps_its_seed_secret(house: Indoors) -> None:
 
 def test_the_id_of_a_result_is_the_one_that_was_given(house: Indoors) -> None:
     """The order of its atoms is that of the drawing in Simon Tatham's program, not ours."""
-    game_id = descriptive_id(5, 5, 3, 3, [23, 1, 12])
-    assert game_id != descriptive_id(5, 5, 3, 3, {23, 1, 12})
+    game_id = descriptive_id(Parameters(5, 5, 3, 3), [23, 1, 12])
+    assert game_id != descriptive_id(Parameters(5, 5, 3, 3), {23, 1, 12})
     house.begin(ALICE, f"blackbox solo alice -id={game_id}")
     (over,) = line(house, f"solve 1 alice {PASSWORD}")
     assert f"The ID of the box is {game_id}." in over.one_line

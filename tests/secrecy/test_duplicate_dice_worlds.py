@@ -19,8 +19,8 @@ from test_race_worlds import indoors_drawing, without_nonces
 
 from pbmserv.engine import registry
 from pbmserv.engine.position import Position
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import DealtRng
-from pbmserv.engine.types import Rng
 
 NAMES = ("alice", "bob", "carol")
 SEEN_AT_FIRST = {"backgammon": 8, "liar": 6}

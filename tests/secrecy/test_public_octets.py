@@ -23,7 +23,7 @@ from worlds import (
     tell,
 )
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import page_link
 from pbmserv.service.solo import daily_box

@@ -26,7 +26,7 @@ from pbmserv.web.allowance import (
     Exhausted,
 )
 from pbmserv.web.client_network import network_of
-from pbmserv.web.pages import MOST_OCTETS, Rendered
+from pbmserv.web.page_cache import MOST_OCTETS, PageCache
 
 PROXIES = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("10.0.0.0/8"))
 
@@ -159,7 +159,7 @@ def test_a_page_that_fails_is_paid_for_and_lets_the_next_one_in() -> None:
 
 
 def test_rendered_pages_are_kept_up_to_so_many_octets() -> None:
-    kept, numbers = Rendered(100), list[int]()
+    kept, numbers = PageCache(100), list[int]()
 
     async def ask(key: int, length: int) -> None:
         async def make() -> bytes:

@@ -126,9 +126,9 @@ def routes(site: Starlette) -> list[str]:
 
 def _printer():
     from pbmserv.views.environment import environment
-    from pbmserv.web.pages import Pages, Printer
+    from pbmserv.web.printer import Printer, SiteFacts
 
-    return Printer(Pages("a@b.example", (), "open", "", ""), environment())
+    return Printer(SiteFacts("a@b.example", (), "open", "", ""), environment())
 
 
 def faults(site: Starlette, *requests: tuple[str, str, bytes], **headers: str) -> list[str]:

@@ -30,10 +30,10 @@ from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, changed, empty_b
 from pbmserv.service.solo.solo_page import solo_scene
 from pbmserv.store import hot_seats
 from pbmserv.views.environment import environment
-from pbmserv.web.pages import Pages, Printer
+from pbmserv.web.printer import Printer, SiteFacts
 
 GAMES = Registry([GAME])
-PRINTER = Printer(Pages("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
+PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
 CELLS = ("B3", "D3", "F6", "G7")
 START = urlencode(
     {"option-size": "-size=8x8", "option-atoms": "-atoms=4", "option-guesses": "-guesses=1"}

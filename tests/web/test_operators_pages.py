@@ -40,8 +40,8 @@ from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions
+from pbmserv.web.operator_gate import COOKIE
 from pbmserv.web.operator_sessions import Attempts, new_token, read_token
-from pbmserv.web.operators import COOKIE
 
 WHY = "asked for by telephone"
 CONFIRMS = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -30,7 +30,7 @@ from pbmserv.net.listening import bind
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook
 from pbmserv.views.environment import environment
 from pbmserv.web.application import build
-from pbmserv.web.pages import Pages
+from pbmserv.web.printer import SiteFacts
 from pbmserv.web.server import WebServer, bounds
 
 TOKEN = "a" * 45
@@ -163,14 +163,14 @@ def site_of(context: CommandContext) -> Starlette:
 class Site:
     """The pages behind a port."""
 
-    def __init__(self, context: CommandContext, pages: Pages) -> None:
+    def __init__(self, context: CommandContext, pages: SiteFacts) -> None:
         self.context = context
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
         self._server = self._do(self._start(pages))
 
-    async def _start(self, pages: Pages) -> WebServer:
+    async def _start(self, pages: SiteFacts) -> WebServer:
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
         site = build(pages, self.context, environment(), self.context, Registry([]))
         server = WebServer(site, bound, anybody())
@@ -196,7 +196,7 @@ class Site:
         self._loop.close()
 
 
-def pages(**other) -> Pages:
+def pages(**other) -> SiteFacts:
     facts = {
         "address": "pbmserv@localhost",
         "games": (BLACKBOX, MERELS),
@@ -204,7 +204,7 @@ def pages(**other) -> Pages:
         "base": "",
         "bots": {"blackbox": ("house-easy", "house")},
     }
-    return Pages(**{**facts, **other})
+    return SiteFacts(**{**facts, **other})
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,8 @@ from pbmserv.web.api import build_api
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operator_sessions import new_token
 from pbmserv.web.operators import build_operators
-from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
+from pbmserv.web.printer import Printer, SiteFacts
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
 ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
@@ -52,7 +52,7 @@ def sites(house: Indoors, folder: Path) -> dict[str, Starlette]:
 
 
 def api_of(house: Indoors) -> Starlette:
-    pages = Pages("pbmserv@games.example", (), "open", "", "http://games.example")
+    pages = SiteFacts("pbmserv@games.example", (), "open", "", "http://games.example")
     requests = house.server.web_stage.web_requests
     return build_api(Printer(pages, environment()), requests, Allowance(()))
 

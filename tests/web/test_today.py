@@ -22,7 +22,7 @@ from running import start
 from starlette.applications import Starlette
 
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.rays import trace_all
@@ -34,11 +34,11 @@ from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.tables.boards import boards, shared_boxes
 from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
-from pbmserv.web.pages import Pages, Printer
+from pbmserv.web.printer import Printer, SiteFacts
 from pbmserv.web.public import public_routes
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-PRINTER = Printer(Pages("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
+PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
 
 
 class Guest:

@@ -19,7 +19,8 @@ from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.reading.board_lines import read_reply_with_boards
 from pbmserv.commands.reading.bodies import read_body
 from pbmserv.commands.reading.lines_below import LinesBelow, short_form_if_full
-from pbmserv.commands.reading.replies import EMPTY_REPLY, is_full_form, read_reply, top_lines
+from pbmserv.commands.reading.replies import EMPTY_REPLY, read_reply, top_lines
+from pbmserv.commands.reading.reply_commands import is_full_form
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
 from pbmserv.commands.table.playing import Chat
@@ -63,7 +64,7 @@ def read_commands(
         reply: whether the mail answers a letter. Then the address tells the player and the board,
             and the subject is ignored.
         tray: whether that letter is a digest of several boards.
-        plainly: whether that letter asks nothing; see `replies.read_reply`.
+        plainly: whether that letter asks nothing; see `replies.Reply`.
     """
     if reply:
         return read_reply_with_boards(body, games, tray=tray, plainly=plainly)
@@ -122,7 +123,7 @@ def _read_new_mail(text: str, body: str, games: Collection[str], *, answers: boo
         read_in_body = read_body(body, games)
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
-        if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
+        if answers and _repeats_our_subject(words, head, line, empty=not body.strip()):
             return _without_commands(body, games)
     below = LinesBelow(body.split("\n"), 0, games, subject=text)
     return Reading((line, *below.not_tried()), below.words())
@@ -166,8 +167,8 @@ def refuse_unread(why: str) -> Reading:
     return Reading((Line(UNREAD[why], Misread(f"mail-{why}")),))
 
 
-def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
-    """Return whether a subject behind "Re:" is of one of our letters: "Blackbox: the best scores".
+def _repeats_our_subject(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
+    """Return whether a subject behind "Re:" is of a letter of ours: "Blackbox: the best scores".
 
     Args:
         words: the words of the subject.

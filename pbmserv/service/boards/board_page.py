@@ -19,7 +19,8 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Placing, Tappable, implements
-from pbmserv.engine.types import BOT_USERIDS, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link

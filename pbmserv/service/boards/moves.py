@@ -9,7 +9,7 @@ from typing import Any
 from pbmserv.commands.grammar.consent import Consent, consent_in
 from pbmserv.commands.grammar.plain_words import is_praise
 from pbmserv.commands.grammar.sentences import sentences, talk
-from pbmserv.commands.reading.replies import greets
+from pbmserv.commands.reading.reply_moves import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Reject

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.shared_boards import deal

@@ -1,4 +1,4 @@
-"""Replaces a game's own templates by the shared ones if they are broken.
+"""Templates that games bring in packages of their own, and the shared ones in place of broken ones.
 
 A game in a package of its own may bring templates for its boards. If one cannot be read, or fails
 while it is used, the templates that the server has for all games draw its boards.
@@ -14,8 +14,7 @@ from jinja2 import TemplateError, TemplateSyntaxError
 
 from pbmserv.engine.adapter import adapted_games
 from pbmserv.engine.registry import template_folders
-from pbmserv.views.environment import environment, forget_templates
-from pbmserv.views.template_loader import TemplateLoader
+from pbmserv.views.environment import environment, forget_templates, loader_of
 
 T = TypeVar("T")
 log = logging.getLogger("pbmserv.games")
@@ -72,10 +71,12 @@ def own_templates(game: str) -> list[str]:
 
 def _use_own(game: str, *, wanted: bool) -> bool:
     """Use or do not use a game's own templates; return whether that has changed."""
-    loader = environment().loader
-    assert isinstance(loader, TemplateLoader)
+    loader = loader_of(environment())
     if wanted == (game not in loader.unused):
         return False
-    (loader.unused.discard if wanted else loader.unused.add)(game)
+    if wanted:
+        loader.unused.discard(game)
+    else:
+        loader.unused.add(game)
     forget_templates()
     return True

@@ -66,9 +66,9 @@ from pbmserv.games.blackbox.practice import (
     at_no_charge,
     begin,
 )
-from pbmserv.games.blackbox.rays import HIT, spectrum, trace
-from pbmserv.games.blackbox.rules import beam_shown
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
+from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK, trace
+from pbmserv.games.blackbox.rules import beam_shown, differing_ports
+from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES
 
 MARK = "SAVEFILE:41:Simon Tatham"
@@ -128,8 +128,7 @@ class _Arena:
         Returns:
             The port of the beam, `None` if no beam is fired.
         """
-        real, guessed = self._spectra
-        wrong = [port for port in range(len(real)) if real[port] != guessed[port]]
+        wrong = differing_ports(self.board, self.atoms, self.balls)
         if not wrong or any(self.marks[port] for port in wrong):
             return None
         port = beam_shown(self.board, self.marks, self.balls, self.locks, wrong)
@@ -137,15 +136,9 @@ class _Arena:
         return port
 
     @property
-    def _spectra(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The results of all ports, with the atoms and with the balls."""
-        return spectrum(self.board, self.atoms), spectrum(self.board, frozenset(self.balls))
-
-    @property
     def is_right(self) -> bool:
         """Whether the balls explain every port."""
-        real, guessed = self._spectra
-        return real == guessed
+        return not differing_ports(self.board, self.atoms, self.balls)
 
 
 # -- reading ---------------------------------------------------------------------------------

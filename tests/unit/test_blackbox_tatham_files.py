@@ -20,7 +20,7 @@ from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
 from pbmserv.games.blackbox.rays import HIT, trace
 from pbmserv.games.blackbox.rules import beam_shown, differing_ports
-from pbmserv.games.blackbox.sgt_files import (
+from pbmserv.games.blackbox.tatham_files import (
     FEW_MOVES,
     MARK,
     MOST_CHECKS,
@@ -381,5 +381,5 @@ def test_a_file_that_takes_long_is_refused_before_it_is_tried() -> None:
 
 def test_the_largest_box_is_written_and_read() -> None:
     game = GameId(26, 26, 600, 600, tuple(range(600)))
-    text = write_saved_game(practice(descriptive_id(26, 26, 600, 600, game.cells or ())))
+    text = write_saved_game(practice(descriptive_id(game, game.cells or ())))
     assert read_saved_game(text).game == game

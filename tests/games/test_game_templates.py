@@ -15,9 +15,9 @@ from pbmserv.errors import ServerFault
 from pbmserv.game import Game, Option
 from pbmserv.games.tictactoe import GAME, TicTacToe
 from pbmserv.testing.server import server
-from pbmserv.views import own_templates, template_loader
+from pbmserv.views import game_templates, template_loader
 from pbmserv.views.environment import environment, forget_templates
-from pbmserv.views.own_templates import drop_broken_templates
+from pbmserv.views.game_templates import drop_broken_templates
 from pbmserv.views.template_loader import TemplateLoader
 
 Write = Callable[[str, str], None]
@@ -31,7 +31,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
     loader = template_loader_of_this_process()
     before = loader.searchpath
     # In front of the shared ones, as a game's own templates are.
-    for module in (own_templates, template_loader):
+    for module in (game_templates, template_loader):
         monkeypatch.setattr(module, "template_folders", lambda: [tmp_path])
     forget_compiled()
     yield lambda name, text: (folder / name).write_text(text) and None

@@ -1,4 +1,7 @@
-"""Public facts for pages, feeds and the API: boards, players, ratings and seeks."""
+"""Public facts for pages, feeds and the API: boards, players, ratings and seeks.
+
+The API returns some of these classes as they are, so its document has their docstrings.
+"""
 
 from __future__ import annotations
 
@@ -406,11 +409,11 @@ class GamePage:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A place in a ladder.
+    """A place on a ladder.
 
     Attributes:
-        before: rank a month ago; ``None`` for a player who was not there.
-        joined: day on which the player joined.
+        before: rank 30 days ago; null for a player who was not there.
+        joined: the day.
     """
 
     rank: int
@@ -452,7 +455,7 @@ class Climb:
 
 @dataclass(frozen=True, slots=True)
 class Fame:
-    """A long time at first place; `until` is ``""`` if it lasts."""
+    """At least 90 days at first place; `until` is empty if they last."""
 
     userid: PublicName
     since: str
