@@ -117,6 +117,7 @@ def revision_of(database: Database) -> str:
         return str(schema.current(connection))
 
 
+@pytest.mark.parametrize("empty", ["sqlite"], indirect=True)
 def test_a_downgrade_refuses_to_lose_settings_of_players(empty: Database) -> None:
     schema.upgrade(empty, stores_of(empty))
     if empty.is_sqlite:  # its mail store is a file of its own

@@ -7,7 +7,8 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.clocks import (
@@ -135,7 +136,7 @@ def counting_minutes(away: tuple[Span, ...], down: tuple[Span, ...], zone: str, 
     return counts
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     spans,
     spans,
@@ -187,7 +188,7 @@ def test_weekends_are_whole_saturdays_and_sundays(zone: str, first: int, second:
 waits = st.lists(st.floats(0, 20), max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(40)
 @given(waits, spans, spans, spans, st.sampled_from(["", "2d,6h"]), st.booleans())
 def test_a_game_of_an_event_ends_after_at_most_88_days_in_which_the_server_was_up(
     thinking: list[float], mine: list, theirs: list, down: list, wish: str, digest: bool

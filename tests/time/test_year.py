@@ -230,7 +230,7 @@ def check(world: World) -> Counter[str]:
 
 @pytest.mark.slow
 def test_a_year_on_the_engines_clocks() -> None:
-    many = 200 if DEEP else 30
+    many = 200 if DEEP else 20
     rng = Random("a year of clocks")
     world = World(ClockHouse(rng), humans(many, rng, 0), many, rng)
     world.run()
@@ -248,7 +248,7 @@ def test_a_year_in_the_whole_service(
 ) -> None:
     """Database, keeper, digests and letters."""
     monkeypatch.setattr(scheduler, "EXPIRY_EVERY", timedelta(days=30))  # half the work, at 6 hours
-    many = 50 if DEEP else 12
+    many = 50 if DEEP else 8
     rng = Random(f"a year of letters, {part}")
     people = humans(many, rng, 1)
     house = ServiceHouse(tmp_path, people, rng)
