@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,9 +25,7 @@ from pbmserv.engine.clocks import (
     clocks_after_turn,
     counted_wait,
     decide,
-    from_json,
     time_left,
-    to_json,
 )
 from pbmserv.engine.time_spans import Span, first_part, merge_spans, weekends
 from pbmserv.engine.types import Seat
@@ -259,9 +256,3 @@ def test_no_look_at_a_bank_is_promised_in_the_past_and_the_first_is_early_enough
         assert first <= present
     if isinstance(decision, Remind):
         assert clock_after_reminder(SeatClock(FRIDAY), terms, person, server, present) is not None
-
-
-@pytest.mark.parametrize("used", [-3.5, 0, 2])
-def test_banks_come_back_from_their_rows(used: float) -> None:
-    clock = SeatClock(FRIDAY, used=used * DAY, given=3 * DAY)
-    assert from_json(to_json((clock, SeatClock()))) == (clock, SeatClock())
