@@ -37,7 +37,6 @@ def _sleep() -> None:
 
 WAYS: dict[str, Callable[[], object]] = {
     "loop": _loop,
-    "sleep": _sleep,
     "raise": _raise,
     "recurse": _recurse,
     "hoard": lambda: bytearray(1 << 62),
