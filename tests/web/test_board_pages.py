@@ -275,23 +275,6 @@ def test_head_is_get_without_the_page_and_does_nothing(connected: Running) -> No
     assert not connected.letters(BOB)
 
 
-def test_a_page_tells_nothing_hidden(server: HandedIn) -> None:
-    pages = []
-    for hidden in ("b3,d3,f6,g7", "a1,c4,e5,g2"):
-        alice, bob, _ = challenged(server)
-        alice.load().press("b1,b2,b3,b4")
-        bob.load().press(hidden)
-        server.settle()
-        looks = [alice.load(query).bare for query in ("", "?move=a", "?move=%2Bb3,?", "?check=a")]
-        number = int(re.findall(r"board (\d+)", looks[0])[0])
-        token = alice.path.removeprefix("/b/")
-        pages.append([look.replace(token, "T").replace(f"board {number}", "N") for look in looks])
-        pages[-1] = [re.sub(rf"Blackbox {number}\b", "B", look) for look in pages[-1]]
-        labels = "".join(re.findall('aria-label="[^"]*"', looks[0]))
-        assert "atom" not in re.sub(r"B[1-4]: atom", "", labels)
-    assert pages[0] == pages[1]
-
-
 def test_a_bot_has_moved_when_the_page_comes_back(connected: Running) -> None:
     connected.send(ALICE, "blackbox challenge alice wonder-land house-easy")
     alice = Tab(connected.pages, page_of(connected.letters(ALICE)[-1])).load()
@@ -416,25 +399,6 @@ def test_a_box_that_others_solve_today_is_kept(server: HandedIn) -> None:
     for kind in ("png", "svg", "png?turn=0", "svg?turn=1"):
         assert Tab(server.pages, f"/game/{address.about}.{kind}").load().status == 404
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
-
-
-def test_everybody_may_read_standings_and_what_a_player_has_played(server: HandedIn) -> None:
-    empty = Tab(server.pages, "/standings").load()
-    assert "No rated game has ended yet" in empty.text
-    alice, bob, _ = challenged(server)
-    bob.load().press("b3,d3,f6,g7")
-    alice.load().press("a1,c4,e5,g2")
-    player = Tab(server.pages, "/players/alice").load()
-    assert "No rated game yet." in player.text
-    assert 'href="/game/1"' in player.html
-    alice.load().press("+b3,+d3,+f6,+g7,?")
-    assert "1 rated game: 1 won" in player.load().text
-    assert "Finished" in player.text
-    assert "won by alice" in player.text
-    assert 'href="/players/alice"' in empty.load().html
-    assert "players.example" not in player.html + empty.html  # nobody's mail address
-    for name in ("nobody", "ALICE%00", "x" * 500, "%3Cb%3E", "house%20x", ".."):
-        assert Tab(server.pages, f"/players/{name}").load().status == 404
 
 
 def test_while_the_database_is_away_pages_say_when_to_come_again(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 
 import pytest
 from asgi_client import fetch, site_of
@@ -68,10 +67,9 @@ def test_programs_get_the_same_as_json(server: Indoors) -> None:
     assert problem["code"] == "no-event"
 
 
-def test_nobody_is_named_who_does_not_want_that(tmp_path: Path) -> None:
-    with indoors(tmp_path) as server:
-        _season(server)
-        paths = ("/events/1", "/events/1.atom", "/api/events/1", "/events/2", "/api/events/2")
-        assert all("alice" in _page(server, path) for path in paths if "atom" not in path)
-        server.send(address_of("alice"), f"prefs alice {PASSWORD} public=no")
-        assert not any("alice" in _page(server, path) for path in paths)
+def test_nobody_is_named_who_does_not_want_that(server: Indoors) -> None:
+    paths = ("/events/1", "/events/1.atom", "/api/events/1", "/events/2", "/api/events/2")
+    assert all("alice" in _page(server, path) for path in paths if "atom" not in path)
+    server.send(address_of("alice"), f"prefs alice {PASSWORD} public=no")
+    assert not any("alice" in _page(server, path) for path in paths)
+    server.send(address_of("alice"), f"prefs alice {PASSWORD} public=yes")

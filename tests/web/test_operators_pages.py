@@ -7,6 +7,7 @@ import http.client
 import os
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -127,14 +128,17 @@ class Operator:
         self.post(path, values)
         return self.open(self.place) if self.status == 303 else self
 
-    def crawl(self) -> dict[str, str]:
-        """Every page that a link leads to, and what it says."""
+    def crawl(self, *first: str) -> dict[str, str]:
+        """Pages to which links lead, and what they say: some of each kind, and the *first* ones."""
         visited: dict[str, str] = {}
-        waiting = ["/"]
+        kinds = Counter[str]()
+        waiting = ["/", *first]
         while waiting:
             path = waiting.pop()
-            if path in visited:
+            kind = re.sub(r"(?<=.)/[^/]*$", "/", path.partition("?")[0])
+            if path in visited or (kinds[kind] >= MOST_OF_KIND and path not in first):
                 continue
+            kinds[kind] += 1
             self.open(path)
             assert self.status == 200, path
             visited[path] = self.html
@@ -147,6 +151,9 @@ def entry(server: Running) -> audit.Entry:
     with server.server.database.reading.connect() as connection:
         return audit.entries(connection, None, 1)[0]
 
+
+MOST_OF_KIND = 12
+"""Pages that a crawl opens of each kind, such as those of single players."""
 
 CHANGED = ("audit", "players", "addresses", "boards", "seats", "closed_games", "ratings", "outbox")
 """Tables in which operators' deeds leave rows."""
@@ -539,9 +546,9 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     come_to_rest(operator.server)
     before = contents(operator.server)
     paths = list(operator.crawl())
-    for path in paths:
+    for path in paths[::2]:
         operator.open(f"{path}{'&' if '?' in path else '?'}do=rating+rebuild&why=x&key=x")
-    for path in {path.partition("?")[0] for path in paths}:
+    for path in {path.partition("?")[0] for path in paths[::4]}:
         assert operator.ask("DELETE", path).status == 405
     assert contents(operator.server) == before
 
@@ -585,8 +592,6 @@ def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
         ("", 0o600, "no token"),
         ("short", 0o600, "no token"),
         ("two words " * 9, 0o600, "no token"),
-        ("ü" * 40, 0o600, "no token"),
-        ("x" * 501, 0o600, "no token"),
         ("\0" * 40, 0o600, "no token"),
         ("ab" * 30, 0o600, "can be guessed"),
         ("abcdefgh" * 5, 0o644, "read by everybody"),
@@ -677,7 +682,8 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
         server.send(first.address, subject, f"> {table.addresses[0]} wrote:")
     operator.do(f"/players/{first.userid}", "user reset")
     server.settle()
-    crawled = operator.crawl()
+    own = [f"/players/{player.userid}" for player in table.players]
+    crawled = operator.crawl(f"/boards/{table.board}", *own)
     with server.server.database.reading.connect() as connection:
         outbox = metadata.tables["outbox"]
         letters = list(connection.execute(select(outbox.c.id)).scalars())
@@ -701,49 +707,30 @@ def test_letters_that_may_be_read_at_any_time_are_letters() -> None:
 # -- nonsense ----------------------------------------------------------------------------------
 
 NONSENSE = (
-    "",
-    " ",
-    "0",
-    "-1",
-    "9" * 18,
-    "9" * 40,
-    "1; DROP TABLE players",
-    "%00",
-    "\0",
+    *("", "0", "-1", "9" * 40, "1; DROP TABLE players", "\0", "<script>alert(1)</script>"),
+    *("../../etc/passwd", "ünïcödé" * 50, "{{ 7 * 7 }}"),
     "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
-    "<script>alert(1)</script>",
-    "../../etc/passwd",
-    "ünïcödé" * 50,
-    "\u202egnp",
-    "{{ 7 * 7 }}",
 )
+PLACES = {"inbox": "/mails/9999", "outbox": "/letters/9999", "user": "/players/no-one"}
 
 
 @pytest.mark.slow
-def test_nonsense_is_refused_and_never_fails(
+def test_nonsense_in_forms_is_refused_and_never_fails(
     operator: Operator, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """`test_hostile_parameters.py` writes such words into paths and queries."""
     server = operator.server
     server.sign_up("solid")
     key = operator.key
     come_to_rest(server)
     before = contents(server)
-    places = ("mails", "letters", "players", "boards", "games")
-    for text in NONSENSE:
-        quoted, turn = urlencode({"x": text})[2:], NONSENSE.index(text)
-        for place in places[turn % 2 :: 2]:
-            assert operator.open(f"/{place}/{quoted}").status in {200, 404}, (place, text)
-        for query in ("letters?state=", "letters?to=", "players?like=", "boards?player="):
-            assert operator.open(f"/{query}{quoted}").status == 200, (query, text)
-            assert "<script>" not in operator.html
-        for words, action in list(pages.ACTIONS.items())[turn % 11 :: 11]:  # forms are limited
+    for turn, text in enumerate(NONSENSE):
+        operator.open(f"/players?{urlencode({'like': text})}")
+        assert "<script>" not in operator.html
+        for words, action in list(pages.ACTIONS.items())[turn::11]:  # forms are limited
             if words in {"announce", "rotate-keys"}:  # nothing in them can be wrong
                 continue
-            place = {
-                "inbox": "/mails/9999",
-                "outbox": "/letters/9999",
-                "user": "/players/no-one",
-            }.get(words.partition(" ")[0], "/boards/999999")
+            place = PLACES.get(words.partition(" ")[0], "/boards/999999")
             fields: dict[str, Any] = dict.fromkeys(action.fields, text)
             operator.post(place, fields | {"key": key, "do": words, "why": text or "x"})
             allowed = {403, 404, 422} if words != "rating rebuild" else {303, 404, 422}

@@ -6,7 +6,6 @@ import asyncio
 import http.client
 import json
 import re
-import signal
 import socket
 import threading
 from dataclasses import dataclass
@@ -18,10 +17,9 @@ from starlette.applications import Starlette
 
 from pbmserv.clock import SystemClock
 from pbmserv.config.listen import Listen
-from pbmserv.engine.registry import Registry, bots_of
+from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo
-from pbmserv.errors import ConfigError, Refusal, ServerFault
-from pbmserv.games.blackbox.game import Blackbox
+from pbmserv.errors import ConfigError, Refusal
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.mail.key_ring import KeyRing
@@ -281,15 +279,6 @@ def test_a_signup_by_page_has_a_letter_sent(site) -> None:
     assert 'value="kate@example.org"' in page
 
 
-def test_all_ways_into_a_game_are_named() -> None:
-    ways = environment().get_template("letters/pieces/ways.j2").module.ways
-    offers = ways(Blackbox.info, "yourname ", "yourname password", "theirname", bots_of(Blackbox()))
-    for way in ("challenge yourname house-beginner", "solo yourname", "daily yourname password"):
-        assert f"blackbox {way}|" in offers
-    assert "blackbox challenge yourname theirname -race|" in offers
-    assert "house-beginner|play a bot that plays like somebody in their first week" in offers
-
-
 def test_the_sample_board_is_a_true_one(site) -> None:
     """Its marks are what the rays do in a box with atoms where the markers are."""
     _, page = site.ask("GET", "/")
@@ -519,39 +508,6 @@ def test_a_server_without_games_says_so() -> None:
         site.close()
     assert "No game is installed" in page
     assert "is confirmed" in confirmed
-
-
-def test_signals_stay_with_the_process() -> None:
-    async def story() -> None:
-        before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
-        bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        server = WebServer(site_of(CommandContext()), bound, anybody())
-        await server.start()
-        assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
-        await server.stop()
-        await server.stop()
-
-    asyncio.run(story())
-
-
-def test_a_server_that_never_started_lets_go_of_its_socket() -> None:
-    bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-    server = WebServer(site_of(CommandContext()), bound, anybody())
-    asyncio.run(server.stop())
-    assert bound.fileno() == -1
-
-
-def test_a_socket_that_cannot_serve_is_told_at_once() -> None:
-    async def story() -> None:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
-            letters_only.bind(("127.0.0.1", 0))
-            server = WebServer(site_of(CommandContext()), letters_only, anybody())
-            with pytest.raises(ServerFault, match="could not start") as fault:
-                await server.start()
-            assert isinstance(fault.value.__cause__, ValueError)
-            await server.stop()
-
-    asyncio.run(story())
 
 
 def test_a_port_that_is_taken_is_named_before_anything_runs() -> None:
