@@ -26,7 +26,6 @@ from pbmserv.web.allowance import (
     Exhausted,
 )
 from pbmserv.web.client_network import network_of
-from pbmserv.web.pages import MOST_OCTETS, Rendered
 
 PROXIES = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("10.0.0.0/8"))
 
@@ -156,32 +155,6 @@ def test_a_page_that_fails_is_paid_for_and_lets_the_next_one_in() -> None:
         assert await allowance.spend(request("198.51.100.1"), machine.page(0)) == "page"
 
     asyncio.run(ask())
-
-
-def test_rendered_pages_are_kept_up_to_so_many_octets() -> None:
-    kept, numbers = Rendered(100), list[int]()
-
-    async def ask(key: int, length: int) -> None:
-        async def make() -> bytes:
-            numbers.append(key)
-            return bytes(length)
-
-        assert await kept.get(key, "stamp", make) == bytes(length)
-
-    async def ask_all() -> None:
-        third = MOST_OCTETS // 3
-        for key in (1, 2, 3, 1, 2, 3):
-            await ask(key, third)
-        assert numbers == [1, 2, 3]
-        await ask(4, third)  # in the place of the first
-        for key in (2, 3, 4):
-            await ask(key, third)
-        assert numbers == [1, 2, 3, 4]
-        await ask(5, MOST_OCTETS + 1)  # too long to be kept
-        await ask(5, MOST_OCTETS + 1)
-        assert numbers[-2:] == [5, 5]
-
-    asyncio.run(ask_all())
 
 
 def test_a_player_has_one_page_at_a_time_worked_out() -> None:

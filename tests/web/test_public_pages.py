@@ -15,6 +15,7 @@ import pytest
 from asgi_client import fetch, load_all, site_of
 from browser_tab import Tab, page_of
 from indoors import HandedIn, address_of, indoors
+from rows import rows
 from running import start
 from sqlalchemy import func, select
 from starlette.routing import Route
@@ -280,7 +281,7 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
     assert "No rated game yet" not in house
 
 
-@pytest.mark.parametrize("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
+@rows("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
 def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
     graph = rating_graph([{"shown": rating, "date": "2026-11-22", "board": 1} for rating in shown])
     assert graph is not None
