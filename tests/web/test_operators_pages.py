@@ -6,7 +6,6 @@ import asyncio
 import http.client
 import os
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from sqlalchemy import func, select
 from pbmserv.cli.main import app
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.config.settings import load
-from pbmserv.errors import ConfigError, StillWorking
+from pbmserv.errors import ConfigError
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind
@@ -276,6 +275,7 @@ def test_a_change_is_signed_and_audited_as_a_command_is(operator: Operator) -> N
     assert (by_page.why, by_page.facts) == (by_command.why, by_command.facts)
     assert WHY in server.letter("carla@players.example").text
     assert "<b>olga</b>: suspend user carla" in operator.html
+    assert "A server runs, " in operator.open("/").html
     assert "dora" in operator.open("/audit?target=user+DORA").html
     slip = operator.open("/audit?target=usr+dora")
     assert (slip.status, "try `pbmserv audit user dora`" in slip.html) == (404, True)
@@ -351,39 +351,6 @@ def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
         "No mail of a@b.example is known" in operator.open("/correspondence?name=a@b.example").html
     )
     assert operator.open("/correspondence").status == 200
-
-
-def test_the_page_of_queues_says_what_status_says(operator: Operator) -> None:
-    operator.open("/")
-    for words in (
-        "mails to carry out",
-        "letters due",
-        "Newest numbers: mail ",
-        "A server runs, ",
-    ):
-        assert words in operator.html
-
-
-def test_a_change_that_takes_long_is_still_made(
-    operator: Operator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = operator.server
-    server.sign_up("patient")
-    answered, do = threading.Event(), pages.OperatorPages._do
-
-    def later(self: pages.OperatorPages, *arguments: Any) -> str:
-        assert answered.wait(60)
-        return do(self, *arguments)
-
-    monkeypatch.setattr(pages, "ANSWER_S", 0.0)
-    monkeypatch.setattr(pages.OperatorPages, "_do", later)
-    operator.do("/players/patient", "user suspend")
-    answered.set()
-    assert operator.status == 202
-    assert "Still working" in operator.html
-    monkeypatch.undo()
-    assert "patient is barred" in operator.do("/players/patient", "user suspend").html.lower()
-    assert issubclass(StillWorking, Exception)
 
 
 # -- who gets in -------------------------------------------------------------------------------

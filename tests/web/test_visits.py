@@ -96,10 +96,3 @@ def test_a_visit_opens_no_other_page_and_is_no_address_for_mail(server: HandedIn
         for page in ("/confirm/", "/unsubscribe/"):
             assert Tab(server.pages, f"{page}{token}").load().status == 404
         assert not server.server.mail_domain.knows(f"pbmserv+{token}@games.example")
-
-
-def test_a_new_password_ends_visits(server: HandedIn) -> None:
-    tabs = [Tab(server.pages, link).load() for link in links(server)]
-    server.send(ALICE, "forgot alice")
-    server.reply(server.letters(ALICE)[-1], "password another-word")
-    assert [tab.load().status for tab in tabs] == [404, 404]
