@@ -124,7 +124,7 @@ def test_other_atoms_and_seals_change_no_octet_of_a_letter(
 ) -> None:
     dice = random.Random(seed)
     with quiet_world(tmp_path / "real") as world:
-        story = play(world, options, 16, dice)
+        story = play(world, options, 13, dice)
         real = {userid: letters_to(world, userid) for userid in (SOLVER, WATCHER)}
         mails, others = other_secrets(world, story, dice)
         hidden_from = letters_to(world, HIDER)
