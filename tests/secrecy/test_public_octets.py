@@ -46,12 +46,12 @@ LOOKS = ("", "?check=all", "?move=a,%2Bb2", "?tap=%3F", "?check=a")
 
 
 def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
-    """Return the pages of others than the hider after every fifth mail and after the last."""
+    """Return the pages of others than the hider after every sixth mail and after the last."""
     site = site_of(world.server)
     bodies = []
     for number, mail in enumerate(mails, 1):
         tell(world, mail)
-        if number % 5 == 0 or number == len(mails):
+        if number % 6 == 0 or number == len(mails):
             answers = load_all(site, *PATHS, *own_pages(world))
             token = token_of(world, SOLVER, Purpose.BOARD)
             answers[SEAT] = asyncio.run(fetch(site, SEAT, authorization=f"Bearer {token}"))
