@@ -19,7 +19,6 @@ from pbmserv.verifying.checking import verdicts
 from pbmserv.verifying.findings import Verdict
 from pbmserv.verifying.letters import Mailbox
 
-
 MOST = 400
 """The most moves of a game."""
 

@@ -14,9 +14,8 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
-from pbmserv.game import After, Game, Grid, Items, Option, Piece, Result, draw, win
+from pbmserv.game import After, Game, Grid, Items, Option, Piece, Result, win
 from pbmserv.games import chess, connect4, tictactoe
-from pbmserv.games import hex as hex_game
 from pbmserv.testing import check_game
 
 NAMES = ("anna", "bela")
@@ -204,17 +203,6 @@ def test_the_one_legal_move_among_other_words() -> None:
     assert tictactoe.GAME.read("." * 9, 0, "my move is C3") == "C3"
 
 
-def test_a_swap_exchanges_the_sides() -> None:
-    position = begun(AdaptedGame(hex_game.GAME), options=("-size=5",))
-    position = moved(moved(position, 0, "c3"), 1, "swap")
-    assert position.state.sides == (1, 0)
-    assert position.game.to_act(position.state) == {0}
-    position = moved(position, 0, "a1")
-    assert position.state.state[0] == "O"
-    with pytest.raises(Illegal):
-        moved(position, 1, "swap")
-
-
 class Sized(tictactoe.TicTacToe):
     """Options of all kinds.
 
@@ -248,11 +236,6 @@ def test_a_board_is_turned_for_the_second_player() -> None:
     first, second = (drawn_text(game.view(state, Seat(n)), ("anna", "bela")) for n in (0, 1))
     assert first.splitlines()[0].split() == list("abcdefgh")
     assert second.splitlines()[0].split() == list("hgfedcba")
-
-
-def test_a_draw_and_a_grid_can_be_shown() -> None:
-    assert draw("full").places == (1, 1)
-    assert Grid(["X."]).name(0, 1) == "B1"
 
 
 def test_a_game_that_is_not_installed_has_a_title() -> None:
