@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from blackbox_alone import every_game
+from examples import DEEP
 from heaps import HEAPS, show_heaps
 
 from pbmserv.engine.position import advance, start
@@ -26,7 +27,7 @@ show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
 GAMES = tuple(Registry([*(entry.load() for entry in every_game()), HEAPS]))
 LONGEST = 2000
-SOME = 5
+SOME = 12 if DEEP else 3
 """States of a board that are looked at, where a look takes long."""
 SEED = bytes(32)
 """Seed of the boards that most tests look at."""
