@@ -36,10 +36,6 @@ def test_options_are_read_in_any_order_and_case() -> None:
     assert GAME.describe(options) == ("-size=8x10", "-atoms=3-5", "-guesses=1", "-fair", "-clue")
 
 
-def test_default_values_written_out_are_still_classic() -> None:
-    assert GAME.options(("-size=7x7", "-atoms=4-4", "-guesses=3"), 2) == CLASSIC
-
-
 @rows("word", ["-size=8x7", "-atoms=5", "-guesses=2", "-fair", "-clue", "-unrated"])
 def test_any_change_of_the_rules_is_unrated(word: str) -> None:
     assert not GAME.rated(GAME.options((word,), 2))
@@ -88,11 +84,6 @@ def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: 
         GAME.options(refusal.example.split(), 2)
 
 
-def test_options_that_agree_may_stand_beside_a_game_id() -> None:
-    alone = GAME.options(["-race", "-id=w3h4m1M2#x"], 1)
-    assert GAME.options(["-size=3x4", "-race", "-id=w3h4m1M2#x", "-atoms=1-2"], 1) == alone
-
-
 @rows(
     ("words", "example"),
     [
@@ -109,26 +100,6 @@ def test_options_that_agree_may_stand_beside_a_game_id() -> None:
 )
 def test_an_example_is_the_nearest_to_what_was_written(words: list[str], example: str) -> None:
     assert refused(*words).refusal.example == example
-
-
-@rows("seats", [1, 3])
-def test_it_takes_two(seats: int) -> None:
-    assert refused(seats=seats).refusal.code == "blackbox.seats"
-
-
-@given(
-    size=st.tuples(st.integers(2, 26), st.integers(2, 26)),
-    least=st.integers(1, 4),
-    more=st.integers(0, 3),
-    guesses=st.integers(1, 99),
-    flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
-)
-def test_described_options_are_read_back(
-    size: tuple[int, int], least: int, more: int, guesses: int, flags: tuple[bool, bool, bool]
-) -> None:
-    width, height = size
-    options = Options(width, height, least, min(least + more, width * height), guesses, *flags)
-    assert GAME.options(GAME.describe(options), 2) == options
 
 
 @given(

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
-from pbmserv.games.blackbox.game_ids import GameId, atoms_of, descriptive_id, is_plain, read_id
+from pbmserv.games.blackbox.game_ids import GameId, atoms_of, is_plain, read_id
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
 from pbmserv.games.blackbox.rays import HIT, trace
 from pbmserv.games.blackbox.rules import beam_shown, differing_ports
 from pbmserv.games.blackbox.sgt_files import (
-    FEW_MOVES,
     MARK,
     MOST_CHECKS,
     read_saved_game,
@@ -67,15 +66,6 @@ def test_balls_beams_and_locks() -> None:
     assert game.done == len(game.chain) - 1  # the check was undone
     (note,) = [note for note in game.redo().notes if note.kind.startswith("clue")]
     assert note.kind == "clue-mark"
-
-
-def test_the_beam_that_proves_a_guess_wrong_is_the_same_here() -> None:
-    """In the file every other port was fired, and what the checks had shown could not be."""
-    text = saved("checks")
-    game = read_saved_game(text)
-    assert [move for move in moves(game) if move == "?"] == ["?"] * 3
-    assert len([move for move in moves(game) if move.isalnum()]) == text.count(":F")
-    assert all(game.redo().state.boxes[0].marks)
 
 
 def test_restart_and_giving_up_are_steps() -> None:
@@ -230,40 +220,6 @@ def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
     assert shown(again) == shown(game)
 
 
-def test_a_file_is_written_as_he_writes_it() -> None:
-    game = practice("w5h5m3M3#pbm").play("A").play("+B3,!5").play("!b").restart().play("4").undo()
-    assert write_saved_game(game) == (
-        "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n"
-        "VERSION :1:1\n"
-        "GAME    :9:Black Box\n"
-        "PARAMS  :8:w5h5m3M3\n"
-        "CPARAMS :8:w5h5m3M3\n"
-        "SEED    :3:pbm\n"
-        "DESC    :16:13c16476cf21f44b\n"
-        "UI      :2:E0\n"
-        "NSTATES :2:11\n"
-        "STATEPOS:2:10\n"
-        "MOVE    :2:F0\n"
-        "MOVE    :4:T2,3\n"
-        "MOVE    :3:LR5\n"
-        "MOVE    :4:T2,3\n"
-        "MOVE    :5:LB2,1\n"
-        "MOVE    :5:LB2,2\n"
-        "MOVE    :5:LB2,3\n"
-        "MOVE    :5:LB2,4\n"
-        "RESTART :16:13c16476cf21f44b\n"
-        "MOVE    :3:F16\n"
-    )
-
-
-def test_many_locks_are_taken_together() -> None:
-    """More steps than a mail may make become fewer; beams and checks stay what they are."""
-    cells = [f"LB{1 + n % 8},{1 + n // 8 % 8}" for n in range(3 * FEW_MOVES)]
-    game = read_saved_game(with_states([*cells, "F0", *cells[:5], "F8"]))
-    assert [text for text in moves(game) if not text.startswith("!")] == ["A", "9"]
-    assert len(game.chain) < FEW_MOVES
-
-
 @rows("seed", ["tea", "tea ", " two words ", "a:b#c", "\ttabs\t", "th\u00e9", "\U0001f349"])
 def test_a_seed_survives_files_as_it_is(seed: str) -> None:
     game = practice(f"w8h8m3M6#{seed}").play("a")
@@ -377,9 +333,3 @@ def test_a_file_that_takes_long_is_refused_before_it_is_tried() -> None:
         read_saved_game(saved("wide").replace("9:w27h5", "9:w99h9"))
     with pytest.raises(PlayerError):
         read_saved_game(MARK + "\n" + "x" * 300_000)
-
-
-def test_the_largest_box_is_written_and_read() -> None:
-    game = GameId(26, 26, 600, 600, tuple(range(600)))
-    text = write_saved_game(practice(descriptive_id(26, 26, 600, 600, game.cells or ())))
-    assert read_saved_game(text).game == game

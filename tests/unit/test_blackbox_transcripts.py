@@ -87,36 +87,6 @@ def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
 game_guess = "+D1,+G1,+B3,+F5,+D7,?"
 
 
-def test_a_new_move_cuts_off_what_was_taken_back() -> None:
-    game = practice().play("a").play("b").undo().play("c")
-    assert [step.text for step in game.chain] == ["A", "C"]
-    with pytest.raises(Illegal, match="nothing-to-redo"):
-        game.redo()
-    with pytest.raises(Illegal, match="nothing-to-undo"):
-        practice().undo()
-
-
-def test_giving_up_opens_the_box_and_can_be_taken_back_in_practice() -> None:
-    opened = practice().play("+b2").solve()
-    assert opened.over
-    assert opened.view.boxes[0].atoms == {3, 6, 17, 37, 51}
-    with pytest.raises(Illegal, match="finished"):
-        opened.solve()
-    assert not opened.undo().over
-
-
-def test_in_a_scored_game_only_markers_come_back() -> None:
-    game = practice(Scoring.CLASSIC, 1).play("a").play("+b2")
-    assert game.undo().done == 1
-    with pytest.raises(Illegal, match="scored"):
-        game.undo().undo()
-    lost = game.play("/b2,+a1,+a2,+a3,+a4,+a5,?")
-    assert lost.over
-    with pytest.raises(Illegal, match="scored"):
-        lost.undo()
-    assert not lost.restart().over
-
-
 def test_a_scored_box_can_be_played_again_at_any_time_as_another_try() -> None:
     game = practice(Scoring.CLASSIC, 1).play("a").play("b")
     assert (game.score(0).total > 0, game.tries) == (True, 1)
@@ -126,13 +96,6 @@ def test_a_scored_box_can_be_played_again_at_any_time_as_another_try() -> None:
     with pytest.raises(Illegal, match="scored"):
         again.undo()
     assert resumed(again.play("a").transcript(5)) == again.play("a")
-
-
-def test_a_clue_is_the_same_each_time() -> None:
-    wrong = practice().play("+a1,+a2,+a3,+a4,+a5,?")
-    assert wrong.notes[-1].kind == "clue-port"
-    assert wrong.undo().redo().state == wrong.state
-    assert resumed(wrong.transcript(0)) == wrong
 
 
 def refused(text: str) -> PlayerError:
