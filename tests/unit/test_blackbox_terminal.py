@@ -15,9 +15,8 @@ from pbmserv.cli.blackbox.terminal.application import Start, Terminal
 from pbmserv.cli.blackbox.terminal.board import Board
 from pbmserv.cli.blackbox.terminal.hiding import Hiding
 from pbmserv.cli.blackbox.terminal.panels import Keys, Question
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
-from pbmserv.games.blackbox.rules import differing_ports
 from pbmserv.games.blackbox.state import Box
 
 pytestmark = pytest.mark.slow
@@ -200,34 +199,6 @@ def test_l_locks_the_line_of_a_fired_port_too() -> None:
     played(story)
 
 
-def test_dragging_over_markers_locks_them() -> None:
-    async def story(house: House) -> None:
-        await house.type("+b5")
-        places = [house.board.centre_of((column, 4)) for column in (0, 1, 2)]
-        await house.pilot.mouse_down(Board, offset=places[0], button=3)
-        for place in places[1:]:
-            await house.pilot.hover(Board, offset=place)
-        await house.pilot.mouse_up(Board, offset=places[2])
-        await house.pilot.pause()
-        assert (house.box.locked, house.box.sealed) == ({33}, {32, 34})
-        assert house.box.markers == {33}
-
-    played(story)
-
-
-def test_a_wrong_guess_circles_the_ray_until_the_next_move() -> None:
-    async def story(house: House) -> None:
-        await house.type("a")
-        await house.type("+a1,+b1,+c1,+d1,+e1,?")
-        assert house.box.circled
-        assert "!a!" in house.lines[1]
-        assert "!a!" in house.lines[3]
-        await house.press("down", "space")
-        assert "!a!" not in "".join(house.lines)
-
-    played(story)
-
-
 def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
     async def story(house: House) -> None:
         await house.type("a,+c3")
@@ -243,16 +214,6 @@ def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
         await house.type("b")
         await house.click(1, -1)
         assert house.text("messages").startswith("B: #")
-
-    played(story)
-
-
-def test_check_points_at_what_the_markers_contradict() -> None:
-    async def story(house: House) -> None:
-        await house.type("a,+c3")
-        await house.press("c")
-        assert "none of the" in house.text("messages") or "do not explain" in house.text("messages")
-        assert "!a!" in house.lines[1] + house.lines[3]
 
     played(story)
 
@@ -306,36 +267,6 @@ def test_giving_up_is_asked_twice_and_opens_the_box() -> None:
         assert not house.game.over
 
     played(story)
-
-
-def test_the_opened_box_shows_every_port_that_tells_wrong_markers_from_the_atoms() -> None:
-    async def story(house: House) -> None:
-        await house.type("a,+a1")
-        await house.press("v", "v")
-        messages = house.text("messages")
-        assert "at ports A and 2 do not agree with your markers. " in messages
-        assert "Port B would also have shown the difference: it gives hit, and with" in messages
-        assert "So would ports C (reflection), D (hit)," in messages
-        atoms = atoms_of(house.game.game)
-        telling = differing_ports(house.game.options.board, atoms, house.box.markers)
-        assert "".join(house.lines).count("!") == 2 * len(telling)
-
-    played(story)
-
-
-def test_classic_points() -> None:
-    async def story(house: House) -> None:
-        await house.type("a")
-        await house.type("b")
-        assert "Score 3 (classic)" in house.text("facts")
-        await house.press("u")
-        assert "This game is scored" in house.text("messages")
-        await house.type("+a1,+g1,+b3,+f5,+d7,?")
-        assert "8 points, for 1 hit at 1, 0 reflections at 1, 1 detour at 2" in house.text(
-            "messages"
-        )
-
-    played(story, scoring=Scoring.CLASSIC, guesses=1)
 
 
 def test_timed_points_count_seconds_until_the_box_is_solved() -> None:
@@ -476,17 +407,6 @@ def test_the_score_says_what_a_wrong_guess_costs_and_which_try_it_is() -> None:
     now = [0.0]
     played(classic, scoring=Scoring.CLASSIC, guesses=1)
     played(timed, scoring=Scoring.TIMED, clock=lambda: now[0])
-
-
-def test_too_many_markers_are_told_at_once() -> None:
-    async def story(house: House) -> None:
-        await house.type("+a1,+b1,+c1,+d1,+e1")
-        assert "too many" not in house.text("messages")
-        await house.press("down", "down", "enter")  # a marker on A2
-        assert "You have 1 marker too many for a guess." in house.text("messages")
-        assert "6, 1 too many" in house.text("facts")
-
-    played(story)
 
 
 def test_one_s_own_moves_are_looked_at_step_by_step() -> None:

@@ -87,11 +87,6 @@ def test_decode_prints_the_id_and_the_cells(vector: dict[str, Any]) -> None:
     assert printed("decode", vector["id"], "--form", "id").split() == [wanted, *cells]
 
 
-def test_decode_reads_both_forms_line_by_line() -> None:
-    shown = printed("decode", typed=f"{SEEDED}\n\n  {DESCRIBED}\r\n")
-    assert shown == f"{SEEDED} {CELLS}\n{DESCRIBED} {CELLS}\n"
-
-
 def test_encode_is_the_way_back() -> None:
     assert printed("encode", "8x8", *CELLS.split()) == DESCRIBED + "\n"
     assert printed("encode", "w8h8m5M5", *CELLS.lower().split()) == DESCRIBED + "\n"
@@ -184,11 +179,6 @@ def test_game_and_load_say_what_an_argument_is(
         assert "this needs a terminal" in run(*words).stderr
 
 
-def test_rays_of_an_id() -> None:
-    same = ("rays", "--size", "8x8", "--atoms", CELLS)
-    assert printed("rays", SEEDED) == printed("rays", DESCRIBED) == printed(*same)
-
-
 def test_show_draws_the_house_board() -> None:
     shown = printed(
         *("show", SEEDED, "--marks", "A 9, 6", "--markers", "D1,B2", "--seals", "3c", "--solution")
@@ -207,14 +197,6 @@ def test_show_draws_the_house_board() -> None:
     closed = printed("show", SEEDED, "--marks", "all")
     assert "@" not in closed
     assert "?" not in closed
-
-
-def test_show_draws_a_box_that_nobody_knows() -> None:
-    shown = printed("show", "3x3", "--marks", "A:# B=4 6:% ", "--markers", "A1")
-    assert shown.splitlines()[3].strip() == "|# |a |  |"
-    refused = run("show", "3x3", "--solution")
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "needs a game ID" in refused.stderr
 
 
 def test_check_tells_which_marks_the_markers_explain() -> None:
@@ -259,31 +241,6 @@ def test_play_needs_a_terminal() -> None:
     result = run("play", SEEDED)
     assert result.exit_code == 2
     assert "this needs a terminal" in result.stderr
-
-
-def test_a_box_that_is_known_cannot_be_hidden_by_hand() -> None:
-    result = run("play", SEEDED, "--hide")
-    assert result.exit_code == 2
-    assert "--hide needs a kind of box, such as 8x8/4" in result.stderr
-    assert "this needs a terminal" in run("play", "8x8/4", "--hide").stderr
-
-
-def test_check_draws_the_way_of_a_ray() -> None:
-    arguments = ("check", "7x7", "--marks", "A:1", "--markers", "G1 B2 B4 F5")
-    drawn = printed(*arguments, "--way", "14").splitlines()
-    rows = [line.rstrip() for line in drawn if line[:2].strip().isdigit()]
-    assert rows == [
-        " 1|a |  |  |  |  |  |  |? |  |8",
-        " 2|  |  |? |  |  |  |  |  |  |9",
-        " 3|  |  |  |  |  |  |  |  |  |10",
-        " 4|  |  |? |  |  |  |  |  |  |11",
-        " 5|  |  |  |  |  |  |? |  |  |12",
-        " 6|  |  |  |  |  |  |  |  |  |13",
-        " 7|  |* |* |* |* |* |* |* |  |14",
-    ]
-    wrong = run(*arguments, "--way", "15")
-    assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert '"15" is not a port of a 7x7 board.' in wrong.stderr
 
 
 @rows(
@@ -390,19 +347,6 @@ def test_ctrl_c_ends_it_quietly() -> None:
     assert process.returncode == 130
 
 
-def test_a_shell_is_offered_the_usual_boxes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from pbmserv.cli.main import run as run_program
-
-    monkeypatch.setenv("_PBMSERV_COMPLETE", "complete_zsh")
-    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "pbmserv blackbox generate 3 8x8/")
-    assert run_program([]) == 0
-    shown = capsys.readouterr().out
-    assert "8x8/3-6" in shown
-    assert "5x5" not in shown
-
-
 def test_analyse_says_the_same_of_an_id_a_saved_game_and_simon_tathams_file(tmp_path: Path) -> None:
     moves = "B; 4; undo; +b2,+c3,?"
     analysis = printed("analyse", "w4h4m2M2#tea", "--moves", moves)
@@ -428,13 +372,6 @@ def test_analyse_reads_the_record_of_a_board(tmp_path: Path) -> None:
     assert "alice gave up after 1 probe." in alice
     assert "The coach needs 1 probe." in alice
     assert "The coach needs 2 probes." in bob
-
-
-@rows("what", ["nonsense", "w4h4m2M2#tea --moves Z9"])
-def test_analyse_refuses_what_is_no_game(what: str) -> None:
-    result = run("analyse", *what.split())
-    assert result.exit_code == 2
-    assert result.stderr.startswith("pbmserv blackbox analyse: ")
 
 
 def study(*arguments: str) -> dict[str, str]:
@@ -500,13 +437,3 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
         for at in ("1, 1, 1", "6, 3, 1")
     )
     assert bold < sure < greedy + 1.5
-
-
-@rows(
-    ("kind", "message"),
-    [("8x8/3-5", "name one number of atoms"), ("9x9/6", "10,000,000 are the most")],
-)
-def test_study_wants_a_board_that_can_be_walked_through(kind: str, message: str) -> None:
-    result = run("study", kind)
-    assert result.exit_code == 2
-    assert message in result.stderr

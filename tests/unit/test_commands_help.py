@@ -12,11 +12,7 @@ from pbmserv.commands.grammar.examples import STRANGER, example
 from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read_commands
 from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.engine.position import opening
-from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox.game import GAME
 from pbmserv.views.environment import environment
 from pbmserv.views.texts import refusal_sentence
 
@@ -76,42 +72,12 @@ def test_a_subject_leads_to_its_page(subject, template):
     assert topic(subject, GAMES).template == template
 
 
-def test_an_unknown_subject_names_the_nearest_one():
-    topic_page = topic("tutoral", GAMES)
-    assert not topic_page.known
-    assert topic_page.values["suggestion"] == "tutorial"
-    assert 'help tutorial"?' in page("tutoral")
-
-
-def test_help_works_without_any_game_and_with_several():
-    for games in (frozenset(), frozenset({"blackbox", "null"})):
-        for topic_page in help_pages(games):
-            if topic_page.template.startswith("help/"):
-                assert environment().get_template(topic_page.template).render(topic_page.values)
-
-
 def test_commands_in_the_tutorial_are_understood():
     commands = re.findall(r"^ {5}((?:signup|list|blackbox) ?.*)$", page("tutorial"), re.MULTILINE)
     assert len(commands) >= 4
     for command in commands:
         (line,) = read_commands(command, "", games=GAMES, reply=False).lines
         assert not isinstance(line.meaning, PlayerError), command
-
-
-def test_the_boards_of_the_tutorial_are_those_of_the_game():
-    record = GameRecord("blackbox", GAME.info.rules_version, 2, ("-size=4x4", "-atoms=1"), b"")
-    position = opening(GAME, record)
-    moves = ((1, "c1"), (0, "b2"), (0, "c"), (1, "a"), (0, "4"), (1, "b"), (0, "b"), (1, "c"))
-    grid = environment().get_template("games/blackbox/grid.txt.j2")
-    for moves_, marked in (((*moves, (0, "2")), "|  |  |  |  |  |  |5"), (((0, "+c1"),), "?")):
-        for seat, text in moves_:
-            view = GAME.view(position.state, Seat(seat))
-            position = position.move(Seat(seat), GAME.parse(view, text))
-        board = grid.render(boxes=[GAME.view(position.state, Seat(0)).own])
-        lines = "\n".join(line.rstrip() for line in board.rstrip().splitlines())
-        assert marked in lines
-        assert lines in page("tutorial")
-    assert GAME.outcome(position.move(Seat(1), Move("D")).move(Seat(0), Move("?")).state)
 
 
 @rows("name", ["moves", "times", "digest"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -47,12 +46,6 @@ def test_every_setting_says_its_name_unit_and_meaning() -> None:
         assert setting.variable == f"PBMSERV_{setting.key.upper()}"
         assert setting.unit
         assert setting.meaning.endswith(".")
-
-
-def test_database_and_mail_follow_the_data_directory(tmp_path: Path) -> None:
-    settings = from_env(data_dir=str(tmp_path)).settings
-    assert settings.database == f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    assert settings.relay == f"maildir:{tmp_path}/mail"
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
@@ -103,28 +96,6 @@ def test_a_wrong_line_in_the_file_is_named(tmp_path: Path, text: str, complaint:
     assert complaint.format(file=file) in str(refusal.value)
 
 
-def test_a_value_that_is_not_a_text_is_not_repeated(tmp_path: Path) -> None:
-    file = tmp_path / "pbmserv.toml"
-    file.write_text('relay = {host = "mx.example.org", secret = "hush"}\n')
-    with pytest.raises(ConfigError) as refusal:
-        load({}, file)
-    assert str(refusal.value) == f'relay (file {file}): write it in quotes, as relay = "…"'
-
-
-def test_wrong_lines_and_wrong_variables_are_named_together(tmp_path: Path) -> None:
-    file = tmp_path / "pbmserv.toml"
-    file.write_text('adress = "a@b"\nsmtp = "x"\n')
-    with pytest.raises(ConfigError) as refusal:
-        load({"PBMSERV_WEB": "y"}, file)
-    starts = [line.split()[0] for line in str(refusal.value).splitlines()]
-    assert starts == ["adress", "PBMSERV_SMTP", "PBMSERV_WEB"]
-
-
-def test_the_environment_is_the_one_that_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PBMSERV_SIGNUP", "closed")
-    assert load({}, None).settings.signup == "confirm"
-
-
 def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
     file = tmp_path / "pbmserv.toml"
     file.write_text(
@@ -138,32 +109,6 @@ def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
     assert settings.operators == frozenset()
 
 
-@given(
-    key=st.sampled_from([setting.key for setting in descriptions()]),
-    value=st.recursive(
-        st.text(max_size=10) | st.integers() | st.booleans() | st.floats(),
-        lambda values: st.lists(values, max_size=3),
-        max_leaves=5,
-    ),
-)
-def test_any_value_in_the_file_is_accepted_or_refused_in_printable_lines(
-    key: str, value: object, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    file = tmp_path_factory.getbasetemp() / "any.toml"
-    file.write_text(f"{key} = {json.dumps(value)}\n")
-    refusal = ""
-    try:
-        load({}, file)
-    except ConfigError as error:
-        refusal = str(error)
-    assert all(line.isprintable() for line in refusal.split("\n"))
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"missing\.toml: No such file"):
-        load({}, tmp_path / "missing.toml")
-
-
 def test_all_wrong_settings_are_named_at_once() -> None:
     lines = refusal_of(smtp="nonsense", web="localhost", signup="maybe").splitlines()
     assert [line.split()[0] for line in lines] == ["PBMSERV_SMTP", "PBMSERV_WEB", "PBMSERV_SIGNUP"]
@@ -171,11 +116,6 @@ def test_all_wrong_settings_are_named_at_once() -> None:
         'PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): '
         "write confirm, open or closed, such as confirm"
     )
-
-
-@rows("key", ["data_dir", "database", "address", "relay", "signup"])
-def test_a_setting_that_cannot_be_off_must_not_be_empty(key: str) -> None:
-    assert f'PBMSERV_{key.upper()} = ""' in refusal_of(**{key: ""})
 
 
 def test_operators_are_userids_in_any_case_and_with_any_separator() -> None:
@@ -190,44 +130,6 @@ def test_empty_turns_the_doors_off() -> None:
     settings = from_env(smtp="", lmtp="", web="").settings
     assert (settings.smtp, settings.lmtp, settings.web) == (None, None, None)
     assert settings.web_url == ""
-
-
-@rows(
-    ("text", "listen"),
-    [
-        ("127.0.0.1:2525", Listen("127.0.0.1", 2525)),
-        ("[::1]:2525", Listen("::1", 2525)),
-        ("[fe80::1%eth0]:25", Listen("fe80::1%eth0", 25)),
-        ("mx.example.org:0", Listen("mx.example.org", 0)),
-        ("/run/pbmserv.sock", Listen("", 0, Path("/run/pbmserv.sock"))),
-    ],
-)
-def test_places_to_listen(text: str, listen: Listen) -> None:
-    assert Listen.parse(text) == listen
-    assert str(listen) == text
-
-
-@rows(
-    "text",
-    [
-        "",
-        "2525",
-        ":2525",
-        "host",
-        "host:",
-        "host:x",
-        "::1:2525",
-        "host:65536",
-        "a b:1",
-        "h:٣",
-        "[]:1",
-        "run/x",
-        "/\n",
-    ],
-)
-def test_places_nobody_can_listen_at(text: str) -> None:
-    with pytest.raises(ValueError, match=r"write host:port|a port is|at most 103"):
-        Listen.parse(text)
 
 
 @given(st.text(max_size=40) | st.text("/[]:0a\0", max_size=8))
@@ -260,31 +162,6 @@ def test_links_lead_to_where_the_pages_are_served(web: str, url: str) -> None:
     assert public_url(Listen.parse(web)) == url
 
 
-def test_links_lead_to_the_public_url_if_there_is_one() -> None:
-    assert from_env(web_url="https://x.example/p/").settings.web_url == "https://x.example/p"
-    assert from_env(web="", web_url="https://x.example").settings.web_url == "https://x.example"
-
-
-@rows(
-    "url",
-    [
-        "play.example.org",
-        "ftp://x.example",
-        "https://",
-        "https://u:p@x.example",
-        "https://x.example/?a",
-        "https://x.example/#a",
-        'https://x.example/"',
-        "https://x.example:port",
-        "https://x.example:0",
-        "https://[x",
-        "https://x.example/\N{SNOWMAN}",
-    ],
-)
-def test_a_public_url_that_no_link_can_begin_with(url: str) -> None:
-    assert "write a base URL, such as https://play.example.org" in refusal_of(web_url=url)
-
-
 @rows(
     ("address", "read"),
     [
@@ -315,20 +192,6 @@ def test_the_address_leaves_room_for_reply_addresses(address: str, read: str | N
 
 
 @rows(
-    "url",
-    [
-        "sqlite:////var/lib/pbmserv/db.sqlite3",
-        "postgresql+psycopg://pbm:pw@db.example.org/pbmserv",
-        "postgresql+psycopg://pbm@/pbmserv?host=/run/postgresql",
-        "postgresql+psycopg://pbm@/p?host=a:5432&host=b:5433&target_session_attrs=read-write",
-        "postgresql+psycopg://pbm@db/p?connect_timeout=3&pool_timeout=2&options=-c%20a%3D1",
-    ],
-)
-def test_databases(url: str) -> None:
-    assert from_env(database=url).settings.database == url
-
-
-@rows(
     ("url", "right"),
     [
         ("sqlite://", "sqlite:///var/pbmserv.sqlite3"),
@@ -345,21 +208,6 @@ def test_databases_that_cannot_be_used(url: str, right: str) -> None:
     message = refusal_of(database=url)
     assert right in message
     assert "hush" not in message
-
-
-def test_a_relay_is_checked_by_the_relay(tmp_path: Path) -> None:
-    assert from_env(relay="smtp://localhost:25").settings.relay == "smtp://localhost:25"
-    message = refusal_of(relay="pigeon://u:hush@host")
-    assert message.startswith('PBMSERV_RELAY = "pigeon://u:***@host" (environment PBMSERV_RELAY): ')
-    assert "hush" not in message
-
-
-def test_the_data_directory_is_a_directory(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    assert "name a directory" in refusal_of(data_dir=str(file))
-    assert "without question marks" in refusal_of(data_dir="var?mode=memory")
-    assert from_env(data_dir="~").settings.data_dir == Path.home()
 
 
 def test_misspelt_variables_are_found_but_not_those_of_kubernetes() -> None:
@@ -391,10 +239,6 @@ def test_no_password_is_printed() -> None:
     )  # which nobody can take apart
     assert "in a password @ is %40" in refusal
     assert "hu" not in refusal
-
-
-def test_a_control_character_in_a_setting_reaches_no_terminal() -> None:
-    assert "\x1b" not in refusal_of(signup="\x1b[2Jopen")
 
 
 @given(

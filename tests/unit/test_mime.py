@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.message import EmailMessage
@@ -132,18 +132,6 @@ def test_the_same_letter_is_the_same_bytes() -> None:
     assert with_header() == with_header()
     other = with_header(message_id="<12.8.1.f00d@play.example>")
     assert parsed(other).get_boundary() != parsed(with_header()).get_boundary()
-
-
-def test_a_board_keeps_its_trailing_blanks_without_being_encoded() -> None:
-    raw = with_header()
-    assert b"1 # . .   \r\n" in raw
-    assert content(parsed(raw), "plain") == BOARD
-
-
-def test_a_letter_without_html_has_one_part() -> None:
-    message = parsed(build(HEADERS, BOARD, ""))
-    assert message.get_content_type() == "text/plain"
-    assert content(message, "plain") == BOARD
 
 
 @given(text=texts, html=texts)
@@ -294,26 +282,6 @@ def test_a_strangers_odd_message_id_is_left_out_not_fatal() -> None:
     assert message["In-Reply-To"] is None
     assert message["References"] == "<a@x>"
     assert parsed(with_header(references=("?",)))["References"] is None
-
-
-def test_headers_that_do_not_apply_are_absent() -> None:
-    message = parsed(
-        with_header(in_reply_to=None, references=(), list_unsubscribe=(), feedback_id=None)
-    )
-    for name in ("In-Reply-To", "References", "List-Unsubscribe", "Feedback-ID"):
-        assert message[name] is None
-
-
-def test_one_click_needs_a_web_address() -> None:
-    message = parsed(with_header(list_unsubscribe=("mailto:stop@play.example?subject=stop",)))
-    assert message["List-Unsubscribe"] == "<mailto:stop@play.example?subject=stop>"
-    assert message["List-Unsubscribe-Post"] is None
-
-
-def test_the_date_is_written_in_utc() -> None:
-    zone = timezone(timedelta(hours=-5))
-    raw = with_header(date=datetime(2026, 1, 1, 22, 4, 5, tzinfo=zone))
-    assert b"Date: Fri, 02 Jan 2026 03:04:05 +0000\r\n" in raw
 
 
 def test_a_body_that_holds_the_boundary_gets_another_one() -> None:

@@ -123,18 +123,6 @@ def test_too_much_is_refused_and_forgotten() -> None:
     assert replies.endswith(b"250 OK\r\n")  # the session goes on
 
 
-def test_just_enough_is_taken() -> None:
-    line = b"y" * 98 + b"\r\n"
-    kept, _ = mails_and_replies(StrictSmtp, [line * (LARGEST // 100), b".\r\n"])
-    assert kept == [line * (LARGEST // 100)]
-
-
-def test_faults_of_the_data_command_have_their_usual_replies() -> None:
-    assert mails_and_replies(
-        StrictSmtp, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]
-    ) == mails_and_replies(SMTP, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"])
-
-
 def test_a_client_that_hangs_up_in_the_middle_leaves_nothing() -> None:
     kept, replies = mails_and_replies(StrictSmtp, [b"Subject: x\r\n"])
     assert kept == []

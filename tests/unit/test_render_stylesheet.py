@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from jinja2 import DictLoader, Environment
 from rows import rows
 
 from pbmserv.views.environment import templates_root
-from pbmserv.views.letter_styles import InlineStyles, with_styles
+from pbmserv.views.letter_styles import with_styles
 
 SHEET = "p{margin:0} p.big{font-size:20px} td.hit{color:#123456} .kept{top:0}"
 ADAPTIVE = "@media print{.kept{color:red}}"
@@ -40,32 +39,6 @@ def styled(source: str) -> str:
 )
 def test_a_start_tag_gets_what_the_stylesheet_says_of_it(source: str, expected: str) -> None:
     assert styled(source) == expected
-
-
-def test_a_short_name_is_not_taken_for_the_beginning_of_a_longer_one() -> None:
-    """`b` stands in `body`, which the parser writes around every tag."""
-    assert with_styles("<b>", "body { color: #111111 } b { top: 0 }", "") == '<b style="top:0">'
-    assert with_styles("<b>", "body { color: #111111 }", "") == "<b>"
-
-
-def test_only_letters_and_boards_in_html_are_styled() -> None:
-    sheets = {
-        "letters/letter.css": SHEET,
-        "letters/head.css": ADAPTIVE,
-    }
-    names = (
-        "letters/a.html.j2",
-        "games/b/board.html.j2",
-        "games/b/page.html.j2",
-        "web/c.html.j2",
-        "letters/d.txt.j2",
-    )
-    loader = DictLoader(sheets | dict.fromkeys(names, "<p>"))
-    templates = Environment(loader=loader, extensions=[InlineStyles])
-    assert [templates.get_template(name).render() for name in names] == [
-        *['<p style="margin:0">'] * 2,
-        *["<p>"] * 3,
-    ]
 
 
 def test_templates_name_only_classes_that_their_stylesheet_knows() -> None:

@@ -67,7 +67,7 @@ def test_nonsense_is_refused(setting: Description) -> None:
 
 
 @pytest.mark.slow
-@examples(4)
+@examples(2)
 @given(text=st.text(max_size=30))
 def test_any_text_is_accepted_or_refused_helpfully(text: str) -> None:
     for setting in SETTINGS:
@@ -76,7 +76,7 @@ def test_any_text_is_accepted_or_refused_helpfully(text: str) -> None:
 
 
 @by_name(NUMBERS)
-@rows("text", ["", "-1", "1.5", "1e3", "+4", "0x10", "٣", "9" * 400, "4 days"])
+@rows("text", ["", "-1", "1.5", "٣", "9" * 400, "4 days"])
 def test_texts_that_are_not_whole_numbers(setting: Description, text: str) -> None:
     assert is_helpful(setting, refusal_of(setting, text))
 
@@ -90,8 +90,8 @@ def test_numbers_out_of_range(setting: Description) -> None:
 @rows(
     "text",
     [
-        *("0/hour", "-1/hour", "5/0 hours", "5", "hour", "5/fortnight", "1000001/day"),
-        *("1/2 years", "5/hour; 0/day", "9" * 400 + "/hour", "1/" + "9" * 30 + " days"),
+        *("0/hour", "-1/hour", "5", "hour", "5/fortnight", "1000001/day"),
+        *("5/hour; 0/day", "9" * 400 + "/hour", "1/" + "9" * 30 + " days"),
     ],
 )
 def test_rates_out_of_range(setting: Description, text: str) -> None:
