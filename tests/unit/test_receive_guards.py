@@ -169,30 +169,6 @@ def test_people_have_names_that_look_like_roles(local):
 @rows(
     "subject",
     [
-        "Out of Office: back on Monday",
-        "Automatic reply: board 12",
-        "Abwesenheitsnotiz: board 12",
-        "Automatische Antwort: board 12",
-        "Réponse automatique : board 12",
-        "Respuesta automática: board 12",
-        "Risposta automatica: board 12",
-        "Resposta automática: board 12",
-        "Automatisch antwoord: board 12",
-        "Autosvar: board 12",
-        "Automaattinen vastaus: board 12",
-        "Automatyczna odpowiedź: board 12",
-        "Автоматический ответ: board 12",
-        "自動応答: board 12",
-        "自动回复: board 12",
-    ],
-)
-def test_vacation_programs_are_known_by_their_subjects(subject):
-    assert judge(subject=subject) == Automatic("away-subject", away=True)
-
-
-@rows(
-    "subject",
-    [
         "Undelivered Mail Returned to Sender",
         "Delivery Status Notification (Failure)",
         "failure notice",
