@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from rows import rows
 from sqlalchemy import func, select
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -116,11 +117,7 @@ def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("friend@far.example", "FRIEND@Far.Example"),
-        ("friend@far.example", "friend+chess@far.example"),
-        ("friend+one@far.example", "friend+two@far.example"),
-        ("fri.end@gmail.com", "friend+x@googlemail.com"),
-        ("friend@xn--bcher-kva.example", "friend@bücher.example"),
+        ("friend@far.example", "FRIEND+chess@Far.Example"),
     ],
 )
 def test_one_mailbox_is_one_mailbox_however_it_is_spelled(
@@ -143,7 +140,7 @@ def test_the_setting_turns_it_off(tmp_path: Path) -> None:
 # -- who may -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ["{}", "alice {}", "alice wrong-word {}", "alice carol {}"])
+@rows("line", ["{}", "alice {}", "alice wrong-word {}", "alice carol {}"])
 def test_a_from_line_alone_invites_nobody(house: Indoors, line: str) -> None:
     letters = house.send(ALICE, f"blackbox challenge {line.format(FRIEND)}")
     assert [letter.kind for letter in letters] == ["refusal"]
@@ -159,12 +156,7 @@ def test_a_reply_invites_and_needs_no_name(house: Indoors) -> None:
     assert "you will be called dora" in letter.one_line
 
 
-def test_a_password_in_another_line_of_the_mail_is_proof(house: Indoors) -> None:
-    lines = f"prefs alice {PASSWORD}\nblackbox challenge alice {FRIEND}"
-    assert ("invitation", FRIEND) in kinds(house.send(ALICE, "multiple", lines))
-
-
-@pytest.mark.parametrize(
+@rows(
     "address",
     [
         "pbmserv@games.example",
@@ -185,7 +177,7 @@ def test_no_letter_goes_to_offices_lists_and_ourselves(house: Indoors, address: 
     assert count(house, invitations) == 0
 
 
-@pytest.mark.parametrize("line", ["alice p@ssw0rd", "alice p@ssw0rd bob", "p@ssw0rd alice bob"])
+@rows("line", ["alice p@ssw0rd", "alice p@ssw0rd bob", "p@ssw0rd alice bob"])
 def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
     for sender, way in ((ALICE, ""), (ALICE, "reply")):
         if way:
@@ -198,22 +190,6 @@ def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
     assert count(house, invitations) == 0
 
 
-def test_inviting_is_a_word_for_it(house: Indoors) -> None:
-    letters = house.send(ALICE, f"invite alice {PASSWORD} {FRIEND}")
-    assert ("invitation", FRIEND) in kinds(letters)
-    (page,) = house.send(ALICE, "help invitations")
-    assert "To invite a friend who does not play here yet, give a mail address" in page.one_line
-
-
-def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
-    letter = invited(house)
-    (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
-    house.reply(question, "yes")
-    (refusal,) = house.reply(letter, "yes")
-    assert "This invitation has ended" in refusal.one_line
-    assert count(house, players) == 4
-
-
 # -- words ---------------------------------------------------------------------------------------
 
 
@@ -221,11 +197,7 @@ def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
     "lure",
     [
         "Win at https://prize.example now",
-        "See www.prize.example",
-        "Go to prize.example/today",
-        "Write to prize@far.example",
         "Call 0800 123 45 67",
-        "word " * 80,
     ],
 )
 def test_an_inviters_words_carry_no_lures(house: Indoors, lure: str) -> None:
@@ -267,11 +239,7 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
     ("words", "sentence"),
     [
         ("yes as alice", 'Nobody new can be called "alice"'),
-        ("yes as admin", 'Nobody new can be called "admin"'),
-        ("yes as x", 'Nobody new can be called "x"'),
         ("yes?", "It is not clear"),
-        ("Who are you?", "It is not clear"),
-        ("", "It is not clear"),
         ("Thank you for your mail. We answer soon.", "It is not clear"),
     ],
 )
@@ -375,10 +343,10 @@ def test_the_database_does_not_tell_who_was_invited(house: Indoors) -> None:
     with house.server.database.reading.connect() as connection:
         for table in metadata.sorted_tables:
             if table.name in {"invitations", "uninvited"}:
-                rows = connection.execute(select(table)).all()
-                assert rows
-                assert "friend" not in str(rows)
-                assert "far.example" not in str(rows)
+                stored = connection.execute(select(table)).all()
+                assert stored
+                assert "friend" not in str(stored)
+                assert "far.example" not in str(stored)
 
 
 # -- leaving -------------------------------------------------------------------------------------

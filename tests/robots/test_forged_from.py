@@ -115,15 +115,6 @@ def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
     }
 
 
-def test_known_and_unknown_userids_are_silenced_alike(server: Indoors) -> None:
-    by_name = {}
-    for userid in ("alice", "lewis"):
-        for n in range(8):
-            forged(server, f"forgot {userid}", f"{n}", author=f"{userid}@third.example")
-        by_name[userid] = kinds(server.letters(), f"{userid}@third.example")
-    assert by_name["alice"] == by_name["lewis"] == {"reset-sent": 5, "no-more-answers": 1}
-
-
 def test_a_report_is_never_long(server: Indoors) -> None:
     forged(server, "multiple", lines("help", 50))
     (same,) = server.letters()

@@ -133,17 +133,6 @@ def test_the_button_of_the_letter_issues_it_once(tmp_path: Path, database_url: s
         assert waiting(server) == 0
 
 
-def test_newcomers_who_press_the_button_share_no_limit_of_invitations(server: Indoors) -> None:
-    web = server.server.web_stage.web_requests
-    for number in range(12):  # a network may cause ten letters to strangers in an hour
-        sender, friend = f"n{number}@n{number}.example", f"f{number}@far{number}.example"
-        peer = f"198.51.{number}.3"
-        (offer,) = write(server, sender, f"blackbox challenge {friend}", peer=peer)
-        token = re.search(r"/confirm/(\w+)", offer.text)[1]
-        assert server.loop.run_until_complete(web.confirm(token)).done
-        assert recipients(server.letters()) == {sender, friend}
-
-
 def boards(server: Indoors) -> int:
     with server.server.database.reading.connect() as connection:
         return int(connection.execute(select(func.count(tables.boards.c.id))).scalar_one())

@@ -35,10 +35,6 @@ def test_no_line_is_too_long_and_no_word_is_lost(rows: list[list[str]]) -> None:
     assert sorted("".join(letters)) == sorted("".join(table.split()))
 
 
-def test_an_empty_text_makes_no_table() -> None:
-    assert aligned("\n\n") == ""
-
-
 def test_lists_of_terms_are_found_and_drawings_are_not() -> None:
     listed = (
         "  g      fire a ray into port G; at most\n         one in a move\n  +b2    put a marker"
