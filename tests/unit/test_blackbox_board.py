@@ -142,11 +142,3 @@ def test_an_experienced_player_gets_one_line_of_advice_whose_example_works(
     for example in re.findall(r"such as (\S+)\.(?:\s|$)", how):
         move = GAME.parse(view, example)
         assert move.free or view.may_act
-
-
-def test_the_rules_fit_the_line_and_name_every_option() -> None:
-    text = environment().get_template("games/blackbox/rules.txt.j2").render(info=GAME.info)
-    assert max(map(len, text.splitlines())) <= 76
-    assert text.isascii()
-    for word, _ in GAME.info.options:
-        assert word in text

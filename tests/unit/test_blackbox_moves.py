@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,6 @@ import pbmserv.games.blackbox as package
 from pbmserv.engine.types import Move, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.legality import far_cells, meant, mentioned
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.taps import tapped
@@ -154,25 +152,6 @@ def test_a_sentence_that_mentions_one_move_has_it_for_an_example(typed: str, exa
     assert refusal(view(FIRED), typed, NotUnderstood).example == example
 
 
-def test_a_sentence_that_names_all_atoms_has_them_for_an_example() -> None:
-    sentence = "I think I take b3, d3 and f4"
-    assert refusal(view(START), f"{sentence} and g5", NotUnderstood).example == "B3,D3,F4,G5"
-    for typed in (sentence, f"{sentence} and g5 or g6", "8, good luck!"):
-        assert not refusal(view(START), typed, NotUnderstood).example
-
-
-def test_a_sentence_that_speaks_of_a_guess_has_one_for_an_example() -> None:
-    sentence = "I guess the atoms are at c3 d4"
-    assert refusal(view(FIRED), f"{sentence} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
-    assert refusal(view(HIDDEN), f"{sentence} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6,?"
-    for before in ("I do not guess c3 d4", "I won't guess c3 d4", "Later I guess c3 d4"):
-        example = refusal(view(HIDDEN), f"{before} e5 f6", NotUnderstood).example
-        assert example == "+C3,+D4,+E5,+F6"
-    assert (
-        refusal(view(FIRED, BOB), f"{sentence} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
-    )
-
-
 def test_nobody_is_offered_a_box_that_they_did_not_choose() -> None:
     for typed in ("b2,c3,d4", "b2,c3,d4,e5,f6", "b2,c3,d4,z1", "b2,c3,d4,5", "g"):
         assert not refusal(view(START), typed).example
@@ -275,14 +254,6 @@ def test_without_guesses_left_none_is_taken() -> None:
     assert fault.code == "blackbox.no-guesses"
 
 
-def test_a_text_that_is_too_long_is_not_read() -> None:
-    move = ",".join(["+b2"] * 251)
-    assert refusal(view(FIRED), move).code == "blackbox.too-long"
-    assert GAME.parse(view(FIRED), move[:999]).free
-    long = "dear Bob, " * 200
-    assert refusal(view(FIRED), long, NotUnderstood).code == "blackbox.not-a-move"
-
-
 @rows(
     "typed",
     [
@@ -314,11 +285,6 @@ def test_nothing_is_no_move(typed: str) -> None:
     assert refusal(view(FIRED), typed, NotUnderstood).code == "blackbox.empty"
 
 
-cells = st.tuples(st.sampled_from("ABCDEFG"), st.integers(1, 7)).map(lambda c: f"{c[0]}{c[1]}")
-seals = cells.map("!{}".format) | st.sampled_from(["!3", "!C", "!A1-C3", "!B2-B2", "!G7-G7"])
-aids = st.lists(cells.map("+{}".format) | cells.map("/{}".format) | seals, max_size=6)
-
-
 def raised_codes() -> set[str]:
     folder = Path(package.__file__).parent
     # The command line speaks for itself; the rules leave their sentences to the templates.
@@ -338,97 +304,11 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
 ALONE = GAME.setup(1, GAME.options(("-race", "-size=7x7"), 1), Rng(b"taps", 0))
 
 
-@given(
-    st.lists(
-        st.sampled_from(["+B2", "!B2", "+C3", "!C3", "!2", "!B2-C3", "lock B2", "lock 2"]),
-        max_size=4,
-    ),
-    st.lists(
-        st.tuples(
-            st.sampled_from(["B2", "C3", "D4", "2", "C"]),
-            st.sampled_from(["mark", "seal", "lock"]),
-        ),
-        max_size=8,
-    ),
-    st.sampled_from(["", "!2", "!B2-C3", "A,!C", "lock 2", "A,unlock C"]),
-)
-def test_taps_do_what_the_page_offers(
-    aids: list[str], taps: list[tuple[str, str]], typed: str
-) -> None:
-    """Each button acts on cells as the page shows them, whatever was there before the draft."""
-    state = ALONE
-    for aid in aids:
-        with suppress(Illegal):  # a locked marker stays
-            move = GAME.parse(view(state), aid)
-            state = GAME.apply(state, ALICE, move, Rng(b"taps", 1)).state
-    now, draft = view(state), typed
-    board = geometry(7, 7)
-    for name, tool in taps:
-        seen = previewed(now, draft).own
-        assert seen is not None
-        cell = board.named(name)
-        if cell is None:  # a port: its row or column is locked
-            cells = {"2": set(range(7, 14)), "C": set(range(2, 49, 7))}[name]
-            held = cells <= seen.sealed | seen.locked
-            draft = tapped(now, draft, f"lock {name}")
-            after = previewed(now, draft).own
-            assert after is not None
-            if draft.split(",")[-1].endswith(f"lock {name}"):  # it was not just taken back
-                assert after.markers == seen.markers
-                assert (after.sealed | after.locked) & cells == (set() if held else cells)
-            continue
-        if cell in seen.locked and tool != "lock":
-            continue  # no button
-        marked, sealed, locked = (
-            cell in cells for cells in (seen.markers, seen.sealed, seen.locked)
-        )
-        sign = {"mark": "/" if marked else "+", "seal": "!"}.get(tool)
-        sign = sign or ("unlock " if sealed or locked else "lock ")
-        draft = tapped(now, draft, sign + name)
-        after = previewed(now, draft).own
-        assert after is not None
-        wanted = {
-            "mark": (not marked, False, False),
-            "seal": (False, not sealed, False),
-            "lock": (marked, not marked and not sealed, marked and not locked),
-        }[tool]
-        assert (cell in after.markers, cell in after.sealed, cell in after.locked) == wanted
-        others = set(board.cells) - {cell}
-        assert after.markers & others == seen.markers & others
-        assert after.sealed & others == seen.sealed & others
-        assert after.locked & others == seen.locked & others
-
-
-def previewed(now: View, draft: str) -> View:
-    """Return the board as the page with this draft shows it."""
-    return GAME.preview(now, ALICE, draft).view if draft else now
-
-
 @given(st.text(max_size=30), st.text(max_size=10))
 def test_taps_take_any_text(draft: str, tap: str) -> None:
     for state in (ALONE, START, FIRED):
         assert isinstance(tapped(view(state), draft, tap), str)
         assert isinstance(tapped(view(state, None), draft, tap), str)
-
-
-@given(st.integers(2, 26), st.integers(2, 26), st.booleans(), st.data())
-def test_a_cell_is_far_when_one_of_its_labels_is(
-    width: int, height: int, is_hidden: bool, data: st.DataObject
-) -> None:
-    """Of a cell, either label may be near or far, in either order; ports are never far."""
-    words = (f"-size={width}x{height}", "-atoms=1")
-    state = played(*((0, "a1"), (1, "a1")) if is_hidden else (), words=words)
-    of, board = view(state), geometry(width, height)
-    row, column = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
-    letters = data.draw(st.sampled_from([board.top, board.bottom]))[column]
-    number = data.draw(st.sampled_from([board.left, board.right]))[row]
-    sign = data.draw(st.sampled_from("+/!")) if is_hidden else ""
-    cell = data.draw(st.sampled_from([letters + number, number + letters]))
-    typed = sign + data.draw(st.sampled_from([cell, cell.lower()]))
-    name = sign + board.name(row * width + column)
-    is_near = letters in board.top and number in board.left
-    assert far_cells(of, typed) == (() if is_near else ((typed.upper(), name),))
-    assert far_cells(of, data.draw(st.sampled_from(board.ports))) == ()
 
 
 @rows(

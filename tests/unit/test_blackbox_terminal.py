@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from pbmserv.cli.blackbox.terminal.application import Start, Terminal
 from pbmserv.cli.blackbox.terminal.board import Board
 from pbmserv.cli.blackbox.terminal.hiding import Hiding
-from pbmserv.cli.blackbox.terminal.panels import Keys, Question
+from pbmserv.cli.blackbox.terminal.panels import Question
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
 from pbmserv.games.blackbox.state import Box
@@ -170,35 +170,6 @@ def test_a_tip_comes_from_the_coach_and_has_its_price() -> None:
     played(story, "w8h8m2M2#tip", Scoring.CLASSIC)
 
 
-def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
-    async def story(house: House) -> None:
-        places = [house.board.centre_of((column, 4)) for column in (1, 2, 3)]
-        await house.pilot.mouse_down(Board, offset=places[0], button=3)
-        for place in (*places[1:], places[2], (1, 1)):
-            await house.pilot.hover(Board, offset=place)
-        await house.pilot.mouse_up(Board, offset=places[2])
-        await house.pilot.hover(Board, offset=house.board.centre_of((6, 4)))
-        await house.pilot.pause()
-        assert house.box.sealed == {33, 34, 35}
-
-    played(story)
-
-
-def test_l_locks_the_line_of_a_fired_port_too() -> None:
-    async def story(house: House) -> None:
-        await house.type("a,+a3")
-        await house.press("l")  # the cursor is on port A, which was fired
-        assert house.box.locked == {16}
-        assert house.box.sealed == set(range(0, 64, 8)) - {16}
-        assert "?!" in house.lines[4]
-        await house.press("l")
-        assert not house.box.locked | house.box.sealed
-        await house.click(0, 2)
-        assert house.box.markers == frozenset()
-
-    played(story)
-
-
 def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
     async def story(house: House) -> None:
         await house.type("a,+c3")
@@ -337,21 +308,6 @@ def test_quitting_asks_when_something_would_be_lost() -> None:
     played(story)
 
 
-def test_the_page_of_keys_the_id_and_the_clipboard() -> None:
-    async def story(house: House) -> None:
-        await house.press("h")
-        assert isinstance(house.app.screen, Keys)
-        await house.press("x", "x")
-        assert not isinstance(house.app.screen, Keys)
-        await house.press("i")
-        assert f"This box: {BOX}" in house.text("messages")
-        await house.type("a")
-        await house.press("y")
-        assert "     |a |  |" in house.app.clipboard
-
-    played(story)
-
-
 def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
     async def story(house: House) -> None:
         await house.press("m")
@@ -384,29 +340,6 @@ def test_every_corner_of_every_board_can_be_reached(side: int) -> None:
         assert house.board.cursor == (0, side)
 
     played(story, box=f"{side}x{side}/1#x")
-
-
-def test_the_score_says_what_a_wrong_guess_costs_and_which_try_it_is() -> None:
-    async def classic(house: House) -> None:
-        assert "Score 0 (classic) Wrong each atom costs 5" in house.text("facts")
-        await house.type("a")
-        await house.press("R")
-        assert "This try is over then." in house.text("messages")
-        await house.press("R")
-        assert "Score 0 (classic, try 2)" in house.text("facts")
-        await house.press("u")
-        assert "This game is scored" in house.text("messages")
-
-    async def timed(house: House) -> None:
-        now[0] += 60
-        await house.type("a")
-        assert "Wrong each marker costs 50" in house.text("facts")
-        await house.press("R", "R")
-        assert "Time 0:00 Score 0 (timed, try 2)" in house.text("facts")
-
-    now = [0.0]
-    played(classic, scoring=Scoring.CLASSIC, guesses=1)
-    played(timed, scoring=Scoring.TIMED, clock=lambda: now[0])
 
 
 def test_one_s_own_moves_are_looked_at_step_by_step() -> None:

@@ -151,17 +151,6 @@ def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
     assert name in TextFormatter().format(caplog.records[0])
 
 
-def test_a_box_is_as_hard_however_it_is_turned() -> None:
-    options = Options(7, 7, 4, 4)
-    for layout in some_layouts((7, 7, 4), 3):
-        turned = [[way[cell] for cell in layout] for way in orientations(options.board)]
-        assert len({frozenset(layout) for layout in turned}) > 1
-        assert (
-            len({(percentile(options, layout), mean_probes(options, layout)) for layout in turned})
-            == 1
-        )
-
-
 def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
     """B1 B2 A3 D4 is one of those that greedy play needs most probes for."""
     options = Options(7, 7, 4, 4)

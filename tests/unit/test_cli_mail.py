@@ -120,16 +120,6 @@ def test_the_body_comes_through_a_pipe(door, pipe, arguments) -> None:
     assert door.message().get_content() == "help\nlist\n"
 
 
-def test_a_pipe_that_stays_silent_is_not_waited_for_when_the_subject_is_enough(
-    door, pipe, capsys, monkeypatch
-) -> None:
-    monkeypatch.setattr("pbmserv.cli.mail.PATIENCE_S", 0.0)
-    assert run(["send", "--from", "b@x", "--subject", "help"]) == 0
-    assert door.message().get_content() == "\n"
-    assert "no body" in capsys.readouterr().err
-    pipe("")
-
-
 @pytest.mark.parametrize("answer", ["550 no such board", "451 later"])
 def test_a_refusal_is_told_in_the_servers_words(door, capsys, answer) -> None:
     door.answer = answer
@@ -235,13 +225,6 @@ def test_a_reply_answers_the_newest_letter(door, letters) -> None:
     assert message.get_content() == "g,+b2\n"
 
 
-def test_long_references_are_not_folded(door, letters) -> None:
-    chain = " ".join(f"<{'m' * 60}.{i}@localhost>" for i in range(8))
-    letters("bob@localhost", "hello", f"References: {chain}", "Message-ID: <9@localhost>")
-    assert run(["send", "--from", "bob@localhost", "--reply", "yes"]) == 0
-    assert f"References: {chain} <9@localhost>\r\n".encode() in door.came[0][2]
-
-
 BOARD = "      A  B  C       \n     |d |  |  |     \n 1|d |  |? |  |8 "
 
 
@@ -271,19 +254,6 @@ def test_words_of_another_player_do_not_control_the_terminal(letters, capsys) ->
     letters("bob@localhost", "chat: \x1b]0;owned\x07 \u202eok\u2066\r\n\tfine")
     assert run(["read", "bob@localhost"]) == 0
     assert "chat: ?]0;owned? ?ok?\n\tfine\n" in capsys.readouterr().out
-
-
-def test_the_html_part_is_printed_for_a_browser(letters, capsys) -> None:
-    parts = "--b\r\nContent-Type: text/plain\r\n\r\nplain\r\n--b\r\nContent-Type: text/html\r\n\r\n"
-    letters(
-        "bob@localhost",
-        f"{parts}<p>rich</p>\r\n--b--\r\n",
-        "Content-Type: multipart/alternative; boundary=b",
-    )
-    assert run(["read", "bob@localhost", "--html"]) == 0
-    assert "<p>rich</p>" in capsys.readouterr().out
-    assert run(["read", "bob@localhost", "--all"]) == 0
-    assert "<p>rich</p>" not in capsys.readouterr().out
 
 
 def test_an_unknown_address_is_told_which_have_letters(letters, capsys) -> None:

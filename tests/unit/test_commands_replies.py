@@ -1,7 +1,5 @@
 """Replies to letters, whose address names the player and whose first line is the command."""
 
-# ruff: noqa: RUF001 - typographic characters are what is tested
-
 from __future__ import annotations
 
 from rows import rows
@@ -210,20 +208,6 @@ def tray(body, *, is_tray=True):
     ]
 
 
-def test_each_line_is_for_the_board_in_front_of_it():
-    assert tray("412: 5\n413: g, +b2\n#414: resign\n415: chat Well played!\n") == [
-        ("412: 5", TrayReply(412, "5")),
-        ("413: g, +b2", TrayReply(413, "g, +b2")),
-        ("414: resign", TrayReply(414, "resign")),
-        ("415: chat", TrayReply(415, "chat Well played!")),
-    ]
-
-
-@rows("line", ["412: 5", "#412: 5", "#412 5", "412 : 5", "＃４１２： ５"])
-def test_a_line_with_a_colon_tells_by_itself_that_a_board_is_in_front(line):
-    assert tray(line, is_tray=False) == [("412: 5", TrayReply(412, "5"))]
-
-
 @rows("line", ["12 :)", "12 :-) !", "5:("])
 def test_a_smile_behind_a_port_puts_no_board_in_front(line):
     assert meaning_of(line) == ReplyMove((line,), ("",))
@@ -232,44 +216,6 @@ def test_a_smile_behind_a_port_puts_no_board_in_front(line):
 @rows("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
 def test_in_a_reply_to_the_one_mail_a_day_the_colon_may_be_missing(line):
     assert tray(line) == [("412: 5", TrayReply(412, "5"))]
-
-
-def test_a_line_without_a_board_is_refused_and_the_others_are_read():
-    reading = tray("412: g\nmy secret thoughts\n413: h\n414: 415: 5")
-    assert [command for _, command in reading] == [
-        TrayReply(412, "g"),
-        "tray-line",
-        TrayReply(413, "h"),
-        "tray-line",
-    ]
-    assert reading[1][0] == "..."
-
-
-@rows(
-    "body",
-    ["412: 5\ngames", "412: 5\n\ngames\n\nSee you,\nAlice", "games\n412: 5", "Hi!\ngames\n412: 5"],
-)
-def test_a_command_may_be_a_line_among_those_for_boards(body):
-    assert {command for _, command in tray(body)} == {TrayReply(412, "5"), Games(None)}
-
-
-@rows("line", ["resign", "yes", "chat Hello", "412", "we go to the pub"])
-def test_a_line_that_could_mean_any_board_is_no_such_command(line):
-    assert tray(f"412: 5\n{line}")[1][1] == "tray-line"
-
-
-def test_a_line_for_a_board_that_cannot_be_understood_is_refused():
-    assert tray("412: resign or not\n413: queue") == [
-        ("412: resign ...", "stands-alone"),
-        ("413: queue", "missing-plan"),
-    ]
-
-
-def test_reading_stops_there_as_elsewhere():
-    assert tray("412: 5\nquit\n413: g")[1:] == [("413: ...", NotTried("stop"))]
-    many = "".join(f"{number}: 5\n" for number in range(1, 63))
-    assert len(tray(many)) == 50 + 10 + 1
-    assert tray(many)[-1] == ("...", NotTried("limit", 2))
 
 
 @rows(

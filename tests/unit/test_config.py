@@ -81,11 +81,7 @@ def test_the_environment_may_name_the_file_and_the_command_line_wins(tmp_path: P
         ("smtp = 2525\n", 'PBMSERV_SMTP = "2525" (file {file}): write host:port'),
         ("smtp = 2.5\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
         ("smtp = [{}]\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
-        ("[web]\nport = 1\n", 'web (file {file}): write it in quotes, as web = "…"'),
-        ('_env_file = "x"\n', "_env_file (file {file}): no such setting; "),
         ("smtp\n", "settings file {file}: not TOML: "),
-        ("\udcff", "settings file {file}: it is not UTF-8; save it as UTF-8"),
-        ('smtp = "x"\n', 'PBMSERV_SMTP = "x" (file {file}): write host:port'),
     ],
 )
 def test_a_wrong_line_in_the_file_is_named(tmp_path: Path, text: str, complaint: str) -> None:

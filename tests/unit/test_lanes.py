@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.stages import lanes as module
-from pbmserv.stages.lanes import HEAVY_S, MOST_DEATHS, WARY_S, Lanes, Task, blamed
+from pbmserv.stages.lanes import HEAVY_S, Lanes, Task, blamed
 from pbmserv.store.delivery.arrivals import Arrival
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -131,19 +131,6 @@ def test_heavy_lanes_take_turns_and_rest_as_long_as_the_mail_before_took(
     assert begin(lanes) is None  # the other heavy lane waits for it
     end(lanes, heavy)
     assert begin(lanes) is not None
-
-
-def test_mails_in_hand_when_play_died_wait_and_are_tried_once_more(clock: list[float]) -> None:
-    lanes = Lanes()
-    for number, (deaths, lane) in enumerate(((1, "a"), (MOST_DEATHS, "b"), (0, "c"))):
-        lanes.add(task(number, lane, deaths))
-    begun = [begin(lanes) for _ in range(3)]
-    assert [mail.arrival.lane for mail in begun if mail] == ["b", "c"]
-    clock[0] += WARY_S
-    last = begin(lanes)
-    assert last is not None
-    assert last.may_kill
-    assert begin(lanes) is None
 
 
 def test_a_second_death_alone_clears_those_that_were_beside_it() -> None:

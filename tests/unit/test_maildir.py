@@ -78,13 +78,6 @@ def test_a_file_s_name_does_not_number_letters(tmp_path: Path) -> None:
     assert len(files(tmp_path / "b")) == 2
 
 
-def test_a_key_never_leads_out_of_the_mailbox(tmp_path: Path) -> None:
-    MaildirRelay(tmp_path).deliver(LETTER)
-    (tmp_path / "treasure").write_text("gold")
-    Mailbox(tmp_path, LETTER.recipient).mark_seen("../../treasure")
-    assert (tmp_path / "treasure").read_text() == "gold"
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

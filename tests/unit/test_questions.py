@@ -125,9 +125,3 @@ def test_a_stage_that_dies_or_talks_nonsense_is_no_answer(tmp_path: Path, octets
         with closing(Asking(path, 0.0)) as asking, pytest.raises((ServerFault, ValueError)):
             asking.ask(form(1))
         thread.join()
-
-
-def test_a_stage_with_no_answer_in_time_is_given_up(tmp_path: Path, other: Other) -> None:
-    asking = Asking(tmp_path / "other.sock", PATIENCE_S, 0.01)
-    with pytest.raises(Unanswered, match="has gone away"):
-        asking.ask(form(1, "slow"))

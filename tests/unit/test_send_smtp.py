@@ -8,7 +8,6 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 import pytest
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from rows import rows
 
 from pbmserv.errors import (
     RelayBusy,
@@ -419,22 +417,6 @@ def test_a_connection_that_breaks_in_mid_letter_is_not_tried_twice(
     assert len(peer.connections) == 1
 
 
-@rows("greeting", [b"554 not you\r\n", b"what?\r\n", b""])
-def test_a_relay_that_greets_with_a_refusal_is_down(greeting: bytes) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def refuse() -> None:
-            connection, _ = listener.accept()
-            with connection, suppress(OSError):
-                connection.sendall(greeting)
-
-        thread = threading.Thread(target=refuse)
-        thread.start()
-        with pytest.raises(RelayDown):
-            open_relay(f"smtp://127.0.0.1:{listener.getsockname()[1]}").deliver(LETTER)
-        thread.join()
-
-
 def test_other_scripts_ask_for_smtputf8_and_only_then(start: Start, open_to: Open) -> None:
     peer = start(enable_SMTPUTF8=True)
     relay = open_to(peer)
@@ -526,18 +508,6 @@ def test_to_another_machine_no_password_goes_out_in_the_clear(
     assert not peer.logins
 
 
-def test_to_another_machine_tls_is_taken_from_anybody_when_there_is_no_password(
-    start: Start,
-    open_to: Open,
-    tls: tuple[ssl.SSLContext, ssl.SSLContext],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    peer = start(tls_context=tls[0])
-    monkeypatch.setattr(socket, "create_connection", _to_loopback(peer))
-    open_to(peer, host="relay.example").deliver(LETTER)
-    assert peer.encrypted == [True]
-
-
 def _to_loopback(peer: Peer) -> Callable[..., socket.socket]:
     """Stands in for the network: every name leads to the peer."""
     real = socket.create_connection
@@ -552,12 +522,3 @@ def test_an_address_that_would_be_another_command_is_never_written(
     with pytest.raises(RelayPermanent, match="cannot be written"):
         open_to(peer).deliver(replace(LETTER, recipient=wrong))
     assert not peer.mails
-
-
-def test_the_words_of_a_server_are_one_short_line(start: Start, open_to: Open) -> None:
-    peer = start()
-    peer.replies["RCPT"] = "550-first\r\n550 \x1b[31m" + "x" * 400
-    with pytest.raises(RelayPermanent) as caught:
-        open_to(peer).deliver(LETTER)
-    assert str(caught.value).isprintable()
-    assert len(str(caught.value)) < 400

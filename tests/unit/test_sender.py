@@ -11,7 +11,6 @@ import pytest
 
 from pbmserv.errors import (
     RelayBusy,
-    RelayDefers,
     RelayDown,
     RelayPermanent,
     RelayRefusesUs,
@@ -23,7 +22,7 @@ from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
 from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
-from pbmserv.outbound.sender import BATCH, Sender
+from pbmserv.outbound.sender import Sender
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -276,17 +275,6 @@ def test_later_attempts_wait_longer_and_after_five_days_it_is_over(
     ]
 
 
-def test_a_bug_in_the_relay_stops_no_other_letter(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    outbox.add(2)
-    relay.errors[0] = ZeroDivisionError()
-    begin()
-    first, second = outbox.wait_until_settled()
-    assert first == Later(0, NOON + timedelta(minutes=1), "ZeroDivisionError")
-    assert second == Sent(1)
-
-
 @pytest.mark.parametrize("call", ["claim", "settle"])
 def test_a_database_that_goes_away_for_a_moment_loses_and_doubles_nothing(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin, call: str
@@ -333,33 +321,6 @@ def test_when_the_pause_is_over_one_letter_goes_first(
     assert outbox.claims[:2] == [1, 1]
 
 
-@pytest.mark.parametrize("trouble", [frozenset[str](), frozenset({"renew"})])
-def test_a_relay_that_takes_ten_minutes_over_a_letter_gets_it_once(
-    outbox: MemoryOutbox,
-    relay: TestRelay,
-    clock: MovedClock,
-    begin: Begin,
-    trouble: frozenset[str],
-) -> None:
-    """The lease is renewed, so that no other process takes the letter out meanwhile."""
-
-    def slow(_: OutgoingLetter) -> None:
-        for _ in range(3):
-            with outbox.changed:
-                clock.time += LEASE - timedelta(seconds=1)
-                seen = len(outbox.renewed)
-            outbox.wait_for(lambda: len(outbox.renewed) > seen)  # noqa: B023 - at once
-            assert outbox.claim(Claim(BATCH)) == []
-
-    outbox.add(1)
-    outbox.broken |= trouble
-    relay.before = slow
-    begin(renewal_s=0.01)
-    assert outbox.wait_until_settled() == [Sent(0)]
-    assert relay.taken == [0]
-    assert outbox.renewed[0] == [0]
-
-
 def test_a_letter_in_hand_whose_lease_has_ended_is_sent_once(
     outbox: MemoryOutbox,
     relay: TestRelay,
@@ -400,25 +361,6 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
     [error_record] = [record for record in caplog.records if record.levelname == "ERROR"]
     assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in error_record.getMessage()
     assert "Relay access denied" in TextFormatter().format(error_record)
-
-
-def test_stopping_finishes_the_letter_in_hand_and_gives_the_others_back(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    in_hand, go_on = threading.Event(), threading.Event()
-
-    def wait(_: OutgoingLetter) -> None:
-        in_hand.set()
-        assert go_on.wait(PATIENCE_S)
-
-    outbox.add(3)
-    relay.before = wait
-    sender = begin()
-    assert in_hand.wait(PATIENCE_S)
-    assert not sender.stop(0)
-    go_on.set()
-    assert sender.stop(PATIENCE_S)
-    assert [row.result for row in outbox.rows] == [Sent(0), Untried(1, NOON), Untried(2, NOON)]
 
 
 def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
@@ -477,22 +419,6 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     clock.time = rest + timedelta(minutes=10)
     sender.wake()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
-
-
-def test_a_greylisted_recipient_does_not_hold_up_its_domain(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
-) -> None:
-    relay.errors[0] = RelayDefers("RCPT TO: 451 4.7.1 greylisted")
-    outbox.add(20)
-    sender = begin()
-    results = outbox.wait_until_settled()
-    assert results[0] == Later(0, NOON + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
-    assert results[1:] == [Sent(n) for n in range(1, 20)]
-
-    relay.errors.clear()
-    clock.time += timedelta(minutes=1)
-    sender.wake()
-    outbox.wait_for(lambda: outbox.rows[0].result == Sent(0))
 
 
 def raise_if(wanted: bool, error: Exception) -> None:
