@@ -114,22 +114,6 @@ def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
     assert invited(house, "dave", FRIEND)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("friend@far.example", "FRIEND+chess@Far.Example"),
-    ],
-)
-def test_one_mailbox_is_one_mailbox_however_it_is_spelled(
-    house: Indoors, first: str, second: str
-) -> None:
-    letter = invited(house, "alice", first)
-    (refusal,) = invite(house, "alice", second)
-    assert "in the last 30 days" in refusal.one_line
-    house.reply(letter, "never")
-    assert kinds(invite(house, "bob", second)) == [("invited", BOB)]
-
-
 def test_the_setting_turns_it_off(tmp_path: Path) -> None:
     with indoors(tmp_path, invitations="0") as server:
         server.sign_up("alice")
@@ -138,14 +122,6 @@ def test_the_setting_turns_it_off(tmp_path: Path) -> None:
 
 
 # -- who may -------------------------------------------------------------------------------------
-
-
-@rows("line", ["{}", "alice {}", "alice wrong-word {}", "alice carol {}"])
-def test_a_from_line_alone_invites_nobody(house: Indoors, line: str) -> None:
-    letters = house.send(ALICE, f"blackbox challenge {line.format(FRIEND)}")
-    assert [letter.kind for letter in letters] == ["refusal"]
-    assert "wrong-word" not in letters[0].text
-    assert count(house, invitations) == 0
 
 
 def test_a_reply_invites_and_needs_no_name(house: Indoors) -> None:
@@ -193,22 +169,6 @@ def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
 # -- words ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "lure",
-    [
-        "Win at https://prize.example now",
-        "Call 0800 123 45 67",
-    ],
-)
-def test_an_inviters_words_carry_no_lures(house: Indoors, lure: str) -> None:
-    letters = invite(house, "alice", FRIEND, f"Hello, you!\n\n{lure}")
-    (letter,) = (letter for letter in letters if letter.kind == "invitation")
-    (answer,) = (letter for letter in letters if letter.kind == "invited")
-    assert "We left out your message" in answer.one_line
-    assert "Hello, you!" not in letter.text + letter.html
-    assert "prize" not in letter.text + letter.html
-
-
 def test_an_inviters_words_pass_the_guard_of_all_words(house: Indoors) -> None:
     letter = invited(house, text=f"Hello, you!\n\nMy word is {PASSWORD}.")
     assert "A message from alice (another player): Hello, you!" in letter.one_line
@@ -254,16 +214,6 @@ def test_a_reply_that_is_no_clear_yes_makes_nothing(
     assert example.startswith("yes as") == words.startswith("yes as")
     house.reply(refusal, example or "yes")
     assert count(house, players) == 5
-
-
-def test_the_reader_of_a_forwarded_invitation_says_yes_for_nobody(house: Indoors) -> None:
-    letter = invited(house)
-    (refusal,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
-    assert "The invitation went to another address" in refusal.one_line
-    assert count(house, players) == 4
-    assert house.reply(letter, "yes")
-    (late,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
-    assert "The invitation went to another address" in late.one_line
 
 
 def test_a_robot_accepts_nothing_and_gets_no_loop(house: Indoors) -> None:

@@ -224,23 +224,3 @@ def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondenc
     clock.moment = datetime(2026, 12, 20, 12, tzinfo=UTC)
     over = answer_to(server, alice, "away alice secret until 2027-01-05")
     assert "Of your 30 days away in 2027, 25 are left." in over.one_line
-
-
-def test_broadcasts_go_to_those_who_want_them(embedded: Running) -> None:
-    olga, alice, bob = (embedded.sign_up(userid) for userid in ("olga", "alice", "bob"))
-    answer_to(embedded, alice, "prefs alice secret broadcast=on")
-    embedded.send(alice, "broadcast alice secret", "Buy my tomatoes!")
-    assert "Only the people who run this server" in embedded.letter(alice).one_line
-    embedded.send(olga, "broadcast olga secret", "We are down on Sunday.")
-    question = embedded.letter(olga)
-    assert "Send this to 1 address?" in question.text
-    assert not embedded.letters(alice)
-    embedded.reply(question, "yes")
-    assert "Your message went to 1 address" in embedded.letter(olga).text
-    news = embedded.letter(alice)
-    assert "We are down on Sunday." in news.text
-    assert not embedded.letters(bob)
-    embedded.reply(news, "prefs broadcast=off")
-    assert "broadcast: off" in embedded.letter(alice).text
-    embedded.send(olga, "broadcast olga secret", "")
-    assert "Your message is missing" in embedded.letter(olga).text

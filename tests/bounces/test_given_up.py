@@ -116,38 +116,6 @@ def test_two_hard_bounces_give_an_address_up_and_each_opponent_hears_once(
     assert house.server.outbox.next_due() is None  # nothing that a sender would find again
 
 
-def test_a_mail_with_a_password_brings_everything_back(any_house: Indoors) -> None:
-    house = any_house
-    number = begun(house)
-    given_up(house, number)
-    house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", "Three.")
-    letters = house.send(ALICE, f"blackbox games alice {PASSWORD}")
-    assert unreachable(house)  # a password in a wrong place proves nothing
-    assert to(letters, BOB) == []
-
-    house.live(days=1)
-    letters = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert [letter.kind for letter in to(letters, ALICE)] == ["prefs", "came-back", "tray"]
-    _, back, tray = to(letters, ALICE)
-    assert back.subject == "Letters reach you again"
-    assert f"{ALICE}, last on Monday 2 March 2026, 12:00 (UTC)" in back.one_line
-    assert "550 5.1.1 <alice@players.example>: Recipient address rejected" in back.one_line
-    assert "One more letter shows your boards as they stand now." in back.one_line
-    assert "you counted as away. That ends now" in back.one_line
-    for words in ("One.", "Three."):
-        assert words in tray.text
-    assert f"{number}: show" in tray.text
-    assert "in place of the letters that did not reach you" in tray.one_line
-    (letter,) = to(letters, BOB)
-    assert letter.subject == "alice can be reached again"
-    assert not unreachable(house)
-    (shown,) = house.reply(tray, f"{number}: show")
-    assert shown.inside == ("board",)
-    with house.server.database.reading.connect() as connection:
-        assert connection.execute(select(bounces)).all() == []
-    assert chat(house, number, "Good.").recipient == ALICE
-
-
 def test_a_reply_address_is_enough_and_the_move_counts(house: Indoors) -> None:
     number = BEGUN
     (mine,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")

@@ -99,23 +99,6 @@ def test_a_class_of_pupils_signs_up_within_the_hour(server: Indoors) -> None:
         assert (question.kind, question.recipient) == ("confirm", address)
 
 
-def test_further_addresses_are_asked_when_the_first_has_answered(server: Indoors) -> None:
-    writer = "dave@players.example"
-    line = f"signup dave horseshoe a@far.example {writer} b@far.example"
-    (question, notice) = sorted(server.send(writer, line), key=lambda letter: letter.kind)
-    assert (question.recipient, notice.recipient) == (writer, writer)  # one's own comes first
-    assert "Then we ask the other addresses, too." in notice.one_line
-    letters = server.reply(question, "yes")
-    assert sorted((letter.kind, letter.recipient) for letter in letters) == [
-        ("confirm", "a@far.example"),
-        ("confirm", "b@far.example"),
-        ("welcome", writer),
-    ]
-    assert {letter.kind for letter in server.reply(question, "yes")} <= {"welcome"}  # nobody twice
-    other = next(letter for letter in letters if letter.recipient == "a@far.example")
-    assert [letter.kind for letter in server.reply(other, "yes")] == ["welcome"]
-
-
 def test_a_signup_expires_and_its_letter_and_link_say_so(server: Indoors) -> None:
     letters = server.send("dave@players.example", "signup dave horseshoe a@far.example")
     question = next(letter for letter in letters if letter.kind == "confirm")

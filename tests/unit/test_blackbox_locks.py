@@ -7,16 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.engine.types import Rng, Seat
-from pbmserv.errors import Illegal, MoveError
+from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
-from pbmserv.games.blackbox.state import State
 from pbmserv.views.texts import refusal_sentence
-
-ALICE, BOB = Seat(0), Seat(1)
 
 
 def practice(*moves: str, box: str = "w5h5m3M3#tea") -> Practice:
@@ -77,27 +73,6 @@ def test_a_locked_marker_does_not_move_before_it_is_unlocked(move: str) -> None:
     assert "B3" not in aids(game.play(refusal.example))[2]
 
 
-@rows(
-    ("move", "code"),
-    [
-        ("lock z9", "column-unknown"),
-        ("lock q", "line-unknown"),
-        ("unlock 15", "line-unknown"),
-        ("lock c3-a1", "range-backwards"),
-        ("lock it", "not-a-move"),
-        ("unlock", "not-a-move"),
-        ("lock me out", "not-a-move"),
-        ("lock b3-", "not-a-move"),
-    ],
-)
-def test_a_lock_that_names_no_cells_is_refused(move: str, code: str) -> None:
-    with pytest.raises(MoveError) as caught:
-        practice().play(move)
-    refusal = caught.value.refusal
-    assert refusal.code == f"blackbox.{code}"
-    assert move in refusal_sentence(refusal)
-
-
 CELLS = st.sampled_from(["A1", "B1", "B2", "C3", "E5"])
 AREAS = CELLS | st.sampled_from(["1", "B", "4", "E", "A1-C2"])
 STEPS = st.one_of(
@@ -132,21 +107,3 @@ def test_no_move_takes_a_locked_marker_away(moves: list[str]) -> None:
         game.play(example)
     if game.view.examples.guess:
         game.play(game.view.examples.guess)
-
-
-def test_locks_are_the_solvers_own_secret() -> None:
-    state: State = GAME.setup(2, GAME.options((), 2), Rng(b"locks", 0))
-    for seat, text in ((ALICE, "c2,e2,f6,f7"), (BOB, "g1,b2,b4,f5"), (ALICE, "+c3")):
-        move = GAME.parse(GAME.view(state, seat), text)
-        state = GAME.apply(state, seat, move, Rng(b"locks", 1)).state
-    others = GAME.view(state, BOB), GAME.view(state, None)
-    for text in ("lock c3", "lock 4", "unlock c3"):
-        move = GAME.parse(GAME.view(state, ALICE), text)
-        assert move.free
-        step = GAME.apply(state, ALICE, move, Rng(b"locks", 2))
-        state = step.state
-        assert step.public == {None: "", ALICE: move.text}
-        assert all(note.audience == frozenset({ALICE}) for note in step.notes)
-        assert (GAME.view(state, BOB), GAME.view(state, None)) == others
-    seen = GAME.preview(others[0], ALICE, "/c3")
-    assert seen.move.text == "/C3"  # a preview of another player's move reveals no lock

@@ -69,15 +69,6 @@ def kinds(step: Step[State], reader: Seat | None = None) -> list[str]:
     return [kind for kind, _ in notes_for(step, reader)]
 
 
-def test_nobody_else_learns_the_number_of_atoms_of_a_range() -> None:
-    few, many = Board("-atoms=2-5"), Board("-atoms=2-5")
-    step, other = few.types(ALICE, "c2,e2"), many.types(ALICE, "a1,b1,c1,d1,e1")
-    for reader in (BOB, None):
-        assert notes_for(step, reader) == notes_for(other, reader) == [("hid", {"atoms": "2-5"})]
-        assert step.public[None] == other.public[None]
-        assert few.view(reader) == many.view(reader)
-
-
 def test_sealing_what_is_sealed_opens_it_but_a_gap_is_closed_first() -> None:
     board = hidden()
     board.types(ALICE, "!b2")

@@ -152,11 +152,12 @@ def test_game_and_load_say_what_an_argument_is(
 ) -> None:
     """A file may have the name of a game ID; a game ID may be too long for a file name."""
     monkeypatch.chdir(tmp_path)
-    assert printed("save", "game", DESCRIBED, "--moves", "A", "--save-suffix", ".sav")
-    (tmp_path / "game0.sav").rename(tmp_path / SEEDED)
-    of_file = printed("analyse", SEEDED)
-    assert of_file == printed("analyse", "--load", SEEDED)
-    assert of_file != printed("analyse", "--game", SEEDED)
+    small = "w4h4m2M2#tea"
+    assert printed("save", "game", "w4h4m2M2#pbm", "--moves", "A", "--save-suffix", ".sav")
+    (tmp_path / "game0.sav").rename(tmp_path / small)
+    of_file = printed("analyse", small)
+    assert of_file == printed("analyse", "--load", small)
+    assert of_file != printed("analyse", "--game", small)
     cells = [f"{column}{row}" for column in "ABCDEFGH" for row in range(1, 26)]
     long = printed("encode", "26x26/200", *cells).strip()
     assert len(long) > 255

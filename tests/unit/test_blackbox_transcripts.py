@@ -10,7 +10,6 @@ from rows import rows
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
-from pbmserv.games.blackbox.sgt_files import write_saved_game
 from pbmserv.games.blackbox.transcripts import (
     MOST_CHARACTERS,
     MOST_MOVES,
@@ -49,20 +48,6 @@ def test_a_transcript_reads_like_this_and_goes_there_and_back() -> None:
     assert write_transcript(again.transcript(95)) == TEXT
     assert again.redo().state.boxes[0].markers == {3}
     assert again.undo().undo().state.boxes[0].markers == {9, 26}
-
-
-def test_a_hint_is_written_down_and_costs_its_points_for_good() -> None:
-    game = practice(Scoring.CLASSIC, 1).play("a").hint()
-    assert game.hint() is game
-    assert game.score(0).total == practice(Scoring.CLASSIC).play("a").score(0).total + 3
-    again = resumed(read_transcript(write_transcript(game.transcript(0))))
-    assert again.score(0) == game.score(0)
-    with pytest.raises(Illegal):
-        again.undo()
-    free = practice().play("a").hint()
-    assert free.score(0).total == practice().play("a").score(0).total
-    assert free.undo().view == practice().play("a").view
-    assert write_saved_game(free) == write_saved_game(practice().play("a"))
 
 
 @given(st.data())

@@ -36,10 +36,9 @@ def test_a_typed_beginning_is_completed(typed, subject):
 
 
 def test_everything_that_is_offered_is_a_command():
+    games = entry_points(group=GROUP).names
     for subject in [*offered(""), *offered("blackbox ")]:
-        (line,) = read_commands(
-            subject, "", games=entry_points(group=GROUP).names, reply=False
-        ).lines
+        (line,) = read_commands(subject, "", games=games, reply=False).lines
         unknown = {"unknown-command", "not-a-command", "unknown-game"}
         assert not (isinstance(line.meaning, Misread) and line.meaning.refusal.code in unknown)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from itertools import cycle
 
 from examples import examples
 from hypothesis import given
@@ -41,12 +40,6 @@ def test_every_token_is_found_in_every_spelling(
     assert numbers <= set(range(2, 2 + len(spelled)))
     left = [line for at, line in enumerate(text) if at not in numbers]
     assert not lines_with_tokens(RING, left)
-
-
-@rows(("spelling", "purpose"), zip(SPELLINGS, cycle(Purpose), strict=False))
-def test_every_spelling_of_a_token_is_found(spelling: str, purpose: Purpose) -> None:
-    token = RING.token(ReplyAddress(purpose, 3, 12, 29_700_000, 1))
-    assert lines_with_tokens(RING, SPELLINGS[spelling](token).split("\n"))
 
 
 @rows("spelling", SPELLINGS)

@@ -11,64 +11,6 @@ from rows import rows
 from pbmserv.inbound.quotes.line_signs import MARKER, unadorned
 from pbmserv.inbound.quotes.reply import new_text, read_new_text
 
-GMAIL_WRAPPED = """\
-g,+b2
-
-On Mon, Mar 3, 2014 at 10:00 AM, The Blackbox Server <b+12.7.a@play.example.net>
-wrote:
-
-> resign
-"""
-GMAIL_WRAPPED_TWICE = """\
-g,+b2
-
-On Monday, March 3, 2014 at 10:00 AM, The Blackbox Server
-of the Example Club <b+12.7.a.long.capability@play.example.net>
-wrote:
-> resign
-"""
-OUTLOOK_BOLD_SPACED = """\
-g,+b2
-
-*From:* Blackbox <b+12@play.example.net>
-
-*Sent:* Monday, March 3, 2014 10:00 AM
-
-*To:* Alice
-
-resign
-"""
-PROTON = """\
-g,+b2
-
-Sent with Proton Mail secure email.
-
-------- Original Message -------
-On Monday, March 3rd, 2014 at 10:00 AM, Blackbox <b+12@play.example.net> wrote:
-
-> resign
-"""
-APPLE = """\
-g,+b2
-
-Sent from my iPhone
-
-> On 3 Mar 2014, at 10:00, Blackbox <b+12@play.example.net> wrote:
->
-> resign
-"""
-THUNDERBIRD = "g,+b2\n\nAm 03.03.14 um 10:00 schrieb Blackbox:\n> resign\n> 12\n\n-- \nAlice\n"
-K9 = """\
-g,+b2
-
--------- Ursprüngliche Nachricht --------
-Von: Blackbox <b+12@play.example.net>
-Gesendet: 3. März 2014 10:00:00 MEZ
-
-resign
-
--- \nDiese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.
-"""
 MAILMAN = """\
 g,+b2
 
@@ -85,13 +27,6 @@ SUPERCITE = "g,+b2\n\nBob> resign\nBob>> chat\n"
 @rows(
     "text",
     [
-        GMAIL_WRAPPED,
-        GMAIL_WRAPPED_TWICE,
-        OUTLOOK_BOLD_SPACED,
-        PROTON,
-        APPLE,
-        THUNDERBIRD,
-        K9,
         MAILMAN,
         GROUPS,
         GROUPS_NEW,
@@ -155,12 +90,6 @@ def test_a_quote_on_the_attribution_s_own_line_is_left_out():
 @rows("odd", [*"\u034f\u00ad\u115f\u200b\u2060\u3164\ufe0f\ufeff", "\U000e0020"])
 def test_an_invisible_character_before_the_mark_hides_no_quote(odd):
     assert new_text(f"g,+b2\n\n{odd}> resign\n") == "g,+b2"
-
-
-def test_an_announcement_of_a_quote_in_an_unknown_language_is_left_out():
-    assert new_text("Iu, 3.3.2014 10:00\nrespondis:\n> resign\n\ng") == "g"
-    assert new_text("g\nrespondis:\n> resign\n") == "g"
-    assert new_text("g\nIu, 3.3.2014 10:00\nrespondis:\n> resign\n") == "g"
 
 
 def test_answers_between_quotes_are_new_if_nothing_stands_above():
