@@ -76,14 +76,6 @@ def test_a_password_is_still_a_password(house: Indoors) -> None:
     assert "refusal" not in kinds(writes(house, "alice", f"move 1 alice {PASSWORD} {HIDING}"))
 
 
-def test_several_commands_in_one_mail(house: Indoors) -> None:
-    body = f"blackbox move 1 alice {HIDING}\r\nprefs alice - tz=Europe/Berlin\r\nshowas alice"
-    (report, *_) = writes(house, "alice", "multiple", body)
-    assert report.kind == "summary"
-    assert report.text.count("done") >= 3
-    assert "refused" not in report.text
-
-
 @pytest.mark.parametrize(
     ("who", "subject"),
     [
@@ -280,23 +272,6 @@ def test_a_disowned_mail_is_turned_away_at_the_door_unless_its_address_says_enou
         assert not house.letters()  # the address in From may never have written to us
         assert handed_in(letter.reply_to).startswith("250 ")
         assert kinds(house.letters()) == ["games"]
-
-
-def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
-    from pbmserv.service.operators.kept_mails import KeptMails
-
-    writes(house, "alice", "prefs alice -")
-    writes(house, "alice", "prefs alice -", sign=False)
-    server = house.server
-    kept_mails = KeptMails(
-        server.database, server.reader.read, lambda number, post: True, house.operators
-    )
-    shown = [kept_mails.show(number) or "" for number in range(1, 20)]
-    proven = [text for text in shown if "Sender check: pass (dkim=pass" in text]
-    assert len(proven) == 1
-    assert f"header.d={DOMAIN}" in proven[0]
-    assert "prefs" not in proven[0]
-    assert any("Sender check: unchecked" in text for text in shown)
 
 
 def test_copies_of_an_unreadable_mail_are_copies_once_it_can_be_read(

@@ -79,12 +79,6 @@ def test_restart_and_giving_up_are_steps() -> None:
     assert shown(back) == shown(practice())
 
 
-def test_a_box_wider_than_the_alphabet() -> None:
-    game = read_saved_game(saved("wide"))
-    assert (game.game.width, game.game.least, game.game.most) == (27, 0, 2)
-    assert states(write_saved_game(game)) == states(saved("wide"))
-
-
 def test_a_locked_ball_shows_no_other_beam_than_there() -> None:
     """The lots that choose the beam depend on locks: the file has one on a ball when it checks."""
     game = read_saved_game(saved("locked_ball"))
@@ -186,11 +180,6 @@ def test_his_program_loaded_and_saved_files_written_here() -> None:
     """Checked by hand with six games played at random: not one octet was different."""
     text = saved("ours")
     assert write_saved_game(read_saved_game(text)) == text
-
-
-def test_it_is_found_below_other_lines_and_with_other_line_ends() -> None:
-    text = "load\n\nHello!\n" + saved("locks").replace("\n", "\r\n") + "\nMOVE    :1:R\n-- \nBye"
-    assert moves(read_saved_game(text)) == moves(read_saved_game(saved("locks")))
 
 
 # -- round trips -------------------------------------------------------------------------------

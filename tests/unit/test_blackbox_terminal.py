@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from rows import rows
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -320,26 +319,6 @@ def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
         assert house.game.done == 0
 
     played(story)
-
-
-@rows("side", [2, 26])
-def test_every_corner_of_every_board_can_be_reached(side: int) -> None:
-    async def story(house: House) -> None:
-        house.board.cursor = (side - 1, -1)
-        await house.press("right", "right")
-        assert house.board.cursor == (side, 0)  # round the corner, and no further
-        house.board.cursor = (side, side - 1)
-        await house.press("down", "up", "down", "enter")
-        assert house.board.cursor == (side - 1, side)
-        assert house.box.marks[3 * side - 1]
-        field, (x, y) = house.board.parent, house.board.centre_of(house.board.cursor)
-        assert field is not None
-        assert field.region.contains(house.board.region.x + x, house.board.region.y + y)
-        house.board.cursor = (0, side)
-        await house.press("left", "down")
-        assert house.board.cursor == (0, side)
-
-    played(story, box=f"{side}x{side}/1#x")
 
 
 def test_one_s_own_moves_are_looked_at_step_by_step() -> None:

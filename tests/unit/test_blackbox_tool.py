@@ -223,12 +223,6 @@ def test_games_are_saved_with_what_was_taken_back_and_loaded_again(
     assert Path("game1.box").read_bytes() == before
 
 
-def test_play_needs_a_terminal() -> None:
-    result = run("play", SEEDED)
-    assert result.exit_code == 2
-    assert "this needs a terminal" in result.stderr
-
-
 @rows(
     ("arguments", "typed", "message"),
     [

@@ -11,7 +11,7 @@ from rows import rows
 
 from pbmserv.config.descriptions import descriptions
 from pbmserv.config.display import blank_passwords, text_of
-from pbmserv.config.listen import Listen, public_url
+from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Loaded, load
 from pbmserv.errors import ConfigError
 
@@ -122,12 +122,6 @@ def test_operators_are_userids_in_any_case_and_with_any_separator() -> None:
     assert "write userids with commas between them" in refusal_of(operators="alice@example.org")
 
 
-def test_empty_turns_the_doors_off() -> None:
-    settings = from_env(smtp="", lmtp="", web="").settings
-    assert (settings.smtp, settings.lmtp, settings.web) == (None, None, None)
-    assert settings.web_url == ""
-
-
 @given(st.text(max_size=40) | st.text("/[]:0a\0", max_size=8))
 def test_any_text_is_a_place_that_reads_back_or_a_value_error(text: str) -> None:
     try:
@@ -142,20 +136,6 @@ def test_only_lmtp_takes_a_socket_path() -> None:
     assert "only LMTP takes a path" in refusal_of(smtp="/run/pbmserv.sock")
     assert "at most 103 bytes" in refusal_of(lmtp="/" + "x" * 103)
     assert "a socket's full path alone" in refusal_of(lmtp="unix:/run/pbmserv.sock")
-
-
-@rows(
-    ("web", "url"),
-    [
-        ("0.0.0.0:8025", "http://localhost:8025"),
-        ("[::]:80", "http://localhost:80"),
-        ("[::1]:80", "http://[::1]:80"),
-        ("127.0.0.1:0", ""),
-    ],
-)
-def test_links_lead_to_where_the_pages_are_served(web: str, url: str) -> None:
-    assert from_env(web=web).settings.web_url == url
-    assert public_url(Listen.parse(web)) == url
 
 
 @rows(
@@ -246,17 +226,3 @@ def test_no_password_is_printed() -> None:
 def test_blanking_leaves_nothing_of_a_password(user: str, password: str) -> None:
     blanked = blank_passwords(f"smtp://{user}:X{password}Z@host:25")
     assert blanked == f"smtp://{user}:***@host:25"
-
-
-@rows(
-    ("url", "blanked"),
-    [
-        ("smtps://games:hush", "smtps://games:***"),
-        ("smtps://games:1234567", "smtps://games:***"),
-        ("smtps://mx.example:465", "smtps://mx.example:465"),
-        ("smtp://[::1]:25", "smtp://[::1]:25"),
-        ("http://localhost:8025/path:x", "http://localhost:8025/path:x"),
-    ],
-)
-def test_a_password_that_no_host_follows_is_no_port(url: str, blanked: str) -> None:
-    assert blank_passwords(url) == blanked

@@ -65,12 +65,6 @@ def test_mails_that_name_no_one_sender_are_refused(head, code):
         read(f"{head}\r\ng")
 
 
-def test_a_bare_carriage_return_forges_no_header():
-    mail = read(b"From: a@example.org\r\nSubject: x\rFrom: b@example.org\r\n\r\ng")
-    assert mail.sender == "a@example.org"
-    assert mail.subject == "x From: b@example.org"
-
-
 @rows("value", ["", "x@y", "<a b@c>", "<a>\r\n <b>", "<>", "<" + "x" * 999 + ">"])
 def test_only_a_plain_message_id_is_kept(value):
     assert read(f"{FROM}Message-ID: {value}\r\n\r\n").message_id == ""
@@ -119,11 +113,6 @@ def test_the_declared_charset_then_utf_8_then_windows_1252(charset, octets, text
     assert decode(octets, charset) == text
 
 
-def test_text_is_nfc_with_line_feeds_and_without_nuls():
-    assert text_of("text/plain", "u\u0308\r\na\0b".encode()) == "ü\nab"
-    assert text_of("text/plain", b"\xef\xbb\xbfg") == "g"
-
-
 @rows("odd", ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_nothing_but_a_line_feed_ends_a_line(odd):
     text = text_of("text/plain; charset=utf-8", f"> quoted{odd}resign\r\n\r\ng".encode())
@@ -148,11 +137,6 @@ def test_flowed_text_is_joined_and_stays_quoted():
     assert text_of("text/plain; format=flowed", body) == (
         "One line here.\n> stuffed\n> quo ted\n>> deep \nnew\n-- \nA\n"
     )
-
-
-def test_delsp_takes_the_blank_away():
-    body = "日 \r\n本 \r\n語\r\nx  \r\ny\r\n".encode()
-    assert text_of("text/plain; charset=utf-8; format=flowed; delsp=yes", body) == "日本語\nx y\n"
 
 
 @rows(

@@ -58,11 +58,6 @@ def test_an_attribution_in_any_language_ends_the_new_text(line):
     assert new_text(unmarked_below) == ""
 
 
-@rows("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
-def test_a_move_right_above_an_attribution_is_not_taken_for_its_beginning(line):
-    assert new_text(f"g,+b2\n{line}\n> resign\n") == "g,+b2"
-
-
 @rows("block", HEADER_BLOCKS.values(), ids=HEADER_BLOCKS)
 def test_a_header_block_in_any_language_ends_the_new_text(block):
     assert new_text(f"g,+b2\n\n{block}\n\nresign\n") == "g,+b2"
@@ -94,10 +89,6 @@ def test_an_invisible_character_before_the_mark_hides_no_quote(odd):
 
 def test_answers_between_quotes_are_new_if_nothing_stands_above():
     assert new_text("> one?\n\na\n\n> two?\nb\n> three?\n") == "a\n\nb"
-
-
-def test_text_between_quotes_is_left_out_if_something_stands_above():
-    assert new_text("a\n\n> one?\n\nb\n\n> two?\n\nc\n") == "a"
 
 
 def test_the_marker_ends_reading_unless_it_is_marked_as_quoted():
