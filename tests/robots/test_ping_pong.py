@@ -14,6 +14,7 @@ from headers import READ, SENT
 from indoors import PASSWORD, Indoors, Posted, indoors
 
 from pbmserv.mail.envelope import Envelope
+from pbmserv.service.limits import rates
 
 A, B = "pbmserv@a.example", "pbmserv@b.example"
 REFUSALS = 3
@@ -81,7 +82,9 @@ class Post:
 
 
 @pytest.fixture
-def post(tmp_path: Path) -> Iterator[Post]:
+def post(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Post]:
+    monkeypatch.setattr(rates, "_TALK", "8/hour; 20/day")  # as usual, but smaller
+    monkeypatch.setattr(rates, "_MOVES", "20/hour; 60/day")
     post = Post()
     with ExitStack() as stack:
         for address in (A, B):

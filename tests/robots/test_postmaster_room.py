@@ -15,13 +15,13 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.service.limits.postmaster_shares import PARTS, SMALL
 from pbmserv.smtpd.replies import TAKEN, TRY_LATER
 
-ROOM = 4 * 1_048_576 // 2
+ROOM = 2 * 1_048_576 // 2
 LARGE = ROOM // 30
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, inbox_octets="4M", sender_checks="off") as opened:
+    with indoors(tmp_path, inbox_octets="2M", sender_checks="off") as opened:
         opened.sign_up("alice")
         yield opened
 
