@@ -121,9 +121,9 @@ def test_a_box_is_unique_if_no_other_shows_the_same_at_all_ports() -> None:
 
 
 def test_generate_makes_fresh_boxes_and_repeats_seeds() -> None:
-    fresh = printed("generate", "50", "5x5/3-6").split()
+    fresh = printed("generate", "50", "8x8/5-6").split()
     assert len(set(fresh)) == 50
-    assert {len(atoms_of(read_id(line))) for line in fresh} <= {3, 4, 5, 6}
+    assert {len(atoms_of(read_id(line))) for line in fresh} <= {5, 6}
     seeds = printed("generate", "2", "--form", "seed").split()
     assert all(re.fullmatch(r"w7h7m4M4#[0-9]{15}", line) for line in seeds)
     named = printed("generate", "3", "8x8/5", "--seed", "tea time", "--form", "seed")
