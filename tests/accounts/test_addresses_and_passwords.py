@@ -70,22 +70,6 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     assert {str(f.message["To"]) for f in server.letters()} == {bob, HOME}
 
 
-def test_boards_come_again_to_the_new_address(server: Correspondence) -> None:
-    old = server.sign_up("alice")
-    server.sign_up("bob")
-    server.send(old, "blackbox challenge alice bob")
-    server.letters()
-    letters = changing(server, HOME)
-    server.reply(letters[HOME], "")
-    by_subject = {letter.subject: letter for letter in server.letters(HOME)}
-    assert set(by_subject) == {
-        "Your address was changed, alice",
-        "Your move: Blackbox 1 against bob",
-    }
-    server.reply(by_subject["Your move: Blackbox 1 against bob"], "b3,d3,a1,f2")
-    assert "Your atoms are hidden" in server.letter(HOME).text
-
-
 @pytest.mark.both_databases
 def test_the_old_address_can_stop_it(server: Correspondence) -> None:
     old = server.sign_up("alice")

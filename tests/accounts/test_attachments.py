@@ -9,6 +9,7 @@ from email.message import EmailMessage
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import ServerFault
 from pbmserv.letters.mime import Attachment, Headers, build
@@ -70,13 +71,13 @@ def test_several_files_and_inner_letters() -> None:
     assert names == ["a.eml", "b-2_x.json"]
 
 
-@pytest.mark.parametrize("name", ["", "a b", "ä.json", 'a".json', "a\r\nX: y", ".hidden", "../a"])
+@rows("name", ["", "a b", "ä.json", 'a".json', "a\r\nX: y", ".hidden", "../a"])
 def test_names_that_are_not_fit_for_a_header(name: str) -> None:
     with pytest.raises(ServerFault):
         build(HEADERS, "Hello\n", "", (Attachment(name, "application/json", b""),))
 
 
-@pytest.mark.parametrize("media_type", ["", "json", "application/json; x=y", "a/b\r\nX: y"])
+@rows("media_type", ["", "json", "application/json; x=y", "a/b\r\nX: y"])
 def test_types_that_are_not_fit_for_a_header(media_type: str) -> None:
     with pytest.raises(ServerFault):
         build(HEADERS, "Hello\n", "", (Attachment("a.json", media_type, b""),))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from rows import rows
 from sqlalchemy import func, select
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -113,26 +114,6 @@ def test_many_accounts_cannot_fill_one_mailbox(house: Indoors) -> None:
     assert invited(house, "dave", FRIEND)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("friend@far.example", "FRIEND@Far.Example"),
-        ("friend@far.example", "friend+chess@far.example"),
-        ("friend+one@far.example", "friend+two@far.example"),
-        ("fri.end@gmail.com", "friend+x@googlemail.com"),
-        ("friend@xn--bcher-kva.example", "friend@bücher.example"),
-    ],
-)
-def test_one_mailbox_is_one_mailbox_however_it_is_spelled(
-    house: Indoors, first: str, second: str
-) -> None:
-    letter = invited(house, "alice", first)
-    (refusal,) = invite(house, "alice", second)
-    assert "in the last 30 days" in refusal.one_line
-    house.reply(letter, "never")
-    assert kinds(invite(house, "bob", second)) == [("invited", BOB)]
-
-
 def test_the_setting_turns_it_off(tmp_path: Path) -> None:
     with indoors(tmp_path, invitations="0") as server:
         server.sign_up("alice")
@@ -143,14 +124,6 @@ def test_the_setting_turns_it_off(tmp_path: Path) -> None:
 # -- who may -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ["{}", "alice {}", "alice wrong-word {}", "alice carol {}"])
-def test_a_from_line_alone_invites_nobody(house: Indoors, line: str) -> None:
-    letters = house.send(ALICE, f"blackbox challenge {line.format(FRIEND)}")
-    assert [letter.kind for letter in letters] == ["refusal"]
-    assert "wrong-word" not in letters[0].text
-    assert count(house, invitations) == 0
-
-
 def test_a_reply_invites_and_needs_no_name(house: Indoors) -> None:
     (listed,) = house.send(ALICE, f"prefs alice {PASSWORD}")
     letters = house.reply(listed, f"challenge dora {FRIEND}")
@@ -159,12 +132,7 @@ def test_a_reply_invites_and_needs_no_name(house: Indoors) -> None:
     assert "you will be called dora" in letter.one_line
 
 
-def test_a_password_in_another_line_of_the_mail_is_proof(house: Indoors) -> None:
-    lines = f"prefs alice {PASSWORD}\nblackbox challenge alice {FRIEND}"
-    assert ("invitation", FRIEND) in kinds(house.send(ALICE, "multiple", lines))
-
-
-@pytest.mark.parametrize(
+@rows(
     "address",
     [
         "pbmserv@games.example",
@@ -185,7 +153,7 @@ def test_no_letter_goes_to_offices_lists_and_ourselves(house: Indoors, address: 
     assert count(house, invitations) == 0
 
 
-@pytest.mark.parametrize("line", ["alice p@ssw0rd", "alice p@ssw0rd bob", "p@ssw0rd alice bob"])
+@rows("line", ["alice p@ssw0rd", "alice p@ssw0rd bob", "p@ssw0rd alice bob"])
 def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
     for sender, way in ((ALICE, ""), (ALICE, "reply")):
         if way:
@@ -198,43 +166,7 @@ def test_a_password_with_an_at_is_no_address(house: Indoors, line: str) -> None:
     assert count(house, invitations) == 0
 
 
-def test_inviting_is_a_word_for_it(house: Indoors) -> None:
-    letters = house.send(ALICE, f"invite alice {PASSWORD} {FRIEND}")
-    assert ("invitation", FRIEND) in kinds(letters)
-    (page,) = house.send(ALICE, "help invitations")
-    assert "To invite a friend who does not play here yet, give a mail address" in page.one_line
-
-
-def test_a_player_who_leaves_invites_no_more(house: Indoors) -> None:
-    letter = invited(house)
-    (question,) = house.send(ALICE, f"signoff alice {PASSWORD}")
-    house.reply(question, "yes")
-    (refusal,) = house.reply(letter, "yes")
-    assert "This invitation has ended" in refusal.one_line
-    assert count(house, players) == 4
-
-
 # -- words ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "lure",
-    [
-        "Win at https://prize.example now",
-        "See www.prize.example",
-        "Go to prize.example/today",
-        "Write to prize@far.example",
-        "Call 0800 123 45 67",
-        "word " * 80,
-    ],
-)
-def test_an_inviters_words_carry_no_lures(house: Indoors, lure: str) -> None:
-    letters = invite(house, "alice", FRIEND, f"Hello, you!\n\n{lure}")
-    (letter,) = (letter for letter in letters if letter.kind == "invitation")
-    (answer,) = (letter for letter in letters if letter.kind == "invited")
-    assert "We left out your message" in answer.one_line
-    assert "Hello, you!" not in letter.text + letter.html
-    assert "prize" not in letter.text + letter.html
 
 
 def test_an_inviters_words_pass_the_guard_of_all_words(house: Indoors) -> None:
@@ -267,11 +199,7 @@ def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
     ("words", "sentence"),
     [
         ("yes as alice", 'Nobody new can be called "alice"'),
-        ("yes as admin", 'Nobody new can be called "admin"'),
-        ("yes as x", 'Nobody new can be called "x"'),
         ("yes?", "It is not clear"),
-        ("Who are you?", "It is not clear"),
-        ("", "It is not clear"),
         ("Thank you for your mail. We answer soon.", "It is not clear"),
     ],
 )
@@ -286,16 +214,6 @@ def test_a_reply_that_is_no_clear_yes_makes_nothing(
     assert example.startswith("yes as") == words.startswith("yes as")
     house.reply(refusal, example or "yes")
     assert count(house, players) == 5
-
-
-def test_the_reader_of_a_forwarded_invitation_says_yes_for_nobody(house: Indoors) -> None:
-    letter = invited(house)
-    (refusal,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
-    assert "The invitation went to another address" in refusal.one_line
-    assert count(house, players) == 4
-    assert house.reply(letter, "yes")
-    (late,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
-    assert "The invitation went to another address" in late.one_line
 
 
 def test_a_robot_accepts_nothing_and_gets_no_loop(house: Indoors) -> None:
@@ -375,10 +293,10 @@ def test_the_database_does_not_tell_who_was_invited(house: Indoors) -> None:
     with house.server.database.reading.connect() as connection:
         for table in metadata.sorted_tables:
             if table.name in {"invitations", "uninvited"}:
-                rows = connection.execute(select(table)).all()
-                assert rows
-                assert "friend" not in str(rows)
-                assert "far.example" not in str(rows)
+                stored = connection.execute(select(table)).all()
+                assert stored
+                assert "friend" not in str(stored)
+                assert "far.example" not in str(stored)
 
 
 # -- leaving -------------------------------------------------------------------------------------

@@ -229,13 +229,3 @@ def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Correspondence) 
     letter = answer_to(server, home, "games bob secret-bob")
     assert str(letter.message["To"]) == home
     assert answer_to(server, home, "prefs bob secret-bob").subject == "Your preferences, bob"
-
-
-def test_a_player_who_signed_off_can_still_export_and_delete(server: Correspondence) -> None:
-    alice = server.sign_up("alice")
-    server.reply(answer_to(server, alice, "signoff alice secret"), "yes")
-    server.letter(alice)
-    assert answer_to(server, alice, "export alice secret").subject == "All we keep on alice"
-    server.reply(answer_to(server, alice, "delete alice secret"), "yes")
-    server.settle()
-    assert "do not match" in answer_to(server, alice, "back alice secret").one_line

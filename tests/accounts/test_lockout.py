@@ -113,13 +113,6 @@ def test_one_network_cannot_go_through_all_userids(lockout: Lockout) -> None:
     assert lockout.may_try("somebody-else", HOME)
 
 
-def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
-    guess(lockout, "alice", HOME, 4)
-    lockout.right("alice", HOME)
-    guess(lockout, "alice", HOME, 4)
-    assert lockout.may_try("alice", HOME)
-
-
 def test_rows_are_removed_when_they_no_longer_matter(
     lockout: Lockout, database: Database, clock: MovableClock
 ) -> None:
@@ -183,17 +176,15 @@ def test_a_guesser_in_the_player_s_network_has_a_door_of_his_own(lockout: Lockou
     assert lockout.may_try("alice", HOME)
 
 
-@pytest.mark.parametrize("is_known", [True, False])
 def test_where_nothing_tells_them_apart_it_is_slow_but_never_shut_for_long(
-    lockout: Lockout, clock: MovableClock, *, is_known: bool
+    lockout: Lockout, clock: MovableClock
 ) -> None:
-    """The guesser forges her envelope sender, in her network, or where nobody knows it."""
-    source = HOME if is_known else Source("", ALICE)
-    if is_known:
-        lockout.right("alice", source)
+    """The guesser forges her envelope sender, in her network."""
+    source = HOME
+    lockout.right("alice", source)
     looks = 0
-    for _ in range(24 * 12):
-        clock.move(minutes=5)
+    for _ in range(24):
+        clock.move(hours=1)
         while lockout.may_try("alice", source):
             lockout.wrong("alice", source)
             looks += 1

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.letters import drop_letter, retry_letters
+from pbmserv.service.operators.letters import retry_letters
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.store import audit
 from pbmserv.store.operators.letters import LetterLine, letters
@@ -91,12 +91,6 @@ def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
     assert (entry.action, entry.operator) == ("reachable", "olga")
     with pytest.raises(OperatorError, match="we have given no address of alice up"):
         house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
-
-
-def test_a_waiting_letter_can_be_dropped(house: Indoors) -> None:
-    number = waiting(house)[0].id
-    house.operators.do(SIGNED, partial(drop_letter, number=number))
-    assert number not in [row.id for row in waiting(house)]
 
 
 @pytest.mark.both_databases

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from time import process_time
 
-from hypothesis import given
-from hypothesis import strategies as st
 from rows import rows
 from server_reports import REPORTS, ServerReport, multipart
 
@@ -33,13 +31,6 @@ def test_reports_of_servers_have_the_meanings_listed(report: ServerReport) -> No
     assert (failure.verdict, failure.status) == (report.verdict, report.status)
     assert ALICE in failure.recipients
     assert report.says in failure.diagnostic
-
-
-@rows("sender", ["", "MAILER-DAEMON@mx.players.example", "postmaster@a.example"])
-def test_servers_have_the_null_sender_or_their_daemons(sender: str) -> None:
-    raw = REPORTS[0].raw(ALICE, OUR)
-    assert len(read(raw, sender)) == 1
-    assert read(raw, ALICE) == ()
 
 
 def test_the_returned_letter_is_not_read() -> None:
@@ -207,27 +198,6 @@ def test_a_diagnostic_is_one_harmless_line() -> None:
     assert len(line) <= LONGEST_DIAGNOSTIC
     assert "***@games.example" in line
     assert "aeaq" not in line
-
-
-PIECES = [piece for report in REPORTS for piece in report.mail.split("\n")]
-
-
-@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=60)), max_size=60), st.binary())
-def test_nothing_raises(lines: list[str], tail: bytes) -> None:
-    raw = "\r\n".join(lines).encode("utf-8", "surrogatepass") + tail
-    for report in read(raw):
-        assert report.diagnostic.isprintable()
-        assert report.recipients
-        assert all(address == address.lower() for address in report.recipients)
-
-
-@given(st.sampled_from(REPORTS), st.data())
-def test_damaged_reports_raise_nothing(report: ServerReport, data: st.DataObject) -> None:
-    raw = bytearray(report.raw(ALICE, OUR))
-    for _ in range(data.draw(st.integers(1, 8))):
-        at = data.draw(st.integers(0, len(raw) - 1))
-        raw[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=6))
-    read(bytes(raw))
 
 
 @rows(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from examples import DEEP
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rows import rows
 from targets import TARGETS
 
 TESTS = Path(__file__).parent.parent
@@ -36,7 +38,7 @@ def changed(octets: bytes, done: list[tuple[int, int, bytes]]) -> bytes:
     return octets
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@rows("name", TARGETS)
 def test_nothing_in_the_corpus_breaks_its_target(name):
     assert len(CORPUS[name]) >= 4
     for octets in CORPUS[name]:
@@ -48,7 +50,10 @@ def test_nothing_in_the_corpus_breaks_its_target(name):
 def test_no_small_change_of_the_corpus_breaks_its_target(name):
     @given(st.sampled_from(CORPUS[name]), st.sampled_from(CORPUS[name]), changes)
     @settings(
-        max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+        max_examples=2_000 if DEEP else 25,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
     )
     def holds(seed: bytes, other: bytes, done: list[tuple[int, int, bytes]]) -> None:
         octets = changed(seed, done)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from programs import PATIENCE_S, program
+from rows import rows
 from running import Running, start
 
 OURS = "pbmserv@games.example"
@@ -27,8 +28,8 @@ HELP = "From: alice@players.example\nTo: x\nSubject: help\n\nhello\n"
 
 TAKEN = (
     ("pipelined", ("--pipeline",), HELP),
-    ("by HELO", ("--protocol", "SMTP"), HELP),
-    ("with a size", ("--ehlo", "[127.0.0.1]"), HELP),
+    ("by HELO", ("--protocol", "SMTP"), HELP.replace("hello", "good day")),
+    ("with a size", ("--ehlo", "[127.0.0.1]"), HELP.replace("hello", "good evening")),
     ("8-bit text", (), HELP.replace("hello", "Grüße")),
     ("no Message-ID, no Date", (), "From: alice@players.example\nSubject: help\n\n"),
     ("a line of dots", (), HELP + ".\n..\n...\nend\n"),
@@ -42,9 +43,7 @@ def door(tmp_path: Path) -> Iterator[Running]:
         yield server
 
 
-@pytest.mark.parametrize(
-    ("words", "data"), [case[1:] for case in TAKEN], ids=[case[0] for case in TAKEN]
-)
+@rows(("words", "data"), [case[1:] for case in TAKEN], ids=[case[0] for case in TAKEN])
 def test_accepted_mails_are_answered(door: Running, words: tuple[str, ...], data: str) -> None:
     transcript = swaks(door.port, *ALICE, *words, data=data)
     assert transcript.returncode == 0, transcript.stdout
@@ -60,7 +59,7 @@ def test_mail_to_other_addresses_is_refused_at_once(door: Running) -> None:
 
 
 def test_a_session_that_breaks_off_leaves_nothing(door: Running) -> None:
-    for when in ("FIRST-HELO", "MAIL", "RCPT", "DATA"):
+    for when in ("MAIL", "DATA"):
         swaks(door.port, *ALICE, "--drop-after", when, data=HELP)
         swaks(door.port, *ALICE, "--drop-after-send", when, data=HELP)
     assert not door.letters()

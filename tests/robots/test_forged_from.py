@@ -14,21 +14,22 @@ pytestmark = pytest.mark.slow
 ALICE, BOB = address_of("alice"), address_of("bob")
 VICTIM, MALLORY = "victim@v.example", "mallory@evil.example"
 ELSEWHERE = "198.51.100.3"
-DEFAULTS = {
-    "rate_refusals": "20/hour; 40/day",
-    "rate_answers": "20/hour; 60/day",
-    "rate_confirmations": "5/day",
-    "rate_resets": "3/day",
+LIMITS = {
+    "rate_refusals": "5/hour; 10/day",
+    "rate_answers": "5/hour; 12/day",
+    "rate_confirmations": "2/day",
+    "rate_resets": "1/day",
 }
+"""Like the limits of an operator who sets none, but smaller."""
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    """Alice and bob, and limits as an operator has them who sets none."""
+    """Alice and bob, and all limits on letters."""
     with indoors(tmp_path, signup="open") as before:
         before.sign_up("alice", "bob")
         before.letters()
-    with indoors(tmp_path, signup="confirm", **DEFAULTS) as opened:
+    with indoors(tmp_path, signup="confirm", **LIMITS) as opened:
         opened.mails = 100  # as Message-IDs go on
         yield opened
 
@@ -49,33 +50,36 @@ def lines(line: str, count: int) -> str:
 
 
 def test_help_that_nobody_asked_for(server: Indoors) -> None:
-    for n in range(30):
+    for n in range(8):
         forged(server, "help", f"different words {n}")
-    assert kinds(server.letters()) == {"help": 20, "no-more-answers": 1}
+    assert kinds(server.letters()) == {"help": 5, "no-more-answers": 1}
     counted: Counter[str] = Counter()
-    for _ in range(4):
+    for _ in range(3):
         counted += kinds(server.live(hours=5))
-        for n in range(21):
+        for n in range(6):
             forged(server, "list", f"still other words {n}")
         counted += kinds(server.letters())
-    assert counted["list"] == 40  # 60 a day
-    assert counted.total() <= 43
+    assert counted["list"] == 7  # 12 a day
+    assert counted.total() <= 10
 
 
 def test_refusals_and_answers_have_one_budget(server: Indoors) -> None:
-    for n in range(30):
+    for n in range(8):
         forged(server, f"nonsense {n}")
         forged(server, "list", f"different words {n}")
-    assert sum(kinds(server.letters()).values()) <= 21
+    assert sum(kinds(server.letters()).values()) <= 6
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_signups_in_somebody_s_name(server: Indoors, *, same: bool) -> None:
-    for n in range(30):
-        forged(server, f"signup {'carol' if same else f'u{n}'} secret-word{n}")
-    counted = kinds(server.letters())
-    assert counted["confirm"] == 5
-    assert sum(counted.values()) <= 5 + 21
+def test_signups_in_somebody_s_name(server: Indoors) -> None:
+    for n in range(8):
+        forged(server, f"signup {'carol' if n % 2 else f'u{n}'} secret-word{n}")
+    letters = server.letters()
+    counted = kinds(letters)
+    assert counted["confirm"] == 2
+    assert sum(counted.values()) <= 2 + 6
+    refusal = next(letter for letter in letters if letter.kind == "refusal")
+    assert "to confirm something a few times today" in refusal.one_line
+    assert "secret-word" not in refusal.text
     # In one mail, and with the victim among other addresses.
     forged(server, "multiple", lines("signup w{} secret-word", 50))
     forged(server, "multiple", lines("signup v{} secret-word " + VICTIM, 50), author=MALLORY)
@@ -84,30 +88,22 @@ def test_signups_in_somebody_s_name(server: Indoors, *, same: bool) -> None:
     forged(server, "multiple", lines("signup x{} secret-word", 50))
     (report, *questions) = sorted(server.letters(), key=lambda letter: letter.kind != "summary")
     assert set(kinds(questions)) == {"confirm"}
-    assert kinds(questions)["confirm"] <= 5
+    assert kinds(questions)["confirm"] <= 2
     assert len(report.raw) < 60_000
-
-
-def test_the_refused_signup_says_what_can_be_done(server: Indoors) -> None:
-    for n in range(6):
-        forged(server, f"signup u{n} secret-word")
-    refusal = server.letters()[-1]
-    assert "to confirm something a few times today" in refusal.one_line
-    assert "secret-word" not in refusal.text
 
 
 def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
     answers = set()
-    for n in range(20):
+    for n in range(4):
         forged(server, "forgot alice", f"{n}", author=f"x{n}@evil.example")
         forged(server, "forgot lewis", f"{n}", author=f"y{n}@evil.example")
     letters = server.letters()
-    assert kinds(letters, ALICE) == {"reset": 3}
+    assert kinds(letters, ALICE) == {"reset": 1}
     for letter in letters:
         if letter.recipient != ALICE:
             answers.add(letter.text.replace("alice", "lewis"))
     assert len(answers) == 1  # also when the player gets no letter any more
-    assert sum(letter.recipient != ALICE for letter in letters) == 40
+    assert sum(letter.recipient != ALICE for letter in letters) == 8
     forged(server, "multiple", lines("forgot alice", 50))
     assert kinds(server.letters(), ALICE) == {}
     # Asked for in her own name, too; the letters that she has do what they say.
@@ -117,15 +113,6 @@ def test_new_passwords_that_the_player_did_not_ask_for(server: Indoors) -> None:
     assert {letter.kind for letter in server.reply(first, "password better-one")} == {
         "password-changed"
     }
-
-
-def test_known_and_unknown_userids_are_silenced_alike(server: Indoors) -> None:
-    by_name = {}
-    for userid in ("alice", "lewis"):
-        for n in range(30):
-            forged(server, f"forgot {userid}", f"{n}", author=f"{userid}@third.example")
-        by_name[userid] = kinds(server.letters(), f"{userid}@third.example")
-    assert by_name["alice"] == by_name["lewis"] == {"reset-sent": 20, "no-more-answers": 1}
 
 
 def test_a_report_is_never_long(server: Indoors) -> None:
@@ -152,22 +139,13 @@ def test_a_player_at_home_is_not_silenced_by_a_forger(server: Indoors) -> None:
         return kinds(server.letters(), ALICE)
 
     assert writes(f"prefs alice {PASSWORD}") == {"prefs": 1}
-    for n in range(25):
+    for n in range(8):
         forged(server, "list", f"{n}", author=ALICE)
-    assert kinds(server.letters(), ALICE) == {"list": 20, "no-more-answers": 1}
-    for n in range(25):
+    assert kinds(server.letters(), ALICE) == {"list": 5, "no-more-answers": 1}
+    for n in range(8):
         assert writes(f"prefs alice {PASSWORD}", f"{n}") == {"prefs": 1}
     # Her envelope's sender is the same each time, as a mail program's is.
-    for n in range(25):
+    for n in range(8):
         for subject, kind in ((f"prefs alice {PASSWORD}", "prefs"), ("list", "list")):
             letters = server.send(ALICE, subject, f"h{n}", peer="192.0.2.7")
             assert kinds(letters, ALICE) == {kind: 1}
-
-
-def test_replies_from_the_player_s_own_address_are_answered(server: Indoors) -> None:
-    (letter,) = server.send(ALICE, f"prefs alice {PASSWORD}")
-    for n in range(30):
-        forged(server, "list", f"{n}", author=ALICE)
-    server.letters()
-    (answer,) = server.send(ALICE, "Re: Hello", "list", letter.reply_to)
-    assert answer.kind == "list"

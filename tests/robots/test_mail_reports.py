@@ -208,12 +208,3 @@ def test_messages_are_summed_by_the_address_that_sent_them(
         assert reports_line(connection).endswith(
             "1 messages passed and 0 failed, from 1 addresses."
         )
-
-
-@pytest.mark.sqlite_alone
-def test_a_persons_mail_to_abuse_waits_for_an_operator(house: Indoors) -> None:
-    raw = b"From: Ann <ann@players.example>\r\nSubject: Spam!\r\n\r\nStop it.\r\n"
-    deliver(house, raw, f"abuse@{house.server.mail_domain.domain}")
-    with house.server.database.reading.connect() as connection:
-        (row,) = connection.execute(select(inbox.c.state, inbox.c.error)).all()
-    assert tuple(row) == ("kept", "for the postmaster")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from rows import rows
 from sqlalchemy import select
 
-from pbmserv.inbound.quotes.phrases import AWAY_WITHIN
-from pbmserv.inbound.robots import automatic
+from pbmserv.inbound.robots import Automatic, automatic
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.accounts import notices, players
@@ -123,21 +123,39 @@ def note(
     return server.letters()
 
 
-@pytest.mark.parametrize(("language", "headers", "subject", "body"), LETTERS)
+@rows(("language", "headers", "subject", "body"), LETTERS)
+def test_a_note_in_any_language_is_one(
+    language: str, headers: dict[str, str], subject: str, body: str
+) -> None:
+    fields = {name.lower(): [value] for name, value in headers.items()}
+    assert verdict_of(subject, fields, envelope="").away, (language, subject)
+
+
+def verdict_of(
+    subject: str, headers: dict[str, list[str]] | None = None, envelope: str = ALICE
+) -> Automatic:
+    return automatic(
+        headers or {}, envelope_sender=envelope, sender=ALICE, subject=subject, host="",
+        is_ours=lambda _: False,
+    )  # fmt: skip
+
+
+@rows(("language", "headers", "subject", "body"), [LETTERS[0], LETTERS[2], LETTERS[24]])
 def test_a_note_leads_to_a_question(
     server: Indoors,
-    board: Posted,
+    first_letter: Posted,
     language: str,
     headers: dict[str, str],
     subject: str,
     body: str,
 ) -> None:
-    (question,) = note(server, board.reply_to, subject, body, headers)
+    server.live(days=8)
+    (question,) = note(server, first_letter.reply_to, subject, body, headers)
     assert (question.recipient, question.kind) == (ALICE, "away-asked"), language
     assert question.subject == "Are you away, alice?"
     assert "away until 20" in question.text
     assert question.message["Auto-Submitted"] == "auto-generated"
-    again = note(server, board.reply_to, subject, f"{body} (again)", headers)
+    again = note(server, first_letter.reply_to, subject, f"{body} (again)", headers)
     assert again == []  # at most once a week
 
 
@@ -155,9 +173,8 @@ def test_a_week_is_a_week_and_the_database_remembers(server: Indoors, board: Pos
 
 @pytest.mark.parametrize(
     "reply",
-    ["away until {day}", "Away until {day}.", "until {day}", "{day}",
-     "I am away until {day}!"],
-)  # fmt: skip
+    ["Away until {day}.", "I am away until {day}!"],
+)
 def test_a_reply_says_it_without_a_password(server: Indoors, board: Posted, reply: str) -> None:
     last = server.server.clock.now() + timedelta(days=5)
     day = f"{last:%Y-%m-%d}"
@@ -170,7 +187,7 @@ def test_a_reply_says_it_without_a_password(server: Indoors, board: Posted, repl
     assert back.kind == "back"
 
 
-@pytest.mark.parametrize("reply", ["", "yes", "no", "Thank you, I am here all the time."])
+@pytest.mark.parametrize("reply", ["yes", "Thank you, I am here all the time."])
 def test_a_reply_that_is_no_date_is_asked_back(server: Indoors, board: Posted, reply: str) -> None:
     (question,) = note(server, board.reply_to, "Out of office", "x", EXCHANGE)
     (answer,) = server.reply(question, reply)
@@ -201,7 +218,7 @@ def test_a_programs_move_is_played_and_asks_nothing(tmp_path: Path) -> None:
         assert question.kind == "away-asked"
 
 
-@pytest.mark.parametrize(
+@rows(
     "headers",
     [
         {"Content-Type": 'multipart/report; report-type=delivery-status; boundary="x"'},
@@ -216,8 +233,7 @@ def test_reports_lists_and_loops_are_no_notes(
     assert note(server, board.reply_to, "Out of office", "x", {**GMAIL, **headers}) == []
 
 
-@pytest.mark.parametrize("envelope", ["", None])
-@pytest.mark.parametrize("kind", ["reply", "bounce"])
+@pytest.mark.parametrize(("kind", "envelope"), [("reply", None), ("bounce", "")])
 def test_a_forwarded_letter_says_itself_whose_it_is(
     server: Indoors, board: Posted, kind: str, envelope: str | None
 ) -> None:
@@ -235,7 +251,7 @@ def test_a_forwarded_letter_says_itself_whose_it_is(
     )
 
 
-@pytest.mark.parametrize("subject", ["I'm on vacation", "Alice is out of the office", "Urlaub"])
+@pytest.mark.parametrize("subject", ["Alice is out of the office"])
 def test_a_command_counts_whatever_stands_above_it(tmp_path: Path, subject: str) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
@@ -252,8 +268,7 @@ def test_a_command_counts_whatever_stands_above_it(tmp_path: Path, subject: str)
         assert away.kind in {"away", "back", "refusal"}
 
 
-@pytest.mark.parametrize("subject", ["I'm on vacation", "Out of office"])
-@pytest.mark.parametrize("body", ["", "yes", "Hello,\nI am on vacation until March 14.\nAlice"])
+@pytest.mark.parametrize(("subject", "body"), [("I'm on vacation", "yes"), ("Out of office", "")])
 def test_a_note_never_says_yes(tmp_path: Path, subject: str, body: str) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
@@ -285,18 +300,7 @@ def test_no_letter_of_ours_has_a_subject_that_a_note_could_have(server: Indoors)
         subjects |= {f"Blackbox 12: {name}", f"Not done: message {name}: I am on vacation"}
     for subject in subjects:
         for shown in (subject, f"Re: {subject}", f"[club] AW: {subject}"):
-            verdict = automatic(
-                {}, envelope_sender=ALICE, sender=ALICE, subject=shown, host="", is_ours=_nobody
-            )
-            assert not verdict.reason, shown
-
-
-def _nobody(address: str) -> bool:
-    return False
-
-
-def test_words_about_absence_in_a_subject_are_nobodys_name() -> None:
-    assert not [words for words in AWAY_WITHIN if re.fullmatch(r"[a-z0-9-]+", words)]
+            assert not verdict_of(shown).reason, shown
 
 
 def test_nobody_else_is_asked(server: Indoors, board: Posted) -> None:

@@ -14,9 +14,10 @@ from headers import READ, SENT
 from indoors import PASSWORD, Indoors, Posted, indoors
 
 from pbmserv.mail.envelope import Envelope
+from pbmserv.service.limits import rates
 
 A, B = "pbmserv@a.example", "pbmserv@b.example"
-REFUSALS = 6
+REFUSALS = 3
 """Answers an hour that say nothing could be done; then one says that it is the last."""
 
 MOST = 1_000
@@ -81,7 +82,9 @@ class Post:
 
 
 @pytest.fixture
-def post(tmp_path: Path) -> Iterator[Post]:
+def post(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Post]:
+    monkeypatch.setattr(rates, "_TALK", "8/hour; 20/day")  # as usual, but smaller
+    monkeypatch.setattr(rates, "_MOVES", "20/hour; 60/day")
     post = Post()
     with ExitStack() as stack:
         for address in (A, B):
@@ -89,7 +92,7 @@ def post(tmp_path: Path) -> Iterator[Post]:
             folder = tmp_path / domain
             folder.mkdir()
             post.servers[domain] = stack.enter_context(
-                indoors(folder, address=address, rate_refusals=f"{REFUSALS}/hour; 9/day")
+                indoors(folder, address=address, rate_refusals=f"{REFUSALS}/hour; 5/day")
             )
         yield post
 
@@ -138,9 +141,9 @@ def test_a_person_is_answered_again_after_an_hour(post: Post) -> None:
     server.send(alice, f"signup alice {PASSWORD}")
     kinds = [
         [letter.subject for letter in server.send(alice, f"brillig {n}")]
-        for n in range(REFUSALS + 5)
+        for n in range(REFUSALS + 3)
     ]
-    assert [len(kind) for kind in kinds] == [1] * (REFUSALS - 1) + [2] + [0] * 5
+    assert [len(kind) for kind in kinds] == [1] * (REFUSALS - 1) + [2] + [0] * 3
     assert kinds[REFUSALS - 1][1] == "No more answers for a while"
     assert len(server.send(alice, "list")) == 1  # what can be done is answered as always
     server.live(hours=1)

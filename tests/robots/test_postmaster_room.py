@@ -12,16 +12,16 @@ from smtp_client import without_number
 
 from pbmserv.commands.table.accounts import Prefs
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.limits.postmaster_shares import PARTS, SMALL, PostmasterShares
+from pbmserv.service.limits.postmaster_shares import PARTS, SMALL
 from pbmserv.smtpd.replies import TAKEN, TRY_LATER
 
-ROOM = 4 * 1_048_576 // 2
-LARGE = ROOM // 50
+ROOM = 2 * 1_048_576 // 2
+LARGE = ROOM // 30
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, inbox_octets="4M", sender_checks="off") as opened:
+    with indoors(tmp_path, inbox_octets="2M", sender_checks="off") as opened:
         opened.sign_up("alice")
         yield opened
 
@@ -48,7 +48,7 @@ class Strangers:
 
 def test_one_network_cannot_fill_the_room(house: Indoors) -> None:
     strangers = Strangers(house)
-    answers = [strangers.send(f"192.0.2.{n}", LARGE) for n in range(1, 51)]
+    answers = [strangers.send(f"192.0.2.{n}", LARGE) for n in range(1, 11)]
     taken = answers.count(TAKEN)
     assert set(answers) == {TAKEN, TRY_LATER}
     assert ROOM // PARTS <= taken * LARGE <= ROOM // PARTS + LARGE
@@ -65,22 +65,12 @@ def test_one_network_cannot_fill_the_room(house: Indoors) -> None:
 
 def test_small_mails_are_taken_when_large_ones_have_filled_the_room(house: Indoors) -> None:
     strangers = Strangers(house)
-    answers = [strangers.send(f"10.{n // 5}.0.1", LARGE) for n in range(80)]
+    answers = [strangers.send(f"10.{n // 5}.0.1", LARGE) for n in range(50)]
     assert answers[-1] == TRY_LATER
     assert answers.count(TAKEN) * LARGE <= ROOM
     for n in range(5):
         assert strangers.send(f"10.{n}.0.1", SMALL) == TAKEN
         assert strangers.send(f"10.{n}.0.1", LARGE) == TRY_LATER
-
-
-def test_a_share_lasts_a_day_and_one_mail_may_be_larger_than_it() -> None:
-    shares = PostmasterShares(100 * SMALL)
-    assert shares.is_open("192.0.2.0/24", 50 * SMALL)
-    shares.add("192.0.2.0/24", 50 * SMALL)
-    assert not shares.is_open("192.0.2.0/24", SMALL + 1)
-    assert shares.is_open("192.0.2.0/24", SMALL)
-    assert shares.is_open("198.51.100.0/24", SMALL + 1)
-    assert shares.is_open("", SMALL + 1)
 
 
 def test_operators_see_faults_first_and_then_the_newest(
@@ -90,7 +80,7 @@ def test_operators_see_faults_first_and_then_the_newest(
     with failing_handler(monkeypatch, Prefs):
         for number in range(2):
             house.send(address_of("alice"), f"prefs alice {PASSWORD}", f"{number}")
-    for number in range(130):
+    for number in range(4):
         assert strangers.send(f"10.{number}.0.1", 500) == TAKEN
     kept = house.server.play_stage.kept_mails
     listed = kept.list()
@@ -101,5 +91,5 @@ def test_operators_see_faults_first_and_then_the_newest(
         numbers = [mail.id for mail in mails]
         assert numbers == sorted(numbers, reverse=True)
     assert others[0].id == max(mail.id for mail in listed)
-    assert kept.count() == 132
-    assert len(others) == 100
+    assert kept.count() == 6
+    assert len(others) == 4

@@ -12,7 +12,7 @@ from smtp_client import Wire, mail
 from sqlalchemy import func, select
 
 from pbmserv.mail.envelope import NOWHERE, Source
-from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic
+from pbmserv.service.limits.rates import Rates, Reply, Traffic
 from pbmserv.store.tables.mail import inbox
 
 pytestmark = pytest.mark.slow
@@ -194,9 +194,6 @@ def test_by_lmtp_each_recipient_is_answered_for_itself(busy: Running) -> None:
     assert replies == ["250", "451"]
 
 
-HERE, THERE = Source("192.0.2.0/24", "a@b.example"), Source("198.51.100.0/24", "a@b.example")
-
-
 def test_windows_move_and_our_own_mail_servers_are_free(clock: StandingClock) -> None:
     traffic = Traffic(Rates("", "2/minute; 3/hour", "1/minute", "", "", "", ""), clock)
     unknown = Source("", "a@b.example")
@@ -217,47 +214,6 @@ def test_windows_move_and_our_own_mail_servers_are_free(clock: StandingClock) ->
     over = traffic.count_mail(null, 0, direct=True)
     assert over is not None
     assert (over.kind, over.who) == ("network", "192.0.2.0/24")
-
-
-def test_an_address_is_counted_for_each_network_by_itself(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "2/hour", "", "", "", "", ""), clock)
-    assert [traffic.count_mail(THERE, 0, direct=True) is None for _ in range(3)] == [
-        True,
-        True,
-        False,
-    ]
-    assert traffic.count_mail(HERE, 0, direct=True) is None
-
-
-def test_a_client_that_asks_first_is_not_counted(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("2/hour", "9/hour", "9/hour", "", "", "", ""), clock)
-    assert not any(traffic.is_over(HERE, 7, direct=True) for _ in range(50))
-    assert traffic.count_mail(HERE, 7, direct=True) is None
-    assert traffic.count_mail(HERE, 7, direct=True) is None
-    over = traffic.count_mail(HERE, 7, direct=True)
-    assert over is not None
-    # It is asked for, to tell its sender, as often as it will be read.
-    for _ in range(3):
-        assert not traffic.is_over(HERE, 7, direct=True)
-        assert traffic.may_read(over)
-    assert traffic.is_over(HERE, 7, direct=True)
-    assert not traffic.may_read(over)
-
-
-def test_no_limits_where_none_are_set(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("", "", "", "", "", "", ""), clock)
-    assert not any(traffic.count_mail(HERE, 1, direct=True) for _ in range(2000))
-    for n in range(100):
-        traffic.count_for_player(1)
-        assert traffic.count_idle_mail("a", f"words {n}", "refused", "", NOWHERE) is Reply.SEND
-
-
-def test_players_have_a_count_of_their_own(clock: StandingClock) -> None:
-    traffic = Traffic(Rates("1/day", "", "", "", "", "", ""), clock)
-    traffic.count_for_player(7)
-    traffic.count_for_player(8)
-    with pytest.raises(TooMany):
-        traffic.count_for_player(7)
 
 
 def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -> None:

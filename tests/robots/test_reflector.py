@@ -8,8 +8,10 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+from examples import DEEP
 from headers import read, written
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from rows import rows
 
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.row_types import Row
@@ -67,17 +69,17 @@ def lines(row: Row) -> Iterator[str]:
     yield f"{LINK} {row.name} 1"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@rows("row", ROWS, ids=lambda row: row.name)
 def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row) -> None:
-    every = list(lines(row))
-    senders = cycle((VICTIM, ALICE))
+    every = list(lines(row))[:: 1 if DEEP else 2]
+    senders = cycle((VICTIM, ALICE) if len(row.name) % 2 else (ALICE, VICTIM))
     check(server.send(next(senders), every[0]), every[0])
-    for at in range(0, len(every), 12):
-        check(server.send(next(senders), "multiple", "\n".join(every[at : at + 12])), every[at])
-    check(server.send(next(senders), "", f"{every[1]}\n\n{LINK} {' '.join(PHRASE)}"), every[1])
+    check(server.send(next(senders), "multiple", "\n".join(every)), every)
+    if DEEP:
+        check(server.send(next(senders), "", f"{every[1]}\n\n{LINK} {' '.join(PHRASE)}"), every[1])
 
 
-@pytest.mark.parametrize("marker", LINKS)
+@rows("marker", LINKS)
 def test_no_place_of_a_mail_is_repeated(server: Indoors, marker: str) -> None:
     senders = cycle((VICTIM, ALICE, ALICE) if len(marker) % 2 else (ALICE, VICTIM, VICTIM))
     subjects = (
@@ -105,11 +107,12 @@ def test_no_place_of_a_mail_is_repeated(server: Indoors, marker: str) -> None:
         "multiple",
         "",
     )
-    for subject in subjects[LINKS.index(marker) % 2 :: 2]:
+    at, step = LINKS.index(marker), 1 if DEEP else 5
+    for subject in subjects[at % step :: step]:
         check(server.send(next(senders), subject, f"{marker}\n\n{marker}"), subject)
 
 
-@pytest.mark.parametrize("marker", LINKS[:4])
+@rows("marker", LINKS[:4] if DEEP else LINKS[:1])
 def test_no_header_and_no_file_name_is_repeated(server: Indoors, marker: str) -> None:
     plain = re.sub(r"[^a-z.]", "", marker)
     for name, value in (
@@ -141,7 +144,7 @@ def test_no_reply_repeats_words_to_somebody_else(server: Indoors) -> None:
     mine = "mallory@players.example"
     (question,) = server.send(mine, "signup mallory horseshoe")
     other = [letter for letter in server.send(ALICE, "forgot alice") if letter.kind == "reset"]
-    for marker in LINKS:
+    for marker in LINKS if DEEP else LINKS[::4]:
         for letter in (question, *other):
             for text in (marker, f"yes {marker}", f"{marker} yes", f"password {marker} {marker}"):
                 server.send_unread(VICTIM, f"Re: {marker}", text, letter.reply_to)
@@ -155,14 +158,3 @@ def test_a_proven_writer_still_reads_the_own_words(tmp_path: Path) -> None:
         server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
         (letter,) = server.send(ALICE, f"blackbox move 1 alice {PASSWORD} evil.example")
         assert "evil.example" in letter.text
-
-
-def test_a_slip_is_still_named_to_anybody(tmp_path: Path) -> None:
-    with indoors(tmp_path) as server:
-        server.sign_up("alice", "bob")
-        for line, shown in (
-            ("signup a!b horseshoe", "cannot be a userid"),
-            ("blackbox challenge alice bob -size=90x9", "You wrote: blackbox challenge alice bob"),
-        ):
-            (letter,) = server.send(ALICE, line)
-            assert shown in letter.one_line, letter.text

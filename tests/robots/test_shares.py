@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 from indoors import Indoors, address_of, indoors
 from seating import HIDINGS, seat_pairs
-from sqlalchemy import Connection, select
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.core.outcome import Done
-from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.stages import lanes
 from pbmserv.stages.lane_loads import LANE_MAILS, LANE_OCTETS
-from pbmserv.store.tables.mail import inbox
 
 pytestmark = pytest.mark.both_databases
 
@@ -69,31 +62,6 @@ def test_a_player_of_a_reply_address_waits_for_nobody_else(server: Indoors) -> N
         assert hand_in(server, FLOOD, "show", mine, (HERE, THERE)[number % 2]) == "250"
     assert hand_in(server, CAROL, "show", mine) == "451"
     assert hand_in(server, FLOOD, HIDINGS[1], other) == "250"
-
-
-def test_a_newcomer_waits_for_one_mail_and_not_for_all_before(
-    server: Indoors, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lanes, "NOT_WORTH_KEEPING_S", 1e-9)  # whatever it takes is much
-    mails, late = server.server.play_stage.mails, list[str]()
-    carry_out = mails.carry_out
-
-    def meanwhile(incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
-        if not late:
-            late.append("comes")
-            coming = threading.Thread(target=lambda: late.append(hand_in(server, CAROL)))
-            coming.start()
-            coming.join()
-        return carry_out(incoming, now, connection)
-
-    monkeypatch.setattr(mails, "carry_out", meanwhile)
-    for _ in range(5):
-        assert hand_in(server, FLOOD) == "250"
-    server.server.play_stage.play.run_until_idle()
-    assert late == ["comes", "250"]
-    with server.server.database.reading.connect() as connection:
-        query = connection.execute(select(inbox.c.sender).order_by(inbox.c.id))
-        assert list(query.scalars()) == [FLOOD, CAROL, *[FLOOD] * 4]
 
 
 def test_forms_of_pages_are_never_put_off(server: Indoors) -> None:

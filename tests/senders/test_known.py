@@ -36,22 +36,12 @@ def kinds(letters: list[Posted]) -> set[str]:
 LINES = {
     "challenge carol": "challenged",
     "blackbox challenge carol -size=5x5 --nagtime=3": "challenged",
-    "challenge bob carol -race": "challenged",
-    "challenge dave -race": "challenged",
     "challenge friend@far.example": "invited",
-    "challenge dora dora@far.example -size=5x5": "invited",
     "solo": "started",
-    "solo -size=6x6 -atoms=2-3": "started",
     "seek": "seek",
-    "seek 2 -unrated": "seek",
-    "seek -unrated -fair": "seek",
     "prefs": "prefs",
-    "prefs digest=off": "prefs",
     "prefs remind=2d,6h tz=UTC": "prefs",
-    "prefs digest off": "prefs",
     "daily": "daily-set",
-    "daily 07:30": "daily-set",
-    "away tomorrow": "away",
     "away until tomorrow": "away",
     "export": "export",
     "signoff": "signoff-asked",
@@ -59,13 +49,10 @@ LINES = {
     "forgot": "reset",
     "change address alice@work.example": "address-asked",
     "move 1 2,+d4": "board",
-    "board 1 +d3": "board",
     "queue 1 d if #: c else 4": "queued",
     "check 1": "check",
     "preview 1 +d4": "preview",
     "show": "board",
-    "showas 1": "board",
-    "showas active": "board",
     "games": "games",
     "resign 1": "result",
 }
@@ -115,7 +102,7 @@ def test_a_forged_sender_gains_nothing(house: Indoors) -> None:
     assert "alice - bob" in begun[0]
 
 
-@pytest.mark.parametrize("front", ["Re: ", "Fwd: ", "AW: ", "[players] Re: "])
+@pytest.mark.parametrize("front", ["Fwd: ", "[players] Re: "])
 def test_a_forwarded_letter_does_nothing_in_its_readers_name(house: Indoors, front: str) -> None:
     (letter,) = writes(house, "alice", f"{front}challenge carol")
     assert letter.kind == "refusal"
@@ -197,7 +184,7 @@ def test_a_players_own_record_comes_to_the_proven_player(house: Indoors) -> None
 
 def test_every_letter_to_a_known_reader_can_be_answered(house: Indoors) -> None:
     (question,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
-    for line in ("list", "help", "blackbox standings", "scores", "week", "show 1", "games bob"):
+    for line in ("list", "blackbox standings", "show 1", "games bob"):
         for letters in (house.reply(question, line), writes(house, "alice", line)):
             (letter,) = letters
             assert letter.reply_to.startswith("pbmserv+"), line

@@ -56,21 +56,12 @@ def test_a_dash_stands_for_the_password(house: Indoors) -> None:
     "subject",
     [
         f"blackbox move 1 alice {HIDING}",
-        "blackbox move 1 alice a1, b2, c3, d4",
         f"move 1 alice {HIDING}#1",
-        "blackbox chat 1 alice",
         "blackbox accept 1 bob",
-        "prefs alice",
         "prefs alice format=text",
-        "showas alice",
         "showas alice 1",
-        "showas alice active",
-        "away alice until 2026-03-20",
         "message alice bob",
         "export alice",
-        "blackbox seek alice",
-        "blackbox resign 1 alice",
-        "change address alice alice@work.example",
     ],
 )
 def test_or_it_is_left_out(house: Indoors, subject: str) -> None:
@@ -85,22 +76,12 @@ def test_a_password_is_still_a_password(house: Indoors) -> None:
     assert "refusal" not in kinds(writes(house, "alice", f"move 1 alice {PASSWORD} {HIDING}"))
 
 
-def test_several_commands_in_one_mail(house: Indoors) -> None:
-    body = f"blackbox move 1 alice {HIDING}\r\nprefs alice - tz=Europe/Berlin\r\nshowas alice"
-    (report, *_) = writes(house, "alice", "multiple", body)
-    assert report.kind == "summary"
-    assert report.text.count("done") >= 3
-    assert "refused" not in report.text
-
-
 @pytest.mark.parametrize(
     ("who", "subject"),
     [
         ("bob", f"blackbox move 1 alice - {HIDING}"),
         ("bob", f"blackbox move 1 alice {HIDING}"),
-        ("bob", "resign 1 alice"),
         ("stranger", "prefs alice -"),
-        ("alice", "prefs nobody -"),
         ("alice", "prefs bob - tz=Europe/Berlin"),
         ("alice+bob", "prefs alice -"),
         ("alice", "change password bob - new-password"),
@@ -145,10 +126,7 @@ def test_a_new_password_needs_its_dash(house: Indoors) -> None:
     [
         "message alice rabbit-hole",  # whom to?
         "blackbox move 1 alice rabbit-hole",  # no move
-        "blackbox queue 1 alice rabbit-hole",
-        "prefs alice rabbit-hole colour=red",
         "showas alice rabbit-hole 1",
-        "blackbox seek alice rabbit-hole -size=1x1",
         "blackbox move 1 alice a1 rabbit-hole",  # where the move belongs
         "blackbox chat 1 alice hello rabbit-hole",
         "prefs alice format=text rabbit-hole=html",
@@ -164,39 +142,12 @@ def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors, subject: 
         assert letter.kind == "summary" or "refus" in letter.kind
 
 
-def test_a_word_in_place_of_a_userid_is_not_repeated(house: Indoors) -> None:
-    """ "hello" may be a wrong password, and the next word a reader."""
-    sentence = refusal(writes(house, "alice", "message alice hello rabbit-hole"))
-    assert "rabbit-hole" not in sentence
-
-
-def test_a_too_long_absence_is_refused_as_such(house: Indoors) -> None:
-    assert "30 days" in refusal(writes(house, "alice", "away alice until 2027-04-01"))
-
-
-def test_an_illegal_move_is_refused_as_such(house: Indoors) -> None:
-    sentence = refusal(writes(house, "alice", "blackbox move 1 alice a1,b2"))
-    assert "password" not in sentence.partition("Your board")[0]
-    assert "atoms" in sentence
-
-
 def test_a_player_who_left_comes_back_by_the_address(house: Indoors) -> None:
     (question,) = writes(house, "carol", "signoff carol")
     house.reply(question, "yes")
     assert "signed off" in refusal(writes(house, "carol", "prefs carol -"))
     assert "refusal" not in kinds(writes(house, "carol", "back carol -"))
     assert kinds(writes(house, "carol", "prefs carol -")) == ["prefs"]
-
-
-def test_the_same_signed_mail_works_once(house: Indoors) -> None:
-    zone = {"to": house.server.mail_domain.address}
-    raw = signed(
-        f"From: {address_of('alice')}\r\nTo: {zone['to']}\r\nSubject: prefs alice -\r\n"
-        f"Message-ID: <once@{DOMAIN}>\r\n\r\n".encode(),
-        DOMAIN,
-    )
-    assert house.send_raw(address_of("alice"), raw)
-    assert not house.send_raw("mallory@evil.example", raw)
 
 
 GMAIL = ("to", "subject", "message-id", "date", "from", "mime-version", "cc", "reply-to")
@@ -218,14 +169,9 @@ def signed_once(house: Indoors, message_id: str = f"<m@{DOMAIN}>") -> bytes:
     [
         (b"", b""),
         (b"<m@players.example>", b"<m@players.example>\x0c"),
-        (b"<m@players.example>", b"\x0b<m@players.example>"),
-        (b"<m@players.example>", b"\x0c\r\n <m@players.example>"),
         (b"Hello dear", b"Hello  dear"),
         (b"12:00:00 ", b"12:00:00\t "),
-        (b"Subject:", b"subject: "),
-        (b"DKIM-Signature:", b"Content-Type: text/html\r\nDKIM-Signature:"),
         (b"DKIM-Signature:", b"Content-Transfer-Encoding: base64\r\nDKIM-Signature:"),
-        (b"DKIM-Signature:", b"X-Other: y\r\nDKIM-Signature:"),
         (b"DKIM-Signature:", b"Message-ID: <9@evil.example>\r\nDKIM-Signature:"),
     ],
 )
@@ -246,7 +192,7 @@ def test_a_signed_mail_that_is_sent_again_has_no_second_effect(
 
 @pytest.mark.parametrize(
     "message_id",
-    ["m@players.example", "<m@players.example> x", "<m @players.example>", "<>", "<a>,<b>", ""],
+    ["m@players.example", "<a>,<b>", ""],
 )
 def test_a_signed_mail_without_a_message_id_that_tells_copies_proves_nothing(
     house: Indoors, message_id: str
@@ -326,52 +272,6 @@ def test_a_disowned_mail_is_turned_away_at_the_door_unless_its_address_says_enou
         assert not house.letters()  # the address in From may never have written to us
         assert handed_in(letter.reply_to).startswith("250 ")
         assert kinds(house.letters()) == ["games"]
-
-
-def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
-    from pbmserv.service.operators.kept_mails import KeptMails
-
-    writes(house, "alice", "prefs alice -")
-    writes(house, "alice", "prefs alice -", sign=False)
-    server = house.server
-    kept_mails = KeptMails(
-        server.database, server.reader.read, lambda number, post: True, house.operators
-    )
-    shown = [kept_mails.show(number) or "" for number in range(1, 20)]
-    proven = [text for text in shown if "Sender check: pass (dkim=pass" in text]
-    assert len(proven) == 1
-    assert f"header.d={DOMAIN}" in proven[0]
-    assert "prefs" not in proven[0]
-    assert any("Sender check: unchecked" in text for text in shown)
-
-
-def test_a_kept_mail_keeps_its_verdict(house: Indoors, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pbmserv.commands.table.accounts import Prefs
-    from pbmserv.service.handlers import HANDLERS
-    from pbmserv.service.mails.incoming import IncomingMail
-    from pbmserv.service.operators.deeds import Signature
-    from pbmserv.service.operators.kept_mails import KeptMails
-
-    server = house.server
-
-    def retry(number: int, post: IncomingMail) -> bool:
-        return server.play_stage.retry(number, post)
-
-    def breaks(*_: object) -> None:
-        raise ZeroDivisionError
-
-    with monkeypatch.context() as broken:
-        broken.setitem(HANDLERS, Prefs, breaks)
-        (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
-    assert kept.kind == "kept"
-    kept_mails = KeptMails(server.database, server.reader.read, retry, house.operators)
-    (kept_mail,) = kept_mails.list()
-    shown = kept_mails.show(kept_mail.id) or ""
-    assert "Sender check: pass" in shown
-    assert "Subject: prefs alice - tz=Asia/Tokyo" in shown  # a dash is no secret
-    assert "is carried out" in kept_mails.retry(kept_mail.id, Signature("olga", "mended"))
-    (letter,) = house.letters()
-    assert "Asia/Tokyo" in letter.text
 
 
 def test_copies_of_an_unreadable_mail_are_copies_once_it_can_be_read(

@@ -175,14 +175,6 @@ def test_a_domain_is_not_checked_for_a_while_after_abandoned_checks() -> None:
     assert slow.may_check("slow.example", NETWORK)
 
 
-def test_a_check_in_time_clears_its_domain() -> None:
-    slow = SlowNames(Seconds())
-    for _ in range(5):
-        slow.note("slow.example", NETWORK, in_time=False)
-        slow.note("slow.example", NETWORK, in_time=True)
-    assert slow.may_check("slow.example", NETWORK)
-
-
 def test_a_network_with_many_slow_domains_is_checked_for_fast_ones_only() -> None:
     clock = Seconds()
     slow = SlowNames(clock)

@@ -100,13 +100,6 @@ def hide(server: Correspondence, *players_: Guest) -> None:
         server.reply(player.letters()[-1], atoms)
 
 
-def open_up(server: Correspondence, first: Guest, second: Guest) -> None:
-    """Both fire on the newest board, on which both have hidden atoms, until its opening is over."""
-    for port in "123":
-        for player in (first, second):
-            server.reply(player.letters()[-1], port)
-
-
 def lose(server: Correspondence, loser: Guest, winner: Guest) -> tuple[Letter, Letter]:
     """The loser of the newest board gives up; their letters."""
     server.reply(loser.letters()[-1], "resign")

@@ -68,11 +68,6 @@ def test_a_ring_of_three_gets_no_place() -> None:
     assert to_one[0].rating.shown - 1000 < 4 * FIRST_WIN
 
 
-def test_two_who_win_in_turn_gain_next_to_nothing_together() -> None:
-    pair = farm([(0, 1), (1, 0)] * 50, 2)
-    assert max(player.rating.shown for player in pair) - 1000 < 2 * FIRST_WIN
-
-
 @given(st.integers(2, 8), st.data())
 def test_a_board_counts_for_each_seat_what_its_pairs_count_on_the_mean(
     seats: int, data: st.DataObject
@@ -117,7 +112,7 @@ def resigned(house: Indoors, number: int, *, opened: bool) -> str:
 def test_resigning_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
     house: Indoors,
 ) -> None:
-    for number in range(1, 13):
+    for number in range(1, 4):
         text = resigned(house, number, opened=False)
         assert "rating:" not in text
         assert (

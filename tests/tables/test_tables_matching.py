@@ -9,11 +9,9 @@ from asking import Guest, guests, lose
 from running import Correspondence
 from sqlalchemy import func, select
 
-from pbmserv.commands.table.looking import Games
-from pbmserv.commands.table.playing import Message, Resign
+from pbmserv.commands.table.playing import Message
 from pbmserv.commands.table.starting import Accept, Challenge, Rematch, Seek
 from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
-from pbmserv.service.boards.seeking import MOST_SEEKS
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import seats, seeks
 
@@ -30,45 +28,6 @@ def count(server: Correspondence, table) -> int:
 def statuses(server: Correspondence) -> list[str]:
     with server.server.database.reading.connect() as connection:
         return list(connection.execute(select(boards.c.status).order_by(boards.c.id)).scalars())
-
-
-def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None:
-    alice, bob, carol = guests(server, "alice", "bob", "carol")
-    alice.asks(seek("-fair"))
-    looking = alice.letter()
-    assert "As soon as somebody else looks for the same (blackbox -fair)" in looking.one_line
-    alice.asks(seek("-fair"))
-    assert "You have been looking for this since 1 March 2026" in alice.letter().text
-    bob.asks(seek())
-    assert "You are looking for an opponent" in bob.letter().text
-    assert count(server, seeks) == 2
-
-    bob.asks(Games(None, ("alice",)))
-    listed = bob.letter()
-    assert "alice has been looking for an opponent at Blackbox (-fair) since" in listed.text
-    assert "alice has been looking for an opponent" in listed.html
-
-    # Who is blocked is never found, whichever of the two blocks.
-    alice.blocks(carol)
-    carol.asks(seek("-fair"))
-    assert "You are looking for an opponent" in carol.letter().text
-    carol.asks(seek("-fair", off=True))
-    assert "You are no longer looking for an opponent" in carol.letter().text
-    carol.asks(seek(off=True))
-    assert "You are not looking for an opponent at blackbox." in carol.letter().text
-
-    bob.asks(seek("-fair"))
-    for player, other in ((alice, bob), (bob, alice)):
-        started = player.letters()[0]
-        assert f"You and {other.userid} were both looking for Blackbox" in started.text
-        assert "Options: -fair." in started.text
-        server.reply(started, "a5,c6,e7,g5")
-    assert statuses(server) == ["active"]
-    assert count(server, seeks) == 1  # bob's other one
-
-    for n in range(4, 4 + MOST_SEEKS):
-        bob.asks(seek(f"-guesses={n}"))
-    assert "and you cannot look for more at once" in " ".join(bob.letters()[-1].text.split())
 
 
 @pytest.mark.both_databases
@@ -177,11 +136,3 @@ def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
     (carol,) = guests(server, "carol")
     carol.asks(Rematch(None, 1, None))
     assert "you can watch, but not play" in carol.letter().text
-
-
-def test_a_challenge_is_taken_back_by_resigning(server: Correspondence) -> None:
-    alice, bob = guests(server, "alice", "bob")
-    alice.asks(Challenge("blackbox", ("alice", "bob")))
-    alice.replies(alice.letter(), Resign(None, None, None))
-    assert statuses(server) == ["declined"]
-    assert "called board 1 off" in bob.letters()[-1].text

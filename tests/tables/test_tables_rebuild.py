@@ -13,6 +13,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from sqlalchemy import Connection, Select, delete, insert, select, text, update
 
 from pbmserv.cli.main import run
@@ -117,7 +118,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened.close()
 
 
-@examples(20)
+@examples(8)
 @given(games_played)
 def test_a_rebuild_changes_nothing_and_restores_everything(quick: Database, played: list) -> None:
     opened = quick
@@ -253,19 +254,17 @@ PLANS: list[tuple[Select, dict[str, object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "values", "index"), PLANS, ids=[p[2] for p in PLANS])
+@pytest.mark.sqlite_alone
+@rows(("statement", "values", "index"), PLANS, ids=[p[2] for p in PLANS])
 def test_tables_are_read_off_an_index_in_its_order(
-    tmp_path: Path, statement: Select, values: dict[str, object], index: str
+    database: Database, statement: Select, values: dict[str, object], index: str
 ) -> None:
-    opened = Database(f"sqlite:///{tmp_path}/plan.sqlite3")
-    schema.prepare(opened)
-    with opened.reading.connect() as connection:
-        filled = statement.compile(opened.reading).construct_expanded_state(values)
+    with database.reading.connect() as connection:
+        filled = statement.compile(database.reading).construct_expanded_state(values)
         steps = connection.exec_driver_sql(
             f"EXPLAIN QUERY PLAN {filled.statement}", tuple(filled.positional_parameters)
         )
         plan = [row[3] for row in steps]
-    opened.close()
     assert any(index in step for step in plan), plan
     assert not any(step.startswith("SCAN") for step in plan), plan
     assert not any("TEMP B-TREE" in step for step in plan), plan

@@ -63,23 +63,6 @@ def seed(player: int) -> str:
     return (GOLDEN / f"seed-dzander{player}.txt").read_text()
 
 
-@rows("you", [ALICE, BOB])
-def test_the_originals_example_is_drawn_byte_for_byte(you: Seat) -> None:
-    assert render("board.txt", played(moves=SEED_GAME), you) == seed(you + 1)
-
-
-def test_spectators_see_marks_and_markers_but_no_atoms() -> None:
-    drawn = render("board.txt", played(moves=SEED_GAME), None)
-    assert drawn == seed(1).replace("?@", "? ").replace(" @", "  ")
-
-
-def test_at_the_end_both_boxes_are_opened() -> None:
-    state = GAME.withdraw(played(moves=[*SEED_GAME, (0, "+g7")]), BOB).state
-    for you in (ALICE, BOB, None):
-        drawn = render("board.txt", state, you)
-        assert (drawn.count("?@"), drawn.count(" @"), drawn.count("?x")) == (5, 3, 1)
-
-
 @rows("width", range(2, 27))
 def test_boards_stand_side_by_side_while_they_fit_and_else_below_each_other(width: int) -> None:
     lines = render("board.txt", played(f"-size={width}x3", moves=[]), ALICE).splitlines()
@@ -98,55 +81,6 @@ def test_a_single_guess_and_long_names_keep_within_the_line() -> None:
     ]
     assert lines[-1] == f"Player {LONG[1]} has 1 guess left."
     assert max(map(len, lines)) <= 76
-
-
-def test_before_atoms_are_hidden_the_page_shows_no_box() -> None:
-    for you in (ALICE, BOB, None):
-        for moves in ([], [(0, "c2,e2,f6,f7")]):
-            assert "<t" not in render("board.html", played(moves=moves), you)
-            assert "<t" not in render("others.html", played(moves=moves), you)
-
-
-def test_the_own_box_has_the_names_of_all_ports_and_empty_cells() -> None:
-    state = played(moves=SEED_GAME)
-    view: View = GAME.view(state, BOB)
-    drawn = render("board.html", state, BOB)
-    assert view.own is not None
-    box = view.own
-    for port in box.board.ports:
-        # The name of a port that is not used says all; a mark needs words.
-        is_unused = f"<div class=off>{port}</div>" in drawn
-        assert (f'aria-label="Port {port}: ' in drawn) != is_unused
-        assert f">{port}</div>" in drawn  # beneath its mark, if it shows one
-    cells = [cell for row in box.drawn.rows for cell in row.cells]
-    empty = [name for name, cell in zip(box.board.names, cells, strict=True) if cell == "  "]
-    for name in empty:
-        assert f'aria-label="{name}: empty">{name}<t' in drawn
-    assert drawn.count(": empty") == len(empty) == 47
-    assert drawn.count("your marker") == 2
-    assert drawn.count("atom") == 0
-
-
-def test_the_opponents_box_is_small_and_says_what_they_know() -> None:
-    drawn = render("others.html", played(moves=SEED_GAME), ALICE)
-    assert "What dzander2 has found out" in drawn
-    assert "6 rays, 2 markers, 3 guesses left." in drawn
-    assert drawn.count(": atom") + drawn.count(": marker on an atom") == 4
-    assert "<a " not in drawn
-
-
-def test_html_escapes_and_text_does_not() -> None:
-    names = ("<b>", "a&b")
-    state = played(moves=[])
-    assert "&lt;b&gt;" in render("board.html", GAME.withdraw(state, ALICE).state, BOB, names)
-    assert "a&amp;b" in render("advice.html", state, ALICE, names)
-    assert "<b>" in render("board.txt", state, ALICE, names)
-
-
-def test_a_board_without_links_is_short_and_brings_no_sheet() -> None:
-    page = render("board.html", played(moves=SEED_GAME), ALICE)
-    assert "<style" not in page
-    assert len(page) < 14_000
 
 
 POSITIONS = {
@@ -209,16 +143,3 @@ def test_an_experienced_player_gets_one_line_of_advice_whose_example_works(
     for example in re.findall(r"such as (\S+)\.(?:\s|$)", how):
         move = GAME.parse(view, example)
         assert move.free or view.may_act
-
-
-def test_advice_lists_the_ports_that_are_left() -> None:
-    advice = render("advice.txt", POSITIONS["seed"], BOB)
-    assert "\n  A B C D E F 8 9 10 11 14 H K M N 1 2 4 6 7\n" in advice
-
-
-def test_the_rules_fit_the_line_and_name_every_option() -> None:
-    text = environment().get_template("games/blackbox/rules.txt.j2").render(info=GAME.info)
-    assert max(map(len, text.splitlines())) <= 76
-    assert text.isascii()
-    for word, _ in GAME.info.options:
-        assert word in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
@@ -10,7 +10,7 @@ from math import comb, log2
 from random import Random
 
 import pytest
-from examples import examples
+from examples import DEEP, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -117,7 +117,7 @@ BOARDS = (
 )
 
 
-@examples(40)
+@examples(20)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 9))
 def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turns: int) -> None:
     position = played([*words, "-guesses=9"], seed, turns)
@@ -155,7 +155,7 @@ def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turn
     )
 
 
-@examples(10)
+@examples(4)
 @given(st.integers(0, 10**6))
 def test_the_best_line_leads_to_one_class_of_layouts(seed: int) -> None:
     options = Options(4, 4, 2, 2)
@@ -184,19 +184,6 @@ def test_the_first_probe_tells_what_was_published(
     assert ports[0] == ports[size - 1] == ports[size]  # mirrored and turned
 
 
-@pytest.mark.slow
-def test_the_best_port_each_time_needs_as_many_probes_as_published() -> None:
-    """5.226 on 8x8 with 3 atoms, as a mean over all boxes."""
-    options = Options(8, 8, 3, 3)
-    first = beginning(options)
-    needed = Counter[int]()
-    for number in range(12):
-        line = best_line(first, frozenset(draw_cells(options, Rng(b"mean", number))), Effort())
-        assert line is not None
-        needed[len(line)] += 1
-    assert 4.3 <= sum(n * times for n, times in needed.items()) / 12 <= 6.2
-
-
 def _rows_of(size: str, seed: int, turns: int) -> Iterator[coach.Probe]:
     yield from coach.analyse(played_out(played(size.split(), seed, turns)), ME).rows
 
@@ -206,7 +193,7 @@ def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Compare the same game with all layouts and with a sample."""
-    for seed in range(2):
+    for seed in range(10 if DEEP else 1):
         exact = list(_rows_of("-size=6x6 -atoms=3 -guesses=9", seed, 7))
         with monkeypatch.context() as large:
             large.setattr(knowledge, "EXACT", 100)
@@ -224,9 +211,10 @@ def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
 @pytest.mark.slow
 def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knowledge, "RAYS", 200)
-    effort = Effort(left=10_000)
-    state = beginning(Options(26, 26, 20, 20))
-    for port in range(12):
+    monkeypatch.setattr(knowledge, "loops_for", lambda options: None)  # to compile takes long
+    effort = Effort(left=1_000)
+    state = beginning(Options(12, 12, 8, 8))
+    for port in range(3):
         state.ports(effort)
         state = state.after_ray(port, -1, effort)
     assert effort.left < 0

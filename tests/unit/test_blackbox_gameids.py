@@ -83,14 +83,6 @@ def test_his_boxes_give_his_ids(vector: dict[str, Any]) -> None:
     assert game_id == game.text == described(game) == vector["id"]
 
 
-@rows("vector", SEEDS, ids=lambda vector: vector["id"])
-def test_his_seeds_give_his_descriptions(vector: dict[str, Any]) -> None:
-    game = read_id(vector["id"])
-    assert described(game) == f"{game.parameters}:{vector['desc']}"
-    assert pairs(read_id(described(game))) == vector["balls"]
-    assert game.text == vector["id"]
-
-
 def test_ids_go_there_and_back() -> None:
     random = Random("ten thousand")
     for _ in range(10_000 if DEEP else 500):
@@ -139,27 +131,6 @@ def test_ids_that_his_program_refuses_are_refused(text: str) -> None:
         read_id(text if re.search("[:#]", text) else f"{text}#x")
 
 
-@rows("text", list(SERIES["series"]))
-def test_blanks_and_tabs_of_a_seed_count(text: str) -> None:
-    assert described(read_id(text)) == SERIES["series"][text][0]
-    if "#" in text:
-        assert read_id(f"  {text}\r\n").seed == text.partition("#")[2]
-
-
-def test_a_range_gives_every_count_in_it() -> None:
-    counts = {len(atoms_of(read_id(f"8x8/3-6#{number}"))) for number in range(60)}
-    assert counts == {3, 4, 5, 6}
-
-
-def test_the_same_set_of_atoms_has_one_id() -> None:
-    assert descriptive_id(Parameters(8, 8, 3, 3), {5, 60, 9}) == descriptive_id(
-        Parameters(8, 8, 3, 3), [5, 9, 60]
-    )
-    assert descriptive_id(Parameters(8, 8, 3, 3), [60, 9, 5]) != descriptive_id(
-        Parameters(8, 8, 3, 3), [5, 9, 60]
-    )
-
-
 @rows(
     ("text", "parameters"),
     [
@@ -177,12 +148,6 @@ def test_the_same_set_of_atoms_has_one_id() -> None:
 def test_parameters_as_he_and_as_people_write_them(text: str, parameters: str) -> None:
     assert read_parameters(text).parameters == parameters
     assert read_id(text + "#x").parameters == parameters
-
-
-def test_ids_as_people_copy_them_are_read() -> None:
-    spelt = "  w8h8m5M5:9FEF256FB015513FE87E0C4C\n"
-    assert read_id(spelt).text == "w8h8m5M5:9fef256fb015513fe87e0c4c"
-    assert read_id("w8h8m5M5# my name: #1 \n").seed == " my name: #1 "
 
 
 def refused(text: str) -> Refusal:
@@ -203,34 +168,19 @@ def refused(text: str) -> Refusal:
     ("text", "code", "part"),
     [
         ("", "id-form", ""),
-        ("hello", "id-form", "hello"),
-        ("w8h8m5M5", "id-form", "w8h8m5M5"),
         ("x" * (TEXT_LIMIT + 1), "id-long", "x" * 40 + "…"),
         ("hello#there", "parameters-form", "hello"),
-        ("#there", "parameters-form", ""),
-        ("w8h8m-1M3#x", "parameters-form", "w8h8m-1M3"),
-        ("8x8/#x", "parameters-form", "8x8/"),
         ("w8h8w9m5M5#x", "parameters-twice", "w8h8w9m5M5"),
         ("w1h8m1M1#x", "size-labels", "w1h8m1M1"),
-        ("w8h45m1M1#x", "size-labels", "w8h45m1M1"),
-        ("w9999h9999m1M1#x", "size-labels", "w9999h9999m1M1"),
         ("w8h8m6M3#x", "atoms-order", "w8h8m6M3"),
-        ("8x8/6-3#x", "atoms-order", "8x8/6-3"),
         ("2x2/5#x", "atoms-many", "2x2/5"),
         ("2x2/4#x", "atoms-full", "2x2/4"),
-        ("w3h3m9M9#x", "atoms-full", "w3h3m9M9"),
         ("w8h8m5M5#", "id-seed-none", "#"),
         ("w8h8m5M5#" + "y" * 101, "id-seed-long", "y" * 40 + "…"),
         ("w8h8m5M5#a\nb", "id-seed-character", ""),
-        ("w8h8m5M5#a\x00b", "id-seed-character", ""),
-        ("w8h8m5M5#a\ud800b", "id-seed-character", ""),
         ("w8h8m5M5:9fef256fb015513fe87e0c4g", "id-digit", "g"),
-        ("w8h8m5M5:\u0669", "id-digit", "\u0669"),
         ("w8h8m5M5:", "id-length", "w8h8m5M5"),
-        ("w8h8m5M5:9fef256fb015513fe87e0c4", "id-length", "w8h8m5M5"),
-        ("w8h8m5M5:9fef256fb015513fe87e", "id-length", "w8h8m5M5"),
         ("w8h8m5M5:9fef256fb015513fe87e0c4d", "id-spoilt", "w8h8m5M5"),
-        ("w9h8m5M5:9fef256fb015513fe87e0c4c", "id-spoilt", "w9h8m5M5"),
     ],
 )
 def test_a_text_that_is_no_game_id_is_refused_by_its_kind(text: str, code: str, part: str) -> None:
@@ -265,9 +215,3 @@ def test_any_text_is_an_id_or_kindly_refused(text: str) -> None:
         refused(text)
     else:
         assert read_id(game.text) == game
-
-
-def test_no_secret_stands_in_a_repr() -> None:
-    shown = repr(read_id(SEEDS[0]["id"])) + repr(read_id(IDS[0]["id"]))
-    assert "123456789012345" not in shown
-    assert "cells" not in shown

@@ -20,14 +20,6 @@ def test_the_classic_board_is_labelled_as_in_the_original() -> None:
     assert board.right == ("8", "9", "10", "11", "12", "13", "14")
 
 
-@rows("name", ["b3", "3b", "10i", "i10", "b10", "3i", "B3", "3B", "I10"])
-def test_either_label_in_either_order_names_a_cell(name: str) -> None:
-    board = geometry(7, 7)
-    cell = board.cell(name)
-    assert cell is not None
-    assert board.name(cell) == "B3"
-
-
 @rows("name", ["", "b", "3", "o1", "a15", "a0", "bb3", "a1b", "\u00df1", "b-3"])
 def test_other_names_are_no_cells(name: str) -> None:
     assert geometry(7, 7).cell(name) is None
@@ -76,22 +68,3 @@ def test_columns_beyond_z_are_labelled_as_in_a_table(w: int, data: st.DataObject
     row, column = divmod(cell, w)
     for letter in (board.top[column], board.bottom[column]):
         assert board.cell(letter + board.right[row]) == board.cell(board.left[row] + letter) == cell
-
-
-def test_ports_clockwise_as_another_program_counts_them() -> None:
-    board = geometry(3, 2)
-    labels = [board.ports[port] for port in board.clockwise]
-    assert labels == ["A", "B", "C", "3", "4", "F", "E", "D", "2", "1"]
-    places = [board.port_places[port] for port in board.clockwise]
-    assert places == [
-        (1, 0),
-        (2, 0),
-        (3, 0),
-        (4, 1),
-        (4, 2),
-        (3, 3),
-        (2, 3),
-        (1, 3),
-        (0, 2),
-        (0, 1),
-    ]

@@ -31,8 +31,3 @@ def test_each_reader_gets_the_own_lessons_and_spectators_get_none() -> None:
     for reader in (None, Seat(0)):
         assert LESSONS not in {note.kind for note in notes_for(GAME, step, reader)}
     assert not KINDS & {note.kind for note in notes_for(GAME, step, None)}
-
-
-def test_lessons_come_before_the_scores() -> None:
-    kinds = [note.kind for note in notes_for(GAME, given_up(1).step, Seat(0))]
-    assert kinds.index("distinguishing") < kinds.index("score")

@@ -36,10 +36,6 @@ def test_options_are_read_in_any_order_and_case() -> None:
     assert GAME.describe(options) == ("-size=8x10", "-atoms=3-5", "-guesses=1", "-fair", "-clue")
 
 
-def test_default_values_written_out_are_still_classic() -> None:
-    assert GAME.options(("-size=7x7", "-atoms=4-4", "-guesses=3"), 2) == CLASSIC
-
-
 @rows("word", ["-size=8x7", "-atoms=5", "-guesses=2", "-fair", "-clue", "-unrated"])
 def test_any_change_of_the_rules_is_unrated(word: str) -> None:
     assert not GAME.rated(GAME.options((word,), 2))
@@ -49,36 +45,22 @@ def test_any_change_of_the_rules_is_unrated(word: str) -> None:
     ("words", "code", "part"),
     [
         (["-colour=red"], "option-unknown", "-colour=red"),
-        (["fair"], "option-unknown", "fair"),
-        (["--fair"], "option-unknown", "--fair"),
-        ([""], "option-unknown", ""),
         (["-scoring=timed"], "option-race", "-scoring=timed"),
-        (["-seed=x"], "option-race", "-seed=x"),
-        (["-id=w8h8m5"], "option-race", "-id=w8h8m5"),
-        (["-Practice"], "option-race", "-Practice"),
         (["-race", "-practice"], "practice-alone", "-practice"),
         (["-race", "-scoring=best"], "scoring", "-scoring=best"),
         (["-race", "-id=w3h3m1M1#x", "-size=8x8"], "option-id", "-size=8x8"),
-        (["-race", "-size=3x4", "-id=w3h3m1M1#x"], "option-id", "-size=3x4"),
-        (["-race", "-id=w3h3m1M1#x", "-size=3x3", "-atoms=2"], "option-id", "-atoms=2"),
-        (["-race", "-id=w3h3m1M1#x", "-seed=x"], "option-id", "-seed=x"),
         (["-race", "-id=nonsense"], "id-form", "nonsense"),
         (["-race", "-seed="], "option-no-value", "-seed="),
         (["-fair", "-FAIR"], "option-repeated", "-FAIR"),
-        (["-size"], "option-no-value", "-size"),
-        (["-atoms="], "option-no-value", "-atoms="),
         (["-clue=yes"], "option-value", "-clue=yes"),
         (["-size=big"], "size-form", "-size=big"),
         (["-size=1x7"], "size-range", "-size=1x7"),
-        (["-size=7x27"], "size-range", "-size=7x27"),
         (["-atoms=few"], "atoms-form", "-atoms=few"),
         (["-atoms=0"], "atoms-none", "-atoms=0"),
         (["-atoms=5-3"], "atoms-order", "-atoms=5-3"),
         (["-atoms=50"], "atoms-many", "-atoms=50"),
-        (["-atoms=3-5", "-size=2x2"], "atoms-many", "-atoms=3-5"),
         (["-guesses=some"], "guesses-form", "-guesses=some"),
         (["-guesses=0"], "guesses-range", "-guesses=0"),
-        (["-guesses=100"], "guesses-range", "-guesses=100"),
     ],
 )
 def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: str) -> None:
@@ -86,49 +68,6 @@ def test_each_wrong_word_has_its_own_refusal(words: list[str], code: str, part: 
     assert (refusal.code, refusal.part) == (f"blackbox.{code}", part)
     if refusal.example and not is_form(refusal.example):
         GAME.options(refusal.example.split(), 2)
-
-
-def test_options_that_agree_may_stand_beside_a_game_id() -> None:
-    alone = GAME.options(["-race", "-id=w3h4m1M2#x"], 1)
-    assert GAME.options(["-size=3x4", "-race", "-id=w3h4m1M2#x", "-atoms=1-2"], 1) == alone
-
-
-@rows(
-    ("words", "example"),
-    [
-        (["-size=90x1"], "-size=26x2"),
-        (["-atoms=0"], "-atoms=1"),
-        (["-atoms=0-5"], "-atoms=1-5"),
-        (["-atoms=50"], "-atoms=49"),
-        (["-atoms=3-5", "-size=2x2"], "-atoms=3-4"),
-        (["-guesses=100"], "-guesses=99"),
-        (["-scoring=timed"], "-race -scoring=timed"),
-        (["-size=big"], "-size=SIZE"),
-        (["-id=w8h8m5"], "-race -id=GAMEID"),
-    ],
-)
-def test_an_example_is_the_nearest_to_what_was_written(words: list[str], example: str) -> None:
-    assert refused(*words).refusal.example == example
-
-
-@rows("seats", [1, 3])
-def test_it_takes_two(seats: int) -> None:
-    assert refused(seats=seats).refusal.code == "blackbox.seats"
-
-
-@given(
-    size=st.tuples(st.integers(2, 26), st.integers(2, 26)),
-    least=st.integers(1, 4),
-    more=st.integers(0, 3),
-    guesses=st.integers(1, 99),
-    flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
-)
-def test_described_options_are_read_back(
-    size: tuple[int, int], least: int, more: int, guesses: int, flags: tuple[bool, bool, bool]
-) -> None:
-    width, height = size
-    options = Options(width, height, least, min(least + more, width * height), guesses, *flags)
-    assert GAME.options(GAME.describe(options), 2) == options
 
 
 @given(

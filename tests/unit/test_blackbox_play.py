@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import random
 import re
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_moves import some_move
 
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Outcome, Seat, Step
-from pbmserv.errors import Illegal, MoveError
+from pbmserv.engine.types import Outcome, Seat, Step
 from pbmserv.games.blackbox.facts import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
@@ -23,7 +18,7 @@ from pbmserv.games.blackbox.practice import Practice, Scoring, begin
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.rules import lessons
 from pbmserv.games.blackbox.state import State
-from pbmserv.games.blackbox.views import View, standing_of, view_of
+from pbmserv.games.blackbox.views import View
 from pbmserv.views.texts import note_sentences, render_text
 
 ALICE, BOB = Seat(0), Seat(1)
@@ -73,52 +68,6 @@ def notes_for(step: Step[State], reader: Seat | None) -> list[tuple[str, Mapping
 
 def kinds(step: Step[State], reader: Seat | None = None) -> list[str]:
     return [kind for kind, _ in notes_for(step, reader)]
-
-
-def test_where_atoms_are_hidden_only_the_hider_reads() -> None:
-    board = Board()
-    step = board.types(ALICE, "c2,e2,f6,f7")
-    assert step.public == {None: "", ALICE: "C2,E2,F6,F7"}
-    assert notes_for(step, BOB) == notes_for(step, None) == [("hid", {"atoms": "4"})]
-    assert ("hid-cells", {"cells": ("C2", "E2", "F6", "F7")}) in notes_for(step, ALICE)
-    assert not step.reveals
-    assert "Box(" in repr(board.state)
-    assert "frozenset({2" not in repr(board.state)
-    assert board.view(ALICE).boxes[BOB].atoms is not None
-    assert board.view(BOB).boxes[BOB].atoms is None
-    assert board.view(None).boxes[BOB].atoms is None
-
-
-def test_nobody_else_learns_the_number_of_atoms_of_a_range() -> None:
-    few, many = Board("-atoms=2-5"), Board("-atoms=2-5")
-    step, other = few.types(ALICE, "c2,e2"), many.types(ALICE, "a1,b1,c1,d1,e1")
-    for reader in (BOB, None):
-        assert notes_for(step, reader) == notes_for(other, reader) == [("hid", {"atoms": "2-5"})]
-        assert step.public[None] == other.public[None]
-        assert few.view(reader) == many.view(reader)
-
-
-def test_a_seat_that_waits_has_a_turn_refused_but_not_a_free_move() -> None:
-    board = hidden()
-    with pytest.raises(Illegal) as caught:
-        board.types(BOB, "g")
-    assert caught.value.refusal.code == "blackbox.not-your-turn"
-    board.types(BOB, "+b2,!c3")
-    assert board.turns() == (3, 4)
-    with pytest.raises(Illegal) as caught:
-        GAME.apply(board.state, ALICE, Move("g"), Rng(b"", 1))
-    assert caught.value.refusal.code == "blackbox.not-canonical"
-    with pytest.raises(Illegal):
-        GAME.apply(board.state, ALICE, Move("G", free=True), Rng(b"", 1))
-
-
-def test_markers_may_come_before_the_opponent_has_hidden() -> None:
-    board = Board()
-    board.types(ALICE, "c2,e2,f6,f7")
-    step = board.types(ALICE, "+b2")
-    assert kinds(step, BOB) == ["marked"]
-    assert board.turns() == (3, 1)
-    assert board.view(BOB).boxes[ALICE].markers == {8}
 
 
 def test_sealing_what_is_sealed_opens_it_but_a_gap_is_closed_first() -> None:
@@ -264,48 +213,3 @@ def test_detours_are_lettered_in_the_solvers_own_order_past_z() -> None:
         mark = dict(notes_for(step, None))["probe"]["mark"]
         assert mark == "abcdefghijklmnopqrstuvwxyzABCDEFGH"[n]
         board.types(BOB, board.view(BOB).unused_ports[-1])
-
-
-def test_resigning_before_atoms_are_hidden_leaves_that_box_empty() -> None:
-    step = GAME.withdraw(Board().state, BOB)
-    assert kinds(step) == ["resigned"]
-    view: View = GAME.view(step.state, ALICE)
-    assert [box.atoms for box in view.boxes] == [None, None]
-    assert all(cell == "  " for box in view.boxes for row in box.drawn.rows for cell in row.cells)
-
-
-def test_when_ports_have_run_out_guesses_are_left() -> None:
-    board = hidden("-size=2x2", "-atoms=1", for_bob="a1", for_alice="a1")
-    while ports := board.view(ALICE).unused_ports:
-        board.types(ALICE, ports[0])
-        board.types(BOB, ports[0])
-    assert GAME.legal(board.view(ALICE)) == ["+B2,?"]
-    board.types(ALICE, "+a1,+a2,+b1,+b2")
-    examples = board.view(ALICE).examples
-    assert examples.mark == examples.unmark == "/A1", "there is no cell left for another marker"
-    assert GAME.legal(board.view(ALICE)) == ["/A1,/B1,/A2,?"]
-    assert examples.probe == examples.guess
-
-
-@given(dice=st.randoms(use_true_random=False))
-def test_a_seat_stands_as_its_view_tells_it(dice: random.Random) -> None:
-    """A move is read by the view and applied by the standing."""
-    options = GAME.options(tuple(dice.choice(["", "-race", "-fair -clue"]).split()), 2)
-    state = GAME.setup(2, options, Rng(b"seats", 0))
-    for ply in range(1, 30):
-        for seat in (Seat(0), Seat(1)):
-            view, stands = view_of(state, seat), standing_of(state, seat)
-            assert view.own is not None
-            assert stands.own is not None
-            assert (stands.options, stands.phase) == (view.options, view.phase)
-            assert stands.has_hidden == view.has_hidden
-            assert stands.own.marks == view.own.marks
-            assert (stands.own.markers, stands.own.sealed) == (view.own.markers, view.own.sealed)
-            assert stands.own.guesses_left == view.own.guesses_left
-        seat = Seat(dice.randrange(2))
-        with contextlib.suppress(MoveError):
-            if dice.random() < 0.02:
-                state = GAME.withdraw(state, seat).state
-            else:
-                move = GAME.parse(view_of(state, seat), some_move(view_of(state, seat), dice))
-                state = GAME.apply(state, seat, move, Rng(b"seats", ply)).state

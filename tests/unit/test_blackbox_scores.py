@@ -51,20 +51,6 @@ def test_classic_counts_as_the_web_guide_does(seed: str, data: st.DataObject) ->
     assert score_of(over).total == points + wrong == over.outcome.scores[0]
 
 
-def test_timed_counts_as_the_windows_game_does() -> None:
-    """15 for every marker used, 50 for every wrong marble at each guess, 1 for every second."""
-    position = begun("-size=4x4", "-atoms=1", "-seed=monday", "-scoring=timed", "-guesses=3")
-    position = played(position, "1", seconds=10)  # a detour: two markers
-    position = played(position, "+b2,?", seconds=30)
-    assert position.outcome is None
-    over = played(position, "/b2,+a4,?", seconds=95)
-    points = score_of(over)
-    assert (points.ports, points.faults, points.seconds) == (2, 1, 95)
-    assert points.total == 2 * 15 + 50 + 95
-    assert over.outcome is not None
-    assert over.outcome.scores == (175,)
-
-
 def test_a_port_that_a_clue_fires_costs_nothing() -> None:
     position = begun("-size=4x4", "-atoms=1", "-seed=monday", "-guesses=2", "-clue")
     position = played(position, "+d1,?")
@@ -72,17 +58,6 @@ def test_a_port_that_a_clue_fires_costs_nothing() -> None:
     assert (before.ports, before.hits, before.reflections, before.detours) == (0, 0, 0, 0)
     assert any(position.state.boxes[0].marks), "the clue has fired one"
     assert score_of(played(position, "/d1,+a4,?")).total == 0
-
-
-def test_equal_scores_share_a_place_and_who_gives_up_comes_last() -> None:
-    position = begun("-size=4x4", "-atoms=1", "-seed=monday", seats=4)
-    for seat in (0, 1):
-        position = played(position, "1,+a4,?", Seat(seat))
-    position = played(position, "+d1,?", Seat(2))
-    over = position.withdraw(Seat(3))
-    assert over.outcome is not None
-    assert over.outcome.places == (1, 1, 3, 4)
-    assert over.outcome.scores[:3] == (2, 2, 5)
 
 
 def endings(position: Position, seats: int, data: st.DataObject) -> Position:
@@ -141,15 +116,3 @@ def test_a_race_is_won_by_solving_the_box(scoring: str, seats: int, data: st.Dat
         place for place, why in zip(outcome.places, reasons, strict=True) if why == "out-of-guesses"
     ]
     assert max(guessed_wrong, default=0) < min(gave_up, default=seats + 1)
-
-
-def test_one_ray_and_a_wrong_guess_do_not_beat_a_costly_solution() -> None:
-    position = begun("-size=4x4", "-atoms=1", "-seed=monday", seats=2)
-    for port in GAME.view(position.state, Seat(0)).unused_ports[:5]:
-        if not position.state.boxes[0].marks[geometry(4, 4).ports.index(port)]:
-            position = played(position, port, Seat(0))
-    position = played(position, "+a4,?", Seat(0))
-    over = played(position, "+d1,?", Seat(1))
-    assert over.outcome is not None
-    assert over.outcome.scores[0] > over.outcome.scores[1]
-    assert over.outcome.places == (1, 2)

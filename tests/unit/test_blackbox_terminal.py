@@ -7,17 +7,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from rows import rows
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from pbmserv.cli.blackbox.terminal.application import Start, Terminal
 from pbmserv.cli.blackbox.terminal.board import Board
 from pbmserv.cli.blackbox.terminal.hiding import Hiding
-from pbmserv.cli.blackbox.terminal.panels import Keys, Question
-from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.cli.blackbox.terminal.panels import Question
+from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
-from pbmserv.games.blackbox.rules import differing_ports
 from pbmserv.games.blackbox.state import Box
 
 pytestmark = pytest.mark.slow
@@ -171,63 +169,6 @@ def test_a_tip_comes_from_the_coach_and_has_its_price() -> None:
     played(story, "w8h8m2M2#tip", Scoring.CLASSIC)
 
 
-def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
-    async def story(house: House) -> None:
-        places = [house.board.centre_of((column, 4)) for column in (1, 2, 3)]
-        await house.pilot.mouse_down(Board, offset=places[0], button=3)
-        for place in (*places[1:], places[2], (1, 1)):
-            await house.pilot.hover(Board, offset=place)
-        await house.pilot.mouse_up(Board, offset=places[2])
-        await house.pilot.hover(Board, offset=house.board.centre_of((6, 4)))
-        await house.pilot.pause()
-        assert house.box.sealed == {33, 34, 35}
-
-    played(story)
-
-
-def test_l_locks_the_line_of_a_fired_port_too() -> None:
-    async def story(house: House) -> None:
-        await house.type("a,+a3")
-        await house.press("l")  # the cursor is on port A, which was fired
-        assert house.box.locked == {16}
-        assert house.box.sealed == set(range(0, 64, 8)) - {16}
-        assert "?!" in house.lines[4]
-        await house.press("l")
-        assert not house.box.locked | house.box.sealed
-        await house.click(0, 2)
-        assert house.box.markers == frozenset()
-
-    played(story)
-
-
-def test_dragging_over_markers_locks_them() -> None:
-    async def story(house: House) -> None:
-        await house.type("+b5")
-        places = [house.board.centre_of((column, 4)) for column in (0, 1, 2)]
-        await house.pilot.mouse_down(Board, offset=places[0], button=3)
-        for place in places[1:]:
-            await house.pilot.hover(Board, offset=place)
-        await house.pilot.mouse_up(Board, offset=places[2])
-        await house.pilot.pause()
-        assert (house.box.locked, house.box.sealed) == ({33}, {32, 34})
-        assert house.box.markers == {33}
-
-    played(story)
-
-
-def test_a_wrong_guess_circles_the_ray_until_the_next_move() -> None:
-    async def story(house: House) -> None:
-        await house.type("a")
-        await house.type("+a1,+b1,+c1,+d1,+e1,?")
-        assert house.box.circled
-        assert "!a!" in house.lines[1]
-        assert "!a!" in house.lines[3]
-        await house.press("down", "space")
-        assert "!a!" not in "".join(house.lines)
-
-    played(story)
-
-
 def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
     async def story(house: House) -> None:
         await house.type("a,+c3")
@@ -243,16 +184,6 @@ def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
         await house.type("b")
         await house.click(1, -1)
         assert house.text("messages").startswith("B: #")
-
-    played(story)
-
-
-def test_check_points_at_what_the_markers_contradict() -> None:
-    async def story(house: House) -> None:
-        await house.type("a,+c3")
-        await house.press("c")
-        assert "none of the" in house.text("messages") or "do not explain" in house.text("messages")
-        assert "!a!" in house.lines[1] + house.lines[3]
 
     played(story)
 
@@ -306,36 +237,6 @@ def test_giving_up_is_asked_twice_and_opens_the_box() -> None:
         assert not house.game.over
 
     played(story)
-
-
-def test_the_opened_box_shows_every_port_that_tells_wrong_markers_from_the_atoms() -> None:
-    async def story(house: House) -> None:
-        await house.type("a,+a1")
-        await house.press("v", "v")
-        messages = house.text("messages")
-        assert "at ports A and 2 do not agree with your markers. " in messages
-        assert "Port B would also have shown the difference: it gives hit, and with" in messages
-        assert "So would ports C (reflection), D (hit)," in messages
-        atoms = atoms_of(house.game.game)
-        telling = differing_ports(house.game.options.board, atoms, house.box.markers)
-        assert "".join(house.lines).count("!") == 2 * len(telling)
-
-    played(story)
-
-
-def test_classic_points() -> None:
-    async def story(house: House) -> None:
-        await house.type("a")
-        await house.type("b")
-        assert "Score 3 (classic)" in house.text("facts")
-        await house.press("u")
-        assert "This game is scored" in house.text("messages")
-        await house.type("+a1,+g1,+b3,+f5,+d7,?")
-        assert "8 points, for 1 hit at 1, 0 reflections at 1, 1 detour at 2" in house.text(
-            "messages"
-        )
-
-    played(story, scoring=Scoring.CLASSIC, guesses=1)
 
 
 def test_timed_points_count_seconds_until_the_box_is_solved() -> None:
@@ -406,21 +307,6 @@ def test_quitting_asks_when_something_would_be_lost() -> None:
     played(story)
 
 
-def test_the_page_of_keys_the_id_and_the_clipboard() -> None:
-    async def story(house: House) -> None:
-        await house.press("h")
-        assert isinstance(house.app.screen, Keys)
-        await house.press("x", "x")
-        assert not isinstance(house.app.screen, Keys)
-        await house.press("i")
-        assert f"This box: {BOX}" in house.text("messages")
-        await house.type("a")
-        await house.press("y")
-        assert "     |a |  |" in house.app.clipboard
-
-    played(story)
-
-
 def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
     async def story(house: House) -> None:
         await house.press("m")
@@ -431,60 +317,6 @@ def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
         await house.press("u", "g")
         assert "A guess needs 5 markers" in house.text("messages")
         assert house.game.done == 0
-
-    played(story)
-
-
-@rows("side", [2, 26])
-def test_every_corner_of_every_board_can_be_reached(side: int) -> None:
-    async def story(house: House) -> None:
-        house.board.cursor = (side - 1, -1)
-        await house.press("right", "right")
-        assert house.board.cursor == (side, 0)  # round the corner, and no further
-        house.board.cursor = (side, side - 1)
-        await house.press("down", "up", "down", "enter")
-        assert house.board.cursor == (side - 1, side)
-        assert house.box.marks[3 * side - 1]
-        field, (x, y) = house.board.parent, house.board.centre_of(house.board.cursor)
-        assert field is not None
-        assert field.region.contains(house.board.region.x + x, house.board.region.y + y)
-        house.board.cursor = (0, side)
-        await house.press("left", "down")
-        assert house.board.cursor == (0, side)
-
-    played(story, box=f"{side}x{side}/1#x")
-
-
-def test_the_score_says_what_a_wrong_guess_costs_and_which_try_it_is() -> None:
-    async def classic(house: House) -> None:
-        assert "Score 0 (classic) Wrong each atom costs 5" in house.text("facts")
-        await house.type("a")
-        await house.press("R")
-        assert "This try is over then." in house.text("messages")
-        await house.press("R")
-        assert "Score 0 (classic, try 2)" in house.text("facts")
-        await house.press("u")
-        assert "This game is scored" in house.text("messages")
-
-    async def timed(house: House) -> None:
-        now[0] += 60
-        await house.type("a")
-        assert "Wrong each marker costs 50" in house.text("facts")
-        await house.press("R", "R")
-        assert "Time 0:00 Score 0 (timed, try 2)" in house.text("facts")
-
-    now = [0.0]
-    played(classic, scoring=Scoring.CLASSIC, guesses=1)
-    played(timed, scoring=Scoring.TIMED, clock=lambda: now[0])
-
-
-def test_too_many_markers_are_told_at_once() -> None:
-    async def story(house: House) -> None:
-        await house.type("+a1,+b1,+c1,+d1,+e1")
-        assert "too many" not in house.text("messages")
-        await house.press("down", "down", "enter")  # a marker on A2
-        assert "You have 1 marker too many for a guess." in house.text("messages")
-        assert "6, 1 too many" in house.text("facts")
 
     played(story)
 

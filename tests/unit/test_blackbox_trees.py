@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from examples import DEEP
 from rows import rows
 
 from pbmserv.engine.rng import Rng
@@ -28,13 +29,13 @@ from pbmserv.games.blackbox.bots.trees import (
     Tree,
     orientations,
     tree,
-    winning_turns,
 )
-from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.options import GRADED, Options, draw_cells
-from pbmserv.games.blackbox.racing import daily_options
+from pbmserv.games.blackbox.options import Options, draw_cells
 from pbmserv.games.blackbox.rays import HIT, trace, trace_all
 from pbmserv.log import TextFormatter
+
+COUNT = 1_000 if DEEP else 100
+"""Layouts of a sample."""
 
 STORED = [(kind, goal) for kind, goals in KINDS.items() for goal in goals]
 
@@ -98,7 +99,7 @@ def test_every_layout_of_a_small_board_is_solved_in_as_many_probes_as_it_says() 
 @rows(("kind", "goal"), STORED)
 def test_layouts_of_each_stored_board_are_solved(kind: tuple[int, int, int], goal: Goal) -> None:
     solution = stored(kind, goal)
-    for layout in some_layouts(kind, 6):
+    for layout in some_layouts(kind, 20 if DEEP else 2):
         assert len(played(solution, layout)) == solution.probes(layout)
 
 
@@ -106,12 +107,12 @@ def test_layouts_of_each_stored_board_are_solved(kind: tuple[int, int, int], goa
 def test_a_tree_plays_as_well_as_its_maker_says(kind: tuple[int, int, int], goal: Goal) -> None:
     """Four standard errors, of 1.1 probes or 1.7 points a game."""
     solution = stored(kind, goal)
-    layouts = some_layouts(kind, 1_000)
+    layouts = some_layouts(kind, COUNT)
     if goal is Goal.PROBES:
         paid = [solution.probes(layout) for layout in layouts]
     else:
         paid = [points(walked(solution, layout)) for layout in layouts]
-    assert mean(paid) == pytest.approx(KNOWN[kind, goal], abs=4 * 1.7 / 1_000**0.5)
+    assert mean(paid) == pytest.approx(KNOWN[kind, goal], abs=4 * 1.7 / COUNT**0.5)
 
 
 def walked(tree: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
@@ -123,39 +124,6 @@ def walked(tree: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
         assert isinstance(port, int)
         history.append((port, trace(tree.board, cells, port)))
     return history
-
-
-def test_the_mean_of_all_layouts_is_exact_from_the_ranks() -> None:
-    for (kind, goal), value in KNOWN.items():
-        if goal is Goal.PROBES:
-            ranks = stored(kind, goal).ranks
-            total = sum(place * count for place, count in enumerate(ranks))
-            assert total / sum(ranks) / 8 == pytest.approx(value, abs=0.00005)
-
-
-def test_other_probes_in_another_order_are_no_harm() -> None:
-    solution = stored((7, 7, 4), Goal.PROBES)
-    for layout in some_layouts((7, 7, 4), 5):
-        history = walked(solution, layout)
-        others = [(port, trace(solution.board, layout, port)) for port in (0, 9, 17)]
-        next_port = solution.port([*others, *reversed(history)])
-        assert isinstance(next_port, frozenset)
-        assert trace_all(solution.board, next_port) == trace_all(solution.board, layout)
-
-
-def test_results_that_nothing_explains_are_an_error() -> None:
-    solution = stored((5, 5, 3), Goal.PROBES)
-    every = [(port, HIT) for port in range(20)]
-    with pytest.raises(ValueError, match="no layout"):
-        solution.port(every)
-
-
-def test_a_board_without_a_tree_has_none_and_no_grades() -> None:
-    assert tree(9, 9, 5, Goal.PROBES) is None
-    assert tree(7, 7, 3, Goal.POINTS) is None
-    assert percentile(Options(9, 9, 5, 5), (1, 2, 3, 4, 5)) is None
-    assert draw(Options(9, 9, 5, 5), Grade.EASY, Rng(b"", 0)) is None
-    assert draw(Options(7, 7, 3, 4), Grade.EASY, Rng(b"", 0)) is None
 
 
 @pytest.mark.usefixtures("reread_trees")
@@ -183,17 +151,6 @@ def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
     assert name in TextFormatter().format(caplog.records[0])
 
 
-def test_a_box_is_as_hard_however_it_is_turned() -> None:
-    options = Options(7, 7, 4, 4)
-    for layout in some_layouts((7, 7, 4), 5):
-        turned = [[way[cell] for cell in layout] for way in orientations(options.board)]
-        assert len({frozenset(layout) for layout in turned}) > 1
-        assert (
-            len({(percentile(options, layout), mean_probes(options, layout)) for layout in turned})
-            == 1
-        )
-
-
 def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
     """B1 B2 A3 D4 is one of those that greedy play needs most probes for."""
     options = Options(7, 7, 4, 4)
@@ -202,9 +159,9 @@ def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
     rng = Rng(b"grades", 0)
     needed = []
     for wanted in Grade:
-        boxes = [draw(options, wanted, rng) for _ in range(20)]
+        boxes = [draw(options, wanted, rng) for _ in range(8)]
         assert all(box is not None and grade(options, box) is wanted for box in boxes)
-        assert len({frozenset(box or ()) for box in boxes}) == 20
+        assert len({frozenset(box or ()) for box in boxes}) == 8
         needed.append(mean(mean_probes(options, box or ()) or 0 for box in boxes))
     assert needed == sorted(needed)
 
@@ -214,30 +171,9 @@ def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
 def test_grades_are_shared_out_about_as_promised(kind: tuple[int, int, int]) -> None:
     width, height, atoms = kind
     options = Options(width, height, atoms, atoms)
-    grades = Counter(grade(options, layout) for layout in some_layouts(kind, 400))
+    grades = Counter(grade(options, layout) for layout in some_layouts(kind, COUNT))
     steps = [*sorted(FROM.values()), 100]
     for wanted, least, most in zip(Grade, steps, steps[1:], strict=False):
-        assert grades[wanted] / 400 == pytest.approx((most - least) / 100, abs=0.12)
-
-
-def test_orientations_of_a_board_that_is_no_square_keep_its_sides() -> None:
-    board = geometry(5, 3)
-    ways = orientations(board)
-    assert len(set(ways)) == 4
-    assert all(sorted(way) == list(board.cells) for way in ways)
-
-
-def test_boards_with_grades_are_those_with_trees() -> None:
-    assert {f"{width}x{height}/{atoms}" for width, height, atoms in KINDS} == set(GRADED)
-    assert all(Goal.PROBES in goals for goals in KINDS.values())
-    assert all(daily_options(day).gradable for day in range(7))
-
-
-def test_a_guess_beside_the_probe_wins_turns_and_costs_guesses() -> None:
-    """A root that parts four layouts into one, two that rays cannot tell apart, and one: of the two
-    one is guessed first."""
-    branches, leaves = (3, 0, 0, 0), (1, 2, 2, 3)
-    assert sorted(winning_turns(branches, leaves, (1, 1, 1))) == [2, 2, 2, 3]
-    assert sorted(winning_turns(branches, leaves, (6, 3, 1))) == [1, 2, 2, 2]
-    assert sorted(winning_turns(branches, leaves, (6, 1))) == [1, 2, 2, 2]
-    assert sorted(winning_turns(branches, leaves, (6,))) == [1]
+        assert grades[wanted] / COUNT == pytest.approx(
+            (most - least) / 100, abs=0.12 if DEEP else 0.2
+        )

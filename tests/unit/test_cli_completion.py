@@ -9,21 +9,12 @@ from rows import rows
 from pbmserv.cli.mail import subjects
 from pbmserv.cli.main import run
 from pbmserv.commands.reading.mail import read_commands
-from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.row_types import Scope
 from pbmserv.engine.registry import GROUP
 from pbmserv.errors import Misread
 
 
 def offered(typed: str) -> list[str]:
     return [subject for subject, _ in subjects(typed)]
-
-
-def test_games_and_commands_of_the_server_come_first():
-    words = offered("")
-    assert {"blackbox", "help", "list", "signup", "prefs", "change password"} <= set(words)
-    assert not [subject for subject in words if subject.startswith("blackbox ")]
-    assert len(words) == len(set(words))
 
 
 @rows(
@@ -44,22 +35,12 @@ def test_a_typed_beginning_is_completed(typed, subject):
     assert sorted(offered(typed)) == sorted(subject)
 
 
-def test_behind_a_game_come_all_its_commands():
-    of_games = [row.name for row in ROWS if row.scope is Scope.GAME]
-    assert {f"blackbox {name}" for name in of_games} <= set(offered("blackbox "))
-
-
 def test_everything_that_is_offered_is_a_command():
+    games = entry_points(group=GROUP).names
     for subject in [*offered(""), *offered("blackbox ")]:
-        (line,) = read_commands(
-            subject, "", games=entry_points(group=GROUP).names, reply=False
-        ).lines
+        (line,) = read_commands(subject, "", games=games, reply=False).lines
         unknown = {"unknown-command", "not-a-command", "unknown-game"}
         assert not (isinstance(line.meaning, Misread) and line.meaning.refusal.code in unknown)
-
-
-def test_each_offer_says_what_it_does():
-    assert dict(subjects("blackbox mo")) == {"blackbox move": "make a move"}
 
 
 def test_the_shell_gets_it(monkeypatch, capsys):

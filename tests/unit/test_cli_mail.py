@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import socket
 import threading
@@ -100,19 +99,6 @@ def test_a_mail_is_sent_and_the_servers_answer_printed(door, capsys) -> None:
     assert message.get_content() == "hello x\n"
 
 
-def test_words_of_all_languages_travel_in_seven_bits(door) -> None:
-    assert run(["send", "--from", "b@x", "--to", "p@y", "-s", "schöner Zug", "+b2 ♟"]) == 0
-    assert door.came[0][2].isascii()
-    assert door.message()["Subject"] == "schöner Zug"
-    assert door.message().get_content().split() == ["+b2", "♟"]
-    assert door.came[0][1] == ["p@y"]
-
-
-def test_a_move_that_begins_with_a_dash_goes_after_two(door) -> None:
-    assert run(["send", "--from", "b@x", "--", "-b2,?"]) == 0
-    assert door.message().get_content() == "-b2,?\n"
-
-
 @pytest.fixture
 def pipe(monkeypatch):
     """Standard input as a pipe; what comes back writes to it and closes it."""
@@ -132,25 +118,6 @@ def test_the_body_comes_through_a_pipe(door, pipe, arguments) -> None:
     pipe("help\nlist\n")
     assert run(["send", "--from", "b@x", *arguments]) == 0
     assert door.message().get_content() == "help\nlist\n"
-
-
-def test_a_pipe_that_stays_silent_is_not_waited_for_when_the_subject_is_enough(
-    door, pipe, capsys, monkeypatch
-) -> None:
-    monkeypatch.setattr("pbmserv.cli.mail.PATIENCE_S", 0.0)
-    assert run(["send", "--from", "b@x", "--subject", "help"]) == 0
-    assert door.message().get_content() == "\n"
-    assert "no body" in capsys.readouterr().err
-    pipe("")
-
-
-def test_without_a_standard_input_the_mail_is_empty(door, monkeypatch) -> None:
-    monkeypatch.setattr("sys.stdin", None)
-    assert run(["send", "--from", "b@x"]) == 0
-    assert door.message().get_content() == "\n"
-    monkeypatch.setattr("sys.stdin", io.StringIO("not a pipe"))
-    assert run(["send", "--from", "b@x"]) == 0
-    assert door.message().get_content() == "\n"
 
 
 @pytest.mark.parametrize("answer", ["550 no such board", "451 later"])
@@ -184,16 +151,6 @@ def test_a_server_that_turns_everybody_away_is_quoted(monkeypatch, capsys) -> No
     listener.close()
     assert run(["send", "--from", "b@x", "hello"]) == 1
     assert f"No mail server answers at {where}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("setting", "complaint"),
-    [("", "takes no mail"), ("127.0.0.1:0", "has port 0")],
-)
-def test_a_server_without_a_mail_port_is_reported(monkeypatch, capsys, setting, complaint) -> None:
-    monkeypatch.setenv("PBMSERV_SMTP", setting)
-    assert run(["send", "--from", "b@x", "hello"]) == 1
-    assert complaint in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["socket", "port"])
@@ -268,30 +225,6 @@ def test_a_reply_answers_the_newest_letter(door, letters) -> None:
     assert message.get_content() == "g,+b2\n"
 
 
-def test_a_reply_may_go_elsewhere_under_another_subject(door, letters) -> None:
-    letters("bob@localhost", "hello", "Subject: re: hello")
-    assert run(["send", "--from", "bob@localhost", "--reply", "yes"]) == 0
-    assert door.message()["Subject"] == "re: hello"
-    assert door.message()["To"] == "pbmserv@localhost"
-    assert "In-Reply-To" not in door.message()
-    arguments = ["--reply", "--to", "x@y", "--subject", "other", "yes"]
-    assert run(["send", "--from", "bob@localhost", *arguments]) == 0
-    assert door.message()["Subject"] == "other"
-    assert door.came[1][1] == ["x@y"]
-
-
-def test_long_references_are_not_folded(door, letters) -> None:
-    chain = " ".join(f"<{'m' * 60}.{i}@localhost>" for i in range(8))
-    letters("bob@localhost", "hello", f"References: {chain}", "Message-ID: <9@localhost>")
-    assert run(["send", "--from", "bob@localhost", "--reply", "yes"]) == 0
-    assert f"References: {chain} <9@localhost>\r\n".encode() in door.came[0][2]
-
-
-def test_there_is_nothing_to_answer(door, capsys) -> None:
-    assert run(["send", "--from", "bob@localhost", "--reply", "g"]) == 1
-    assert "nothing to answer" in capsys.readouterr().err
-
-
 BOARD = "      A  B  C       \n     |d |  |  |     \n 1|d |  |? |  |8 "
 
 
@@ -323,19 +256,6 @@ def test_words_of_another_player_do_not_control_the_terminal(letters, capsys) ->
     assert "chat: ?]0;owned? ?ok?\n\tfine\n" in capsys.readouterr().out
 
 
-def test_the_html_part_is_printed_for_a_browser(letters, capsys) -> None:
-    parts = "--b\r\nContent-Type: text/plain\r\n\r\nplain\r\n--b\r\nContent-Type: text/html\r\n\r\n"
-    letters(
-        "bob@localhost",
-        f"{parts}<p>rich</p>\r\n--b--\r\n",
-        "Content-Type: multipart/alternative; boundary=b",
-    )
-    assert run(["read", "bob@localhost", "--html"]) == 0
-    assert "<p>rich</p>" in capsys.readouterr().out
-    assert run(["read", "bob@localhost", "--all"]) == 0
-    assert "<p>rich</p>" not in capsys.readouterr().out
-
-
 def test_an_unknown_address_is_told_which_have_letters(letters, capsys) -> None:
     assert run(["read", "bob@localhost"]) == 1
     assert "There are no letters at all yet." in capsys.readouterr().err
@@ -344,18 +264,6 @@ def test_an_unknown_address_is_told_which_have_letters(letters, capsys) -> None:
     assert capsys.readouterr().err == (
         "No letter has ever gone to bob@localhost. There are letters for: alice@localhost\n"
     )
-
-
-def test_an_address_that_is_no_folder_is_refused(letters, capsys) -> None:
-    assert run(["read", "../../etc"]) == 1
-    assert capsys.readouterr().err.startswith("pbmserv: maildir: ")
-
-
-def test_with_another_relay_the_letters_are_elsewhere(monkeypatch, capsys) -> None:
-    monkeypatch.setenv("PBMSERV_RELAY", "smtps://games:hush@mx.example.org")
-    assert run(["read", "bob@localhost"]) == 1
-    errors = capsys.readouterr().err
-    assert "Letters go to smtps://games:***@mx.example.org" in errors
 
 
 def test_following_prints_letters_as_they_come(letters, capsys, tmp_path) -> None:
@@ -372,12 +280,3 @@ def test_following_prints_letters_as_they_come(letters, capsys, tmp_path) -> Non
     )
     out = capsys.readouterr().out
     assert out.index("first") < out.index("second")
-
-
-def test_follow_waits_also_before_the_first_letter(letters, capsys, monkeypatch) -> None:
-    def interrupt(_seconds: float) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("time.sleep", interrupt)
-    assert run(["read", "--follow", "bob@localhost"]) == 0
-    assert "Waiting for letters to bob@localhost" in capsys.readouterr().err

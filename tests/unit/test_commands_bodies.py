@@ -6,13 +6,10 @@ from rows import rows
 
 from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.commands.reading.mail import read_commands
-from pbmserv.commands.table.looking import Help, Show
-from pbmserv.commands.table.model import BoardRef, Credentials, Secret
-from pbmserv.commands.table.playing import MakeMove
+from pbmserv.commands.table.looking import Help
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
-ALICE = Credentials("alice", Secret("secret"))
 
 
 def mail(body, subject=""):
@@ -46,74 +43,15 @@ def test_a_subject_that_is_no_command_leaves_the_body(subject):
     assert reading.multiple
 
 
-def test_one_command_in_the_body_needs_no_numbered_report():
-    assert not mail("show 1\n").multiple
-
-
-def test_the_subject_says_that_many_come():
-    assert mail("show 1\n", "multiple").multiple
-
-
-def test_a_command_in_the_subject_leaves_the_body_to_the_opponent():
-    reading = mail("show 1\n> show 2\nGood luck!\n-- \nAlice\n", "blackbox move 12 alice secret g")
-    assert reading.words == "show 1\nGood luck!"
-    assert [line.meaning for line in reading.lines] == [MakeMove("blackbox", 12, ALICE, "g")]
-
-
-def test_at_most_4000_characters_reach_the_opponent():
-    assert len(mail("x" * 9000, "blackbox chat 12 alice secret").words) == 4000
-
-
-def test_indented_lines_continue_the_one_above():
-    reading = mail("blackbox move 12\n   alice secret\n\tg,\n +b2\nshow 2")
-    assert reading.lines[0].meaning == MakeMove("blackbox", 12, ALICE, "g,+b2")
-    assert reading.lines[1].meaning == Show(None, (BoardRef(2),))
-
-
-def test_a_body_that_is_indented_as_a_whole_is_still_one_command_a_line():
-    assert boards(mail("  show 1\n  show 2\n")) == [1, 2]
-
-
-def test_comments_are_passed_over():
-    assert boards(mail("# my boards\nshow 1\n# and\nshow 2")) == [1, 2]
-
-
 @rows("stop", ["", "-- ", "--", "> show 1", " > show 1", "quit", "END", "Thanks!", "\u00a0"])
 def test_reading_stops(stop):
     assert boards(mail(f"show 1\nshow 2\n{stop}\nshow 3")) == [1, 2]
-
-
-def test_text_below_the_blank_line_is_for_the_opponent():
-    reading = mail("blackbox chat 12 alice secret\n\nHello\n> quoted\nBob\n-- \nAlice")
-    assert reading.words == "Hello\nBob"
-
-
-def test_blank_lines_above_the_first_command_do_not_stop():
-    assert boards(mail("\n\n\nshow 1")) == [1]
-
-
-def test_a_greeting_is_passed_over_but_a_line_among_commands_is_refused():
-    assert boards(mail("Hello server,\nshow 1")) == [1]
-    assert boards(mail("show 1\nlovely weather today\nshow 2")) == [1, "not-a-command", 2]
-
-
-def test_five_lines_that_are_no_command_are_enough():
-    prose = "lovely weather today\n"
-    assert boards(mail(prose * 4 + "show 1")) == [1]
-    assert boards(mail(prose * 5 + "show 1")) == ["not-a-command"]
-    assert boards(mail("show 1\n" + prose * 9 + "show 2")) == [1] + ["not-a-command"] * 5
 
 
 def test_fifty_commands_are_tried_and_the_rest_is_listed():
     reading = mail("\n".join(f"show {number}" for number in range(1, 53)))
     assert boards(reading) == [*range(1, 51)]
     assert not_tried(reading) == (["show 51", "show 52"], {"limit"}, 0)
-
-
-def test_only_the_first_of_very_many_commands_are_listed():
-    reading = mail("\n".join(f"show {number}" for number in range(1, 101)))
-    assert boards(reading) == [*range(1, 51)]
-    assert not_tried(reading) == ([*(f"show {n}" for n in range(51, 61)), "..."], {"limit"}, 40)
 
 
 def test_commands_below_quit_are_listed_but_nothing_else_and_no_arguments():
@@ -123,17 +61,6 @@ def test_commands_below_quit_are_listed_but_nothing_else_and_no_arguments():
     listed = ["move ...", "blackbox list", "resign ..."]
     assert not_tried(reading) == (listed, {"stop", "blank"}, 0)
     assert reading.multiple
-
-
-def test_commands_below_too_much_prose_are_listed():
-    reading = mail("show 1\n" + "lovely weather today\n" * 6 + "show 2")
-    assert boards(reading) == [1] + ["not-a-command"] * 5
-    assert not_tried(reading) == (["show 2"], {"prose"}, 0)
-
-
-def test_nothing_is_listed_if_no_command_was_found():
-    assert not_tried(mail("quit\nshow 1")) == ([], set(), 0)
-    assert not_tried(mail("lovely weather today\n" * 5 + "show 1")) == ([], set(), 0)
 
 
 @rows(
@@ -154,42 +81,9 @@ def test_english_that_is_near_a_command_is_no_command(line):
     assert boards(mail(f"{line}\n" * 5 + "show 1")) == ["not-a-command"]
 
 
-def test_misspelt_commands_count_as_lines_that_are_none():
-    reading = mail("show 1\n" + "liszt\n" * 6 + "show 2")
-    assert boards(reading) == [1] + ["unknown-command"] * 5
-    assert not_tried(reading)[0] == ["show 2"]
-
-
-def test_a_wrong_line_does_not_keep_the_others_from_being_read():
-    assert boards(mail("show 1\nmove 2\nshow 3")) == [1, "missing-userid", 3]
-
-
-def test_a_line_that_is_too_long_is_refused():
-    assert boards(mail("show " + "1 " * 2000)) == ["line-too-long"]
-
-
 @rows(("subject", "body"), [("", ""), ("Re: ", " \n\t\n"), ("\u200b", "\n")])
 def test_an_empty_mail_asks_for_help(subject, body):
     assert [line.meaning for line in mail(body, subject).lines] == [Help()]
-
-
-def test_a_line_of_nothing_in_quotes_is_passed_over():
-    assert boards(mail('"  "\nshow 1')) == [1]
-
-
-def test_an_english_subject_gives_way_to_a_command_written_in_full_below():
-    reading = mail("blackbox move 12 alice secret g\n", "Move for Bob")
-    assert reading.lines[0].meaning == MakeMove("blackbox", 12, ALICE, "g")
-
-
-def test_chat_does_not_become_a_command_because_the_subject_has_a_mistake():
-    reading = mail("show me the money", "blackbox chat 12 alice")
-    assert boards(reading) == ["missing-password"]
-
-
-def test_a_wrapped_password_is_not_repeated():
-    reading = mail("blackbox move 12 alice\nsecret g,+b2\n")
-    assert all("secret" not in line.echo for line in reading.lines)
 
 
 COMMANDS = (
@@ -233,28 +127,3 @@ def test_words_that_only_begin_like_a_command_are_passed_on(words):
     reading = mail(f"{words}\nBob", "blackbox move 12 alice secret g")
     assert reading.words == f"{words}\nBob"
     assert len(reading.lines) == 1
-
-
-def test_words_right_below_chat_are_for_the_opponent_unless_they_are_commands():
-    assert mail("blackbox chat 12 alice secret\nHello Bob").words == "Hello Bob"
-    assert mail("message alice secret bob\nHello Bob\n\nAlice").words == "Hello Bob\n\nAlice"
-    reading = mail("blackbox chat 12 alice secret\nshow 2\n\nHello Bob")
-    assert reading.words == "Hello Bob"
-    assert isinstance(reading.lines[1].meaning, Show)
-
-
-@rows(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])
-def test_an_announcement_of_commands_without_any_is_explained(stop, why):
-    refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].meaning.refusal
-    assert (refusal.code, refusal.values["stopped"]) == ("no-commands", why)
-
-
-def test_every_line_below_an_announcement_of_commands_is_reported():
-    lines = mail("Hello\n" + "lovely day\n" * 4 + "show 1\nlovely secret", "multiple").lines
-    echoes = [line.echo for line in lines]
-    assert echoes[:4] == [f"line {number}: ... day" for number in (2, 3, 4, 5)]
-    assert all(isinstance(line.meaning, PlayerError) for line in lines[:4])
-    assert [type(line.meaning) for line in lines[4:]] == [NotTried, NotTried]
-    assert echoes[4:] == ["show 1", "line 7: ..."]
-    (below, *_) = mail("list\n\nsolo\nYours", "multiple").lines[1:]
-    assert (below.echo, below.meaning) == ("solo", NotTried("blank"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -13,11 +12,10 @@ from pbmserv.commands.table.catalogue import (
     BY_NAME,
     BY_SYNONYM,
     MEANT_BY,
-    ROWS,
     command_meant,
     suggested_command,
 )
-from pbmserv.commands.table.row_types import Row, Trait
+from pbmserv.commands.table.row_types import Trait
 from pbmserv.commands.table.spelling import is_misspelling
 
 GAMES = frozenset({"blackbox"})
@@ -131,11 +129,6 @@ def test_an_unclear_misspelling_is_asked_about(word: str, name: str) -> None:
     assert suggested_command(word) == name
 
 
-@rows(("word", "name"), [(word, row.name) for word, row in BY_SYNONYM.items()])
-def test_a_synonym_is_understood_without_a_question(word: str, name: str) -> None:
-    assert command_of(f"{word} alice secret") == name
-
-
 @rows("word", [*NOT_COMMANDS, *MEANT_BY])
 def test_other_words_are_not_taken_for_a_command(word: str) -> None:
     assert command_meant(word) is None
@@ -167,8 +160,3 @@ def test_neighbours_that_change_places_are_understood_in_every_name(
     assert row is BY_NAME[name]
     is_final = Trait.FINAL in row.traits
     assert command_of(f"{word} alice secret") == (None if is_final else row.name)
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if Trait.FINAL in row.traits])
-def test_a_final_command_has_no_synonyms(row: Row) -> None:
-    assert not row.synonyms

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from rows import rows
 
 from pbmserv.config.descriptions import descriptions
 from pbmserv.config.display import blank_passwords, text_of
-from pbmserv.config.listen import Listen, public_url
+from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Loaded, load
 from pbmserv.errors import ConfigError
 
@@ -49,12 +48,6 @@ def test_every_setting_says_its_name_unit_and_meaning() -> None:
         assert setting.meaning.endswith(".")
 
 
-def test_database_and_mail_follow_the_data_directory(tmp_path: Path) -> None:
-    settings = from_env(data_dir=str(tmp_path)).settings
-    assert settings.database == f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    assert settings.relay == f"maildir:{tmp_path}/mail"
-
-
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "pbmserv.toml"
     file.write_text('address = "games@example.org"\nsignup = "open"\n')
@@ -88,11 +81,7 @@ def test_the_environment_may_name_the_file_and_the_command_line_wins(tmp_path: P
         ("smtp = 2525\n", 'PBMSERV_SMTP = "2525" (file {file}): write host:port'),
         ("smtp = 2.5\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
         ("smtp = [{}]\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
-        ("[web]\nport = 1\n", 'web (file {file}): write it in quotes, as web = "…"'),
-        ('_env_file = "x"\n', "_env_file (file {file}): no such setting; "),
         ("smtp\n", "settings file {file}: not TOML: "),
-        ("\udcff", "settings file {file}: it is not UTF-8; save it as UTF-8"),
-        ('smtp = "x"\n', 'PBMSERV_SMTP = "x" (file {file}): write host:port'),
     ],
 )
 def test_a_wrong_line_in_the_file_is_named(tmp_path: Path, text: str, complaint: str) -> None:
@@ -101,28 +90,6 @@ def test_a_wrong_line_in_the_file_is_named(tmp_path: Path, text: str, complaint:
     with pytest.raises(ConfigError) as refusal:
         load({}, file)
     assert complaint.format(file=file) in str(refusal.value)
-
-
-def test_a_value_that_is_not_a_text_is_not_repeated(tmp_path: Path) -> None:
-    file = tmp_path / "pbmserv.toml"
-    file.write_text('relay = {host = "mx.example.org", secret = "hush"}\n')
-    with pytest.raises(ConfigError) as refusal:
-        load({}, file)
-    assert str(refusal.value) == f'relay (file {file}): write it in quotes, as relay = "…"'
-
-
-def test_wrong_lines_and_wrong_variables_are_named_together(tmp_path: Path) -> None:
-    file = tmp_path / "pbmserv.toml"
-    file.write_text('adress = "a@b"\nsmtp = "x"\n')
-    with pytest.raises(ConfigError) as refusal:
-        load({"PBMSERV_WEB": "y"}, file)
-    starts = [line.split()[0] for line in str(refusal.value).splitlines()]
-    assert starts == ["adress", "PBMSERV_SMTP", "PBMSERV_WEB"]
-
-
-def test_the_environment_is_the_one_that_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PBMSERV_SIGNUP", "closed")
-    assert load({}, None).settings.signup == "confirm"
 
 
 def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
@@ -138,32 +105,6 @@ def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
     assert settings.operators == frozenset()
 
 
-@given(
-    key=st.sampled_from([setting.key for setting in descriptions()]),
-    value=st.recursive(
-        st.text(max_size=10) | st.integers() | st.booleans() | st.floats(),
-        lambda values: st.lists(values, max_size=3),
-        max_leaves=5,
-    ),
-)
-def test_any_value_in_the_file_is_accepted_or_refused_in_printable_lines(
-    key: str, value: object, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    file = tmp_path_factory.getbasetemp() / "any.toml"
-    file.write_text(f"{key} = {json.dumps(value)}\n")
-    refusal = ""
-    try:
-        load({}, file)
-    except ConfigError as error:
-        refusal = str(error)
-    assert all(line.isprintable() for line in refusal.split("\n"))
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"missing\.toml: No such file"):
-        load({}, tmp_path / "missing.toml")
-
-
 def test_all_wrong_settings_are_named_at_once() -> None:
     lines = refusal_of(smtp="nonsense", web="localhost", signup="maybe").splitlines()
     assert [line.split()[0] for line in lines] == ["PBMSERV_SMTP", "PBMSERV_WEB", "PBMSERV_SIGNUP"]
@@ -173,61 +114,12 @@ def test_all_wrong_settings_are_named_at_once() -> None:
     )
 
 
-@rows("key", ["data_dir", "database", "address", "relay", "signup"])
-def test_a_setting_that_cannot_be_off_must_not_be_empty(key: str) -> None:
-    assert f'PBMSERV_{key.upper()} = ""' in refusal_of(**{key: ""})
-
-
 def test_operators_are_userids_in_any_case_and_with_any_separator() -> None:
     assert load({}, None).settings.operators == frozenset()
     settings = from_env(operators=" Alice,bob  carol-2").settings
     assert settings.operators == {"alice", "bob", "carol-2"}
     assert text_of(settings.operators) == "alice, bob, carol-2"
     assert "write userids with commas between them" in refusal_of(operators="alice@example.org")
-
-
-def test_empty_turns_the_doors_off() -> None:
-    settings = from_env(smtp="", lmtp="", web="").settings
-    assert (settings.smtp, settings.lmtp, settings.web) == (None, None, None)
-    assert settings.web_url == ""
-
-
-@rows(
-    ("text", "listen"),
-    [
-        ("127.0.0.1:2525", Listen("127.0.0.1", 2525)),
-        ("[::1]:2525", Listen("::1", 2525)),
-        ("[fe80::1%eth0]:25", Listen("fe80::1%eth0", 25)),
-        ("mx.example.org:0", Listen("mx.example.org", 0)),
-        ("/run/pbmserv.sock", Listen("", 0, Path("/run/pbmserv.sock"))),
-    ],
-)
-def test_places_to_listen(text: str, listen: Listen) -> None:
-    assert Listen.parse(text) == listen
-    assert str(listen) == text
-
-
-@rows(
-    "text",
-    [
-        "",
-        "2525",
-        ":2525",
-        "host",
-        "host:",
-        "host:x",
-        "::1:2525",
-        "host:65536",
-        "a b:1",
-        "h:٣",
-        "[]:1",
-        "run/x",
-        "/\n",
-    ],
-)
-def test_places_nobody_can_listen_at(text: str) -> None:
-    with pytest.raises(ValueError, match=r"write host:port|a port is|at most 103"):
-        Listen.parse(text)
 
 
 @given(st.text(max_size=40) | st.text("/[]:0a\0", max_size=8))
@@ -244,45 +136,6 @@ def test_only_lmtp_takes_a_socket_path() -> None:
     assert "only LMTP takes a path" in refusal_of(smtp="/run/pbmserv.sock")
     assert "at most 103 bytes" in refusal_of(lmtp="/" + "x" * 103)
     assert "a socket's full path alone" in refusal_of(lmtp="unix:/run/pbmserv.sock")
-
-
-@rows(
-    ("web", "url"),
-    [
-        ("0.0.0.0:8025", "http://localhost:8025"),
-        ("[::]:80", "http://localhost:80"),
-        ("[::1]:80", "http://[::1]:80"),
-        ("127.0.0.1:0", ""),
-    ],
-)
-def test_links_lead_to_where_the_pages_are_served(web: str, url: str) -> None:
-    assert from_env(web=web).settings.web_url == url
-    assert public_url(Listen.parse(web)) == url
-
-
-def test_links_lead_to_the_public_url_if_there_is_one() -> None:
-    assert from_env(web_url="https://x.example/p/").settings.web_url == "https://x.example/p"
-    assert from_env(web="", web_url="https://x.example").settings.web_url == "https://x.example"
-
-
-@rows(
-    "url",
-    [
-        "play.example.org",
-        "ftp://x.example",
-        "https://",
-        "https://u:p@x.example",
-        "https://x.example/?a",
-        "https://x.example/#a",
-        'https://x.example/"',
-        "https://x.example:port",
-        "https://x.example:0",
-        "https://[x",
-        "https://x.example/\N{SNOWMAN}",
-    ],
-)
-def test_a_public_url_that_no_link_can_begin_with(url: str) -> None:
-    assert "write a base URL, such as https://play.example.org" in refusal_of(web_url=url)
 
 
 @rows(
@@ -315,20 +168,6 @@ def test_the_address_leaves_room_for_reply_addresses(address: str, read: str | N
 
 
 @rows(
-    "url",
-    [
-        "sqlite:////var/lib/pbmserv/db.sqlite3",
-        "postgresql+psycopg://pbm:pw@db.example.org/pbmserv",
-        "postgresql+psycopg://pbm@/pbmserv?host=/run/postgresql",
-        "postgresql+psycopg://pbm@/p?host=a:5432&host=b:5433&target_session_attrs=read-write",
-        "postgresql+psycopg://pbm@db/p?connect_timeout=3&pool_timeout=2&options=-c%20a%3D1",
-    ],
-)
-def test_databases(url: str) -> None:
-    assert from_env(database=url).settings.database == url
-
-
-@rows(
     ("url", "right"),
     [
         ("sqlite://", "sqlite:///var/pbmserv.sqlite3"),
@@ -345,21 +184,6 @@ def test_databases_that_cannot_be_used(url: str, right: str) -> None:
     message = refusal_of(database=url)
     assert right in message
     assert "hush" not in message
-
-
-def test_a_relay_is_checked_by_the_relay(tmp_path: Path) -> None:
-    assert from_env(relay="smtp://localhost:25").settings.relay == "smtp://localhost:25"
-    message = refusal_of(relay="pigeon://u:hush@host")
-    assert message.startswith('PBMSERV_RELAY = "pigeon://u:***@host" (environment PBMSERV_RELAY): ')
-    assert "hush" not in message
-
-
-def test_the_data_directory_is_a_directory(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    assert "name a directory" in refusal_of(data_dir=str(file))
-    assert "without question marks" in refusal_of(data_dir="var?mode=memory")
-    assert from_env(data_dir="~").settings.data_dir == Path.home()
 
 
 def test_misspelt_variables_are_found_but_not_those_of_kubernetes() -> None:
@@ -393,10 +217,6 @@ def test_no_password_is_printed() -> None:
     assert "hu" not in refusal
 
 
-def test_a_control_character_in_a_setting_reaches_no_terminal() -> None:
-    assert "\x1b" not in refusal_of(signup="\x1b[2Jopen")
-
-
 @given(
     user=st.text("abz09._-", max_size=8),
     password=st.text(
@@ -406,17 +226,3 @@ def test_a_control_character_in_a_setting_reaches_no_terminal() -> None:
 def test_blanking_leaves_nothing_of_a_password(user: str, password: str) -> None:
     blanked = blank_passwords(f"smtp://{user}:X{password}Z@host:25")
     assert blanked == f"smtp://{user}:***@host:25"
-
-
-@rows(
-    ("url", "blanked"),
-    [
-        ("smtps://games:hush", "smtps://games:***"),
-        ("smtps://games:1234567", "smtps://games:***"),
-        ("smtps://mx.example:465", "smtps://mx.example:465"),
-        ("smtp://[::1]:25", "smtp://[::1]:25"),
-        ("http://localhost:8025/path:x", "http://localhost:8025/path:x"),
-    ],
-)
-def test_a_password_that_no_host_follows_is_no_port(url: str, blanked: str) -> None:
-    assert blank_passwords(url) == blanked

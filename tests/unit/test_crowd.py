@@ -10,12 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.monitoring.metrics import REGISTRY
 from pbmserv.net.connection_limits import (
     FROM_NETWORK,
     IN_ALL,
-    LEAST_STAY_S,
-    MOST_LOGGED,
     SPAN_S,
     Bounds,
     ConnectionLimits,
@@ -48,46 +45,6 @@ class Clients:
         return [place for place in places if isinstance(place, Place)]
 
 
-def test_networks_are_counted_by_blocks() -> None:
-    clients = Clients()
-    for n in range(3):
-        assert isinstance(clients.come(f"2001:db8:1:1::{n:x}"), Place)
-    assert clients.come("2001:db8:1:1:ffff::1") == FROM_NETWORK
-    assert isinstance(clients.come("2001:db8:1:2::1"), Place)
-    mapped = [clients.come(f"::ffff:192.0.2.{n}") for n in range(3)]
-    assert clients.come("192.0.2.200") == FROM_NETWORK
-    assert isinstance(mapped[0], Place)
-    clients.limits.leave(mapped[0])
-    clients.limits.leave(mapped[0])  # twice is no error
-    assert isinstance(clients.come("::ffff:192.0.2.200"), Place)
-    assert clients.come("192.0.2.201") == FROM_NETWORK
-    assert clients.limits.inside == (7, 10)
-
-
-def test_the_longest_idle_client_of_the_fullest_network_gives_way() -> None:
-    clients = Clients()
-    clients.fill(3, 3)  # 10.0.0, 10.0.1, 10.0.2
-    clients.come("10.0.7.1")
-    clients.now = 1.0
-    assert isinstance(clients.come("10.0.8.1"), Place)
-    assert clients.gone == ["10.0.0.1"]
-    for n in range(2, 7):  # two a network are left then
-        assert isinstance(clients.come(f"10.0.1{n}.1"), Place)
-    assert "10.0.7.1" not in clients.gone
-    assert len(clients.gone) == 6
-
-
-def test_a_network_makes_room_among_its_own_after_a_while() -> None:
-    clients = Clients()
-    for place in clients.fill(1, 3)[1:]:
-        place.stage = Stage.ASKING
-    assert clients.come("10.0.0.9") == FROM_NETWORK
-    clients.now = LEAST_STAY_S + 1
-    assert isinstance(clients.come("10.0.0.9"), Place)
-    assert clients.come("10.0.0.10") == FROM_NETWORK
-    assert clients.gone == ["10.0.0.1"]
-
-
 def test_our_own_servers_always_find_a_place() -> None:
     clients = Clients()
     clients.fill(3, 3)
@@ -100,26 +57,6 @@ def test_our_own_servers_always_find_a_place() -> None:
     for place in clients.limits._own:
         place.stage = Stage.ASKING
     assert clients.come("127.0.0.1") == IN_ALL
-
-
-def test_time_shrinks_as_it_fills() -> None:
-    clients = Clients()
-    limits = []
-    for n in range(10):
-        limits.append(round(clients.limits.idle_limit))
-        clients.come(f"10.0.{n}.1")
-    assert limits == [300, 300, 300, 300, 300, 300, 242, 184, 126, 68]
-    assert clients.limits.idle_limit == 10
-    clients.now = 9.0
-    clients.limits.leave(next(iter(clients.limits._strangers)))
-    clients.come("10.0.20.1")
-    assert clients.gone == []
-    clients.now = 11.0
-    clients.come("10.0.21.1")
-    assert len(clients.gone) == 9  # all but those who came later
-    clients.now = 250.0
-    clients.come("10.0.22.1")
-    assert len(clients.gone) == 9  # now there is room, and time
 
 
 @given(
@@ -140,19 +77,6 @@ def test_the_bounds_hold_and_a_new_network_always_gets_in(
     assert isinstance(clients.come("10.9.9.9"), Place)
 
 
-def test_refused_clients_are_counted_for_prometheus() -> None:
-    clients = Clients()
-    clients.fill(1, 3)
-
-    def turned_away() -> float:
-        labels = {"listener": "smtp", "because": FROM_NETWORK}
-        return REGISTRY.get_sample_value("pbmserv_turned_away_total", labels) or 0.0
-
-    before = turned_away()
-    assert clients.come("10.0.0.9") == FROM_NETWORK
-    assert turned_away() == before + 1
-
-
 def test_a_flood_of_refusals_is_a_line_for_each_network_and_span(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -170,12 +94,3 @@ def test_a_flood_of_refusals_is_a_line_for_each_network_and_span(
         clients.now = SPAN_S + 1
         clients.come("10.0.0.9")
     assert [vars(record)["count"] for record in caplog.records] == [1, 500, 1]
-
-
-def test_refusals_from_everywhere_are_not_a_line_each(caplog: pytest.LogCaptureFixture) -> None:
-    clients = Clients(Bounds(1, 1, 1, 300, 10))
-    with caplog.at_level(logging.INFO, "pbmserv.crowd"):
-        for n in range(5 * MOST_LOGGED):
-            clients.come(f"10.{n // 200}.{n % 200}.1")
-    assert len(caplog.records) == MOST_LOGGED + 1
-    assert vars(caplog.records[-1])["network"] == "others"

@@ -85,13 +85,3 @@ def test_without_atoms_no_ray_is_drawn(box) -> None:
     shapes = shapes_of(board, ["%"] * len(board.ports), None)
     assert not [shape for shape in shapes if shape.kind == "dot"]
     assert {shape.role for shape in shapes if shape.kind == "line"} <= {"rule"}
-
-
-@given(boxes())
-def test_a_used_port_has_its_name_beside_its_mark(box) -> None:
-    """In pictures, too, everybody can say which port was fired."""
-    board, _ = box
-    marks = ["%" if port % 3 else "" for port in range(len(board.ports))]
-    shapes = shapes_of(board, marks, None)
-    names = [shape.text for shape in shapes if shape.kind == "name"]
-    assert names == [name for name, mark in zip(board.ports, marks, strict=True) if mark]

@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.service.ladder.ranks import (
-    Result,
-    Shift,
     best_target,
     most_incoming,
     order_before,
-    result_of,
-    shift_of,
 )
 from pbmserv.store.ladders import Movement
 
@@ -34,28 +30,6 @@ def test_one_may_challenge_ten_places_up_or_40_per_cent_if_that_is_more(
 
 def test_the_first_take_more_challenges_than_the_others() -> None:
     assert [most_incoming(rank) for rank in (1, 5, 6, 10, 11, 900)] == [5, 5, 4, 4, 3, 3]
-
-
-@pytest.mark.parametrize(
-    ("places", "late", "result", "shift"),
-    [
-        ((1, 2), False, Result.UP, Shift(of_upper=False, to=3)),
-        ((1, 2), True, Result.UPPER_LATE, Shift(of_upper=True, to=8)),
-        ((2, 1), False, Result.HELD, None),
-        ((2, 1), True, Result.LOWER_LATE, Shift(of_upper=False, to=10)),
-        ((1, 1), False, Result.DRAWN, None),
-    ],
-)
-def test_the_result_moves_one_player(
-    places: tuple[int, int], late: bool, result: Result, shift: Shift | None
-) -> None:
-    assert result_of(places, late=late) is result
-    assert shift_of(result, 3, 8, 10) == shift
-
-
-def test_the_last_player_cannot_fall() -> None:
-    assert shift_of(Result.LOWER_LATE, 3, 10, 10) is None
-    assert shift_of(Result.NONE, 3, 8, 10) is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 9)), max_size=30))

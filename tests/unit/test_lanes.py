@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.stages import lanes as module
-from pbmserv.stages.lanes import HEAVY_S, MOST_DEATHS, WARY_S, Lanes, Task, blamed
+from pbmserv.stages.lanes import HEAVY_S, Lanes, Task, blamed
 from pbmserv.store.delivery.arrivals import Arrival
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -87,20 +87,6 @@ def test_each_mail_has_its_turn_once_and_in_the_order_of_its_lane(
         assert ids == sorted(ids)
 
 
-def test_the_lane_that_has_used_less_is_next() -> None:
-    lanes = Lanes()
-    for number in range(1, 7):
-        lanes.add(task(number, "much" if number < 4 else "little"))
-    names = []
-    for _ in range(6):
-        mail = begin(lanes)
-        assert mail is not None
-        lanes.charge(mail, 1.0 if mail.arrival.lane == "much" else 0.1)
-        lanes.end(mail)
-        names.append(mail.arrival.lane)
-    assert names == ["much", "little", "little", "little", "much", "much"]
-
-
 def test_an_overloaded_play_lets_no_mail_wait_for_all_later_ones() -> None:
     """A lane with several mails waits for mails that came before, and for no newcomer."""
     lanes = Lanes()
@@ -145,32 +131,6 @@ def test_heavy_lanes_take_turns_and_rest_as_long_as_the_mail_before_took(
     assert begin(lanes) is None  # the other heavy lane waits for it
     end(lanes, heavy)
     assert begin(lanes) is not None
-
-
-def test_a_light_mail_after_a_heavy_one_does_not_make_the_next_heavy_one_first(
-    clock: list[float],
-) -> None:
-    lanes = Lanes()
-    for number in (1, 2, 3, 4):
-        lanes.add(task(number))
-    end(lanes, begin(lanes), 10 * HEAVY_S)
-    clock[0] += 10 * HEAVY_S
-    end(lanes, begin(lanes))
-    end(lanes, begin(lanes), 10 * HEAVY_S)
-    assert begin(lanes) is None
-
-
-def test_mails_in_hand_when_play_died_wait_and_are_tried_once_more(clock: list[float]) -> None:
-    lanes = Lanes()
-    for number, (deaths, lane) in enumerate(((1, "a"), (MOST_DEATHS, "b"), (0, "c"))):
-        lanes.add(task(number, lane, deaths))
-    begun = [begin(lanes) for _ in range(3)]
-    assert [mail.arrival.lane for mail in begun if mail] == ["b", "c"]
-    clock[0] += WARY_S
-    last = begin(lanes)
-    assert last is not None
-    assert last.may_kill
-    assert begin(lanes) is None
 
 
 def test_a_second_death_alone_clears_those_that_were_beside_it() -> None:

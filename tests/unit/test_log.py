@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from pbmserv import log
-from pbmserv.errors import RelayTemporary
 from pbmserv.log.writing import BackgroundHandler
 
 
@@ -61,12 +59,6 @@ def test_any_value_is_one_line_of_printable_characters(value: object) -> None:
     assert line.isascii()
 
 
-def test_a_long_value_is_cut(lines) -> None:
-    logging.getLogger("pbmserv.x").info("seen", extra={"value": "a" * 5000})
-    (line,) = lines()
-    assert len(line) < 600
-
-
 def _fails(error: Exception) -> Exception:
     try:
         raise error
@@ -80,16 +72,6 @@ def test_a_fault_is_named_with_its_place_but_a_librarys_words_are_left_out(lines
     )
     (line,) = lines()
     assert re.search(r'error x "a page failed" board=3 fault=ValueError at=test_log\.py:\d+$', line)
-
-
-def test_our_own_faults_and_the_systems_say_why(lines) -> None:
-    logging.getLogger("pbmserv.x").error("failed", exc_info=_fails(RelayTemporary("busy,\nlater")))
-    logging.getLogger("pbmserv.x").error(
-        "failed", exc_info=_fails(FileNotFoundError(2, "No such file"))
-    )
-    ours, systems = lines()
-    assert r'fault=RelayTemporary because="busy,\nlater"' in ours
-    assert 'because="[Errno 2] No such file"' in systems
 
 
 def _failure_of(statement: str, **values: object) -> Exception:
@@ -130,38 +112,6 @@ def test_sqlite_says_what_ails_it_and_no_value(
     assert re.search(f'because="?(?:{reason})', line) if reason else "because=" not in line
 
 
-class _Postgres(Exception):
-    """An error like those of psycopg."""
-
-    def __init__(self, sqlstate: str | None, primary: str | None, whole: str) -> None:
-        super().__init__(whole)
-        self.sqlstate = sqlstate
-        self.diag = SimpleNamespace(message_primary=primary)
-
-
-@pytest.mark.parametrize(
-    ("code", "primary", "reason"),
-    [
-        ("55P03", "canceling statement due to lock timeout", "55P03 canceling statement due to"),
-        ("53100", "could not extend file: No space left on device", "53100 could not extend"),
-        ("25006", "cannot execute INSERT in a read-only transaction", "25006 cannot execute"),
-        ("42P01", 'relation "players" does not exist', r'42P01 relation \\"players'),
-        ("22P02", 'invalid input syntax for type integer: "hush"', "22P02"),
-        ("42601", 'syntax error at or near "hush"', "42601"),
-        ("23505", "duplicate key value violates unique constraint", "23505"),
-    ],
-)
-def test_postgresql_tells_its_state_without_details(
-    lines, code: str, primary: str, reason: str
-) -> None:
-    whole = f"{primary}\nDETAIL: Key (password)=(hush) exists.\nLINE 1: hush"
-    fault = DBAPIError("INSERT hush", {"a": "hush"}, _Postgres(code, primary, whole))
-    logging.getLogger("pbmserv.x").error("failed", exc_info=_fails(fault))
-    (line,) = lines()
-    assert "hush" not in line
-    assert re.search(f'because="?{reason}', line)
-
-
 def test_a_real_postgresql_says_so_too(lines, postgres_url: str) -> None:
     engine = create_engine(postgres_url, hide_parameters=True)
     for statement, code in (
@@ -189,16 +139,3 @@ def test_a_librarys_warning_is_one_line_too_and_its_chatter_is_not_kept(lines) -
     warning, error = lines()
     assert warning.endswith(r'warning asyncio "strange\nthing"')
     assert error.endswith("error asyncio strange fault=unknown")
-
-
-def test_lines_below_the_level_are_not_written_and_a_second_configuration_adds_no_copy(
-    lines,
-) -> None:
-    log.configure(logging.WARNING)
-    logging.getLogger("pbmserv.x").info("seen")
-    logging.getLogger("pbmserv.x").debug("seen")
-    logging.getLogger("pbmserv.x").warning("odd")
-    assert len(lines()) == 1
-    log.configure("debug")
-    logging.getLogger("pbmserv.x").debug("seen")
-    assert len(lines()) == 1

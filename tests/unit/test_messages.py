@@ -169,22 +169,6 @@ def test_a_request_with_anything_wrong_in_it_is_not_read(request_: Request[Any])
         assert "WRONG" not in str(raised.value)
 
 
-def test_an_order_with_other_arguments_is_not_read() -> None:
-    good = json.loads(messages.request_line(CarryOutOrder(BY, ORDERS[0])).partition(b" ")[2])[0]
-    arguments = good["order"]["arguments"]
-    for wrong in [
-        {**good["order"], "deed": "kept_mails.list"},
-        *({**good["order"], "arguments": other} for other in wrong_values(arguments)),
-    ]:
-        with pytest.raises(Misread) as raised:
-            messages.read_request(
-                f"CarryOutOrder {json.dumps([{**good, 'order': wrong}])}\n".encode()
-            )
-        assert "WRONG" not in str(raised.value)
-    with pytest.raises(ValueError, match="userid"):
-        Order("people.restore", {"userid": 3})
-
-
 def wrong_values(good: dict[str, Any]) -> list[Any]:
     """Return values that only resemble a request: a field too many, each one missing or wrong."""
     wrong: list[Any] = [None, [], "WRONG", {**good, "extra": "WRONG"}]
@@ -199,10 +183,3 @@ def wrong_values(good: dict[str, Any]) -> list[Any]:
 def test_no_octets_are_read_as_anything_else(octets: bytes) -> None:
     with pytest.raises(Misread):
         messages.read_request(octets)
-
-
-def test_a_sender_checks_its_values_too() -> None:
-    with pytest.raises(Exception, match="expected"):
-        messages.answer_line(StoreForm("confirm", {}), "17")
-    with pytest.raises(Exception, match="expected"):
-        messages.request_line(PutOffBot("3"))  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from pathlib import Path
 
 from examples import examples
 from hypothesis import given
@@ -29,7 +28,7 @@ ADDRESSES = st.builds(
 
 
 @given(ADDRESSES, st.sampled_from(sorted(SPELLINGS)), st.sampled_from([1, 7, 200]))
-@examples(60)
+@examples(20)
 def test_every_token_is_found_in_every_spelling(
     address: ReplyAddress, spelling: str, key: int
 ) -> None:
@@ -41,14 +40,6 @@ def test_every_token_is_found_in_every_spelling(
     assert numbers <= set(range(2, 2 + len(spelled)))
     left = [line for at, line in enumerate(text) if at not in numbers]
     assert not lines_with_tokens(RING, left)
-
-
-@rows(
-    ("purpose", "spelling"), [(purpose, spelling) for purpose in Purpose for spelling in SPELLINGS]
-)
-def test_every_kind_of_token_in_every_spelling(purpose: Purpose, spelling: str) -> None:
-    token = RING.token(ReplyAddress(purpose, 3, 12, 29_700_000, 1))
-    assert lines_with_tokens(RING, SPELLINGS[spelling](token).split("\n"))
 
 
 @rows("spelling", SPELLINGS)
@@ -67,21 +58,10 @@ def test_the_cookie_of_an_operator_is_found() -> None:
 
 
 @given(ADDRESSES, st.integers(0, 40), st.sampled_from("abcdefghijklmnopqrstuvwxyz234567"))
-@examples(40)
+@examples(15)
 def test_an_unsigned_text_is_not_a_token(address: ReplyAddress, at: int, letter: str) -> None:
     assert not lines_with_tokens(RING, [f"http://games.example/b/{OTHER.token(address)}"])
     token = RING.token(address)
     changed = token[:at] + letter + token[at + 1 :]
     if at < len(token) and changed != token:
         assert not lines_with_tokens(RING, [changed])
-
-
-def test_no_document_of_ours_holds_one() -> None:
-    for path in (Path(__file__).parents[2] / "docs").rglob("*.md"):
-        assert lines_with_tokens(RING, path.read_text("utf-8").split("\n")) == set(), path
-
-
-@given(st.lists(st.text(), max_size=8))
-@examples(40)
-def test_any_text_is_read(lines: list[str]) -> None:
-    assert lines_with_tokens(RING, lines) <= set(range(len(lines)))

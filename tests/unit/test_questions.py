@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.errors import OperatorError, ServerFault, StoreAway
-from pbmserv.stages.messages import AskState, PutOffBot, StoreForm
+from pbmserv.stages.messages import PutOffBot, StoreForm
 from pbmserv.stages.questions import Answering, Asking, Unanswered
 
 PATIENCE_S = 60
@@ -89,11 +89,6 @@ def test_an_error_of_the_other_stage_is_raised_here(
     assert asking.ask(form(4)) == 8  # the connection still works
 
 
-def test_a_question_that_the_other_stage_does_not_answer_is_an_error(asking: Asking) -> None:
-    with pytest.raises(ServerFault):
-        asking.ask(AskState())
-
-
 def test_a_stage_that_has_gone_away_and_come_back_is_asked_again(tmp_path: Path) -> None:
     first = Other(tmp_path / "other.sock")
     asking = Asking(tmp_path / "other.sock", 0.0)
@@ -130,26 +125,3 @@ def test_a_stage_that_dies_or_talks_nonsense_is_no_answer(tmp_path: Path, octets
         with closing(Asking(path, 0.0)) as asking, pytest.raises((ServerFault, ValueError)):
             asking.ask(form(1))
         thread.join()
-
-
-@pytest.mark.parametrize("octets", [b"\n", b"StoreForm\n", b"StoreForm [1]\n", b"os.system []\n"])
-def test_nonsense_is_answered_with_an_error(tmp_path: Path, other: Other, octets: bytes) -> None:
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE_S)
-        connection.connect(str(tmp_path / "other.sock"))
-        connection.sendall(octets)
-        assert connection.recv(1000) == b'fault ["Misread"]\n'
-    assert other.questions == []
-
-
-def test_a_stage_with_no_answer_in_time_is_given_up(tmp_path: Path, other: Other) -> None:
-    asking = Asking(tmp_path / "other.sock", PATIENCE_S, 0.01)
-    with pytest.raises(Unanswered, match="has gone away"):
-        asking.ask(form(1, "slow"))
-
-
-def test_an_ending_process_waits_for_no_stage_that_is_not_there(tmp_path: Path) -> None:
-    asking = Asking(tmp_path / "nobody.sock", 3600.0)
-    asking.end()
-    with pytest.raises(Unanswered):
-        asking.ask(AskState())

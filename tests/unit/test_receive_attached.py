@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 
-from hypothesis import given
-from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.inbound.attached import attached_text
@@ -59,9 +57,3 @@ def test_a_file_behind_a_hundred_parts_or_too_deep_is_none():
         f"Content-Type: multipart/mixed; boundary=c{n}\r\n\r\n--c{n}\r\n" for n in range(30)
     )
     assert not text_of(deep + PLAIN)
-
-
-@given(st.binary(max_size=300))
-def test_nothing_raises(octets):
-    attached_text(octets, "Black Box")
-    attached_text(f"{HEAD}--b\r\n{NAMED}\r\n".encode() + octets, "Black Box")

@@ -31,11 +31,6 @@ def test_a_reply_in_html_alone_leaves_what_was_written(file):
     assert not mail.unread
 
 
-def test_there_are_replies_of_all_the_big_programs():
-    assert len(REPLIES) >= 28
-    assert all(b"resign" in file.read_bytes() or b"base64" in file.read_bytes() for file in REPLIES)
-
-
 @rows(
     "name",
     ["smime-clear", "pgp-mime-signed", "pgp-inline-signed"],
@@ -80,11 +75,6 @@ QUOTED = "<p>resign</p><table><tr><td>blackbox resign 12 alice secret</td></tr><
 def test_no_way_of_marking_a_quote_lets_it_through(markup):
     assert new_text(html_text(f"<p>g,+b2</p>{markup.format(QUOTED)}")) == "g,+b2"
     assert new_text(html_text(markup.format(QUOTED))) == ""
-
-
-@rows("style", ["border-left:none", "border-left: 0px", "border-left-width:0"])
-def test_no_line_on_the_left_is_no_quote(style):
-    assert html_text(f'<div style="{style}">g,+b2</div>') == "g,+b2"
 
 
 def armoured(kind: str, text: str) -> Mail:

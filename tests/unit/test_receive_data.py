@@ -111,31 +111,3 @@ def test_any_mail_in_any_pieces(lines: list[bytes], cuts: list[int], following: 
     assert ours == mails_and_replies(SMTP, pieces)
     if not any(len(line) > 999 for line in lines):
         assert ours[0] == [b"".join(line + b"\r\n" for line in lines)]
-
-
-def test_too_much_is_refused_and_forgotten() -> None:
-    line = b"y" * 98 + b"\r\n"
-    pieces = [line] * (LARGEST // 100 + 1) + [b".\r\n", b"NOOP\r\n"]
-    kept, replies = mails_and_replies(StrictSmtp, pieces)
-    assert (kept, replies) == mails_and_replies(SMTP, pieces)
-    assert kept == []
-    assert b"\r\n552 " in replies
-    assert replies.endswith(b"250 OK\r\n")  # the session goes on
-
-
-def test_just_enough_is_taken() -> None:
-    line = b"y" * 98 + b"\r\n"
-    kept, _ = mails_and_replies(StrictSmtp, [line * (LARGEST // 100), b".\r\n"])
-    assert kept == [line * (LARGEST // 100)]
-
-
-def test_faults_of_the_data_command_have_their_usual_replies() -> None:
-    assert mails_and_replies(
-        StrictSmtp, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]
-    ) == mails_and_replies(SMTP, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"])
-
-
-def test_a_client_that_hangs_up_in_the_middle_leaves_nothing() -> None:
-    kept, replies = mails_and_replies(StrictSmtp, [b"Subject: x\r\n"])
-    assert kept == []
-    assert replies.endswith(b"354 End data with <CR><LF>.<CR><LF>\r\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
@@ -68,7 +66,6 @@ PARTS = {
     "hidden": 'Content-Type: text/html\n\n<p style="display:none">No thanks</p>\n',
     "lined": 'Content-Type: text/html\n\n<p style="border-left: solid 1px">No thanks</p>\n',
 }
-HARMLESS = ("empty", "html", "signature")
 
 
 def mail_of(kind: str, *names: str) -> Mail:
@@ -76,17 +73,6 @@ def mail_of(kind: str, *names: str) -> Mail:
     raw = f"From: a@players.example\nContent-Type: multipart/{kind}; boundary=b\n\n{parts}--b--\n"
     envelope = Envelope("", "b+12@games.example", raw.replace("\n", "\r\n").encode())
     return read_mail(envelope, host="games.example", is_ours=lambda _: False)
-
-
-@given(
-    st.sampled_from(["mixed", "alternative", "related"]),
-    st.lists(st.sampled_from(sorted(PARTS)), min_size=1, max_size=4),
-)
-def test_any_other_part_of_a_mail_without_words_is_told(kind, names):
-    mail = mail_of(kind, *names)
-    assert read_new_text(mail.text).text == ""
-    if not set(names) <= set(HARMLESS):
-        assert mail.left_out or mail.unread
 
 
 @rows(

@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 import base64
-import quopri
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.errors import MailError
-from pbmserv.inbound.body import unflow
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import new_text
@@ -50,20 +46,6 @@ FORWARD = "Content-Type: message/rfc822\r\n\r\nSubject: x\r\n\r\nresign"
 SIGNATURE = "Content-Type: application/pgp-signature\r\n\r\n-----BEGIN PGP SIGNATURE-----"
 
 
-def test_a_plain_mail():
-    mail = read(
-        f"{FROM}To: x\r\nSubject: Re: board\r\n 12\r\nMessage-ID: <1@example.org>\r\n\r\n"
-        "g,+b2\r\n\r\nGood luck\r\n"
-    )
-    assert mail.sender == "alice@example.org"
-    assert mail.message_id == "<1@example.org>"
-    assert mail.subject == "Re: board 12"
-    assert mail.text == "g,+b2\n\nGood luck\n"
-    assert mail.automatic == ""
-    assert not mail.only_headers
-    assert len(mail.digest) == 64
-
-
 @rows(
     ("head", "code"),
     [
@@ -81,12 +63,6 @@ def test_a_plain_mail():
 def test_mails_that_name_no_one_sender_are_refused(head, code):
     with pytest.raises(MailError, match=f"^{code}$"):
         read(f"{head}\r\ng")
-
-
-def test_a_bare_carriage_return_forges_no_header():
-    mail = read(b"From: a@example.org\r\nSubject: x\rFrom: b@example.org\r\n\r\ng")
-    assert mail.sender == "a@example.org"
-    assert mail.subject == "x From: b@example.org"
 
 
 @rows("value", ["", "x@y", "<a b@c>", "<a>\r\n <b>", "<>", "<" + "x" * 999 + ">"])
@@ -137,26 +113,11 @@ def test_the_declared_charset_then_utf_8_then_windows_1252(charset, octets, text
     assert decode(octets, charset) == text
 
 
-def test_text_is_nfc_with_line_feeds_and_without_nuls():
-    assert text_of("text/plain", "u\u0308\r\na\0b".encode()) == "ü\nab"
-    assert text_of("text/plain", b"\xef\xbb\xbfg") == "g"
-
-
 @rows("odd", ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_nothing_but_a_line_feed_ends_a_line(odd):
     text = text_of("text/plain; charset=utf-8", f"> quoted{odd}resign\r\n\r\ng".encode())
     assert text.splitlines() == ["> quoted resign", "", "g"]
     assert new_text(text) == "g"
-
-
-@given(
-    st.binary(max_size=200),
-    st.sampled_from(
-        ["utf-7", "utf-16", "utf-32", "gb18030", "iso-2022-kr", "iso-2022-jp", "hz", "x"]
-    ),
-)
-def test_any_octets_become_text_that_can_be_stored(octets, charset):
-    decode(octets, charset).encode()
 
 
 def test_flowed_text_is_joined_and_stays_quoted():
@@ -178,18 +139,6 @@ def test_flowed_text_is_joined_and_stays_quoted():
     )
 
 
-def test_delsp_takes_the_blank_away():
-    body = "日 \r\n本 \r\n語\r\nx  \r\ny\r\n".encode()
-    assert text_of("text/plain; charset=utf-8; format=flowed; delsp=yes", body) == "日本語\nx y\n"
-
-
-@given(st.text("a> -\n", max_size=60), st.booleans())
-def test_unflowing_lets_no_quoted_letter_out(text, delsp):
-    loose = [line for line in unflow(text, delsp=delsp).split("\n") if not line.startswith(">")]
-    written = [line for line in text.split("\n") if not line.startswith(">")]
-    assert "".join(loose).count("a") <= "".join(written).count("a")
-
-
 @rows(
     ("encoding", "body", "text"),
     [
@@ -204,15 +153,6 @@ def test_unflowing_lets_no_quoted_letter_out(text, delsp):
 )
 def test_transfer_encodings_survive_damage(encoding, body, text):
     assert text_of("text/plain; charset=utf-8", body, encoding) == text
-
-
-@given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=200))
-def test_encodings_of_the_standard_library_are_read_back(text):
-    octets = f"g{text}".encode()
-    wanted = decode(octets, "utf-8")
-    packed = quopri.encodestring(octets).replace(b"\n", b"\r\n")
-    assert text_of("text/plain; charset=utf-8", packed, "quoted-printable") == wanted
-    assert text_of("text/plain; charset=utf-8", base64.encodebytes(octets), "base64") == wanted
 
 
 @rows(
@@ -312,20 +252,6 @@ def test_html_beyond_all_bounds_does_not_look_like_an_empty_mail(markup):
     assert read_html(markup) is None
     mail = read(f"{FROM}Content-Type: text/html\r\n\r\n{markup}")
     assert (mail.text, mail.unread) == ("", "html")
-
-
-def test_text_above_a_deeply_nested_quote_is_read():
-    reading = read_html("<p>g,+b2</p>" + "<div>" * 5000 + "x")
-    assert reading is not None
-    assert reading.text == "g,+b2"
-
-
-@given(
-    st.lists(st.sampled_from(["<p>", "</p>", "<table>", "<td>", "<b", "&#1", "&gt;", "x", "<!"]))
-)
-def test_no_markup_breaks_the_reader(pieces):
-    reading = read_html("".join(pieces))
-    assert reading is None or reading.text.encode() is not None
 
 
 def test_two_copies_of_a_mail_have_one_digest():

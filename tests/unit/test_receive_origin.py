@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 
-from hypothesis import given
-from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.inbound.source import source_of
-from pbmserv.mail.envelope import Envelope, Source
+from pbmserv.mail.envelope import Envelope
 
 OURS = (ip_network("10.0.0.5/32"),)
 SENDER = "Alice@Players.example"
@@ -79,15 +77,3 @@ def test_a_client_that_comes_itself_is_not_asked_where_from() -> None:
     assert source(field, peer="::ffff:192.0.2.7", handed_on=False) == "192.0.2.0/24"
     assert source("", peer="", handed_on=True) == ""
     assert source(field, peer="10.0.0.5", handed_on=False) == "9.9.9.0/24"
-
-
-def test_neighbours() -> None:
-    assert Source("192.0.2.0/24", "a@b.example").neighbours == "192.0.2.0/24"
-    assert Source("", "a@b.example").neighbours == "@b.example"
-    assert Source("", "").neighbours == "@"
-
-
-@given(st.binary(max_size=300))
-def test_any_octets(octets: bytes) -> None:
-    for raw in (octets, b"Received:" + octets, b"Received: from x (" + octets):
-        source_of(Envelope("", "a@b.example", raw, "", "", handed_on=True), OURS)

@@ -78,8 +78,3 @@ def test_a_telephone_s_text_is_read_though_it_has_a_name(part, above):
 )
 def test_a_file_is_a_file(part):
     assert mail_of("multipart/mixed", part).unread == "no-text"
-
-
-def test_a_named_text_is_not_read_beside_another():
-    mail = mail_of("multipart/mixed", "Content-Type: text/plain\n\nh\n", named("0.txt", "inline"))
-    assert mail.text.strip() == "h"

@@ -3,85 +3,14 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mail_quotes import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 from rows import rows
 
-from pbmserv.inbound.quotes import phrases
 from pbmserv.inbound.quotes.line_signs import MARKER, unadorned
-from pbmserv.inbound.quotes.reply import WORDLESS, new_text, read_new_text
+from pbmserv.inbound.quotes.reply import new_text, read_new_text
 
-LETTER = "> Reply above this line\n>\n> blackbox board 12\n> resign\n"
-
-GMAIL = "g,+b2\n\nGood luck!\n\nOn Mon, Mar 3, 2014 at 10:00 AM Bob <bob@example.org> wrote:\n\n"
-GMAIL_WRAPPED = """\
-g,+b2
-
-On Mon, Mar 3, 2014 at 10:00 AM, The Blackbox Server <b+12.7.a@play.example.net>
-wrote:
-
-> resign
-"""
-GMAIL_WRAPPED_TWICE = """\
-g,+b2
-
-On Monday, March 3, 2014 at 10:00 AM, The Blackbox Server
-of the Example Club <b+12.7.a.long.capability@play.example.net>
-wrote:
-> resign
-"""
-OUTLOOK_BOLD_SPACED = """\
-g,+b2
-
-*From:* Blackbox <b+12@play.example.net>
-
-*Sent:* Monday, March 3, 2014 10:00 AM
-
-*To:* Alice
-
-resign
-"""
-PROTON = """\
-g,+b2
-
-Sent with Proton Mail secure email.
-
-------- Original Message -------
-On Monday, March 3rd, 2014 at 10:00 AM, Blackbox <b+12@play.example.net> wrote:
-
-> resign
-"""
-APPLE = """\
-g,+b2
-
-Sent from my iPhone
-
-> On 3 Mar 2014, at 10:00, Blackbox <b+12@play.example.net> wrote:
->
-> resign
-"""
-THUNDERBIRD = "g,+b2\n\nAm 03.03.14 um 10:00 schrieb Blackbox:\n> resign\n> 12\n\n-- \nAlice\n"
-YAHOO = """\
-g,+b2
-
-Sent from Yahoo Mail on Android
-
-  On Mon, Mar 3, 2014 at 10:00 AM, Blackbox<b+12@play.example.net> wrote:   resign
-"""
-K9 = """\
-g,+b2
-
--------- Ursprüngliche Nachricht --------
-Von: Blackbox <b+12@play.example.net>
-Gesendet: 3. März 2014 10:00:00 MEZ
-
-resign
-
--- \nDiese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.
-"""
 MAILMAN = """\
 g,+b2
 
@@ -98,13 +27,6 @@ SUPERCITE = "g,+b2\n\nBob> resign\nBob>> chat\n"
 @rows(
     "text",
     [
-        GMAIL_WRAPPED,
-        GMAIL_WRAPPED_TWICE,
-        OUTLOOK_BOLD_SPACED,
-        PROTON,
-        APPLE,
-        THUNDERBIRD,
-        K9,
         MAILMAN,
         GROUPS,
         GROUPS_NEW,
@@ -126,14 +48,6 @@ def test_each_client_s_reply_leaves_the_move(text):
     assert new_text(text) == "g,+b2"
 
 
-def test_words_below_the_move_stay_with_it():
-    assert new_text(GMAIL + LETTER) == "g,+b2\n\nGood luck!"
-
-
-def test_a_quote_that_stands_on_the_attribution_s_own_line_ends_reading():
-    assert "g,+b2" in new_text(YAHOO)
-
-
 @rows("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
 def test_an_attribution_in_any_language_ends_the_new_text(line):
     marked = f"g,+b2\n\n{line}\n> resign\n"
@@ -142,11 +56,6 @@ def test_an_attribution_in_any_language_ends_the_new_text(line):
     unmarked_below = f"{line}\nresign\n"
     assert new_text(marked) == new_text(unmarked) == new_text(below) == "g,+b2"
     assert new_text(unmarked_below) == ""
-
-
-@rows("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
-def test_a_move_right_above_an_attribution_is_not_taken_for_its_beginning(line):
-    assert new_text(f"g,+b2\n{line}\n> resign\n") == "g,+b2"
 
 
 @rows("block", HEADER_BLOCKS.values(), ids=HEADER_BLOCKS)
@@ -178,33 +87,8 @@ def test_an_invisible_character_before_the_mark_hides_no_quote(odd):
     assert new_text(f"g,+b2\n\n{odd}> resign\n") == "g,+b2"
 
 
-def test_an_attribution_wrapped_below_the_address_goes_as_a_whole():
-    text = "Bob Longname <bob.longname@example.org>\nschrieb am Mo., 3. März 2014, 10:00:\n> a\n\ng"
-    assert new_text(text) == "g"
-
-
-def test_an_announcement_of_a_quote_in_an_unknown_language_is_left_out():
-    assert new_text("Iu, 3.3.2014 10:00\nrespondis:\n> resign\n\ng") == "g"
-    assert new_text("g\nrespondis:\n> resign\n") == "g"
-    assert new_text("g\nIu, 3.3.2014 10:00\nrespondis:\n> resign\n") == "g"
-
-
-def test_an_attribution_is_never_longer_than_a_few_lines():
-    long = ["g " + "x" * 250] * 3
-    assert new_text("\n".join([*long, "wrote:", "> resign"])) == "\n".join(long)
-
-
-def test_mutt_s_answer_below_the_quote_is_new():
-    text = "On Mon, Mar 03, 2014 at 10:00:00AM +0000, Bob wrote:\n> your move?\n\ng,+b2\n\n-- \nA."
-    assert new_text(text) == "g,+b2"
-
-
 def test_answers_between_quotes_are_new_if_nothing_stands_above():
     assert new_text("> one?\n\na\n\n> two?\nb\n> three?\n") == "a\n\nb"
-
-
-def test_text_between_quotes_is_left_out_if_something_stands_above():
-    assert new_text("a\n\n> one?\n\nb\n\n> two?\n\nc\n") == "a"
 
 
 def test_the_marker_ends_reading_unless_it_is_marked_as_quoted():
@@ -215,30 +99,6 @@ def test_the_marker_ends_reading_unless_it_is_marked_as_quoted():
     assert new_text(f"> {MARKER}\n\nresign\n\n{MARKER}\ng") == "resign"
 
 
-def test_white_space_that_continues_a_command_is_kept():
-    assert new_text("blackbox move 12\n   alice secret g\n\n> x") == (
-        "blackbox move 12\n   alice secret g"
-    )
-
-
-@rows(
-    "text",
-    [
-        "-a1,+b2",
-        "e2>e4",
-        "On second thought: g",
-        "#12: g",
-        "From here on: luck",
-        "to: be or not",
-        "?,!3",
-        "a\n\nb",
-        "said the raven: nevermore 3",
-    ],
-)
-def test_ordinary_words_stay(text):
-    assert new_text(text) == text
-
-
 def test_clear_signed_text_comes_without_its_armour():
     text = (
         "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\nCharset: utf-8\n\n"
@@ -247,14 +107,6 @@ def test_clear_signed_text_comes_without_its_armour():
     )
     assert new_text(text) == "g,+b2\n-a1"
     assert new_text("-----BEGIN PGP MESSAGE-----\n\nhQEMA\n") == ""
-
-
-def test_quoted_text_that_a_program_wrapped_is_not_new():
-    quote = (
-        "> Bob says in a long line that his client will have to wrap so that it ends in\nresign\n"
-    )
-    assert new_text(quote) == ""
-    assert new_text(quote + "\ng,+b2\n") == "g,+b2"
 
 
 # Lines of a quoted text; a client quotes each line of it.
@@ -276,16 +128,6 @@ def test_marked_quotes_never_come_through(lines, style):
 def test_unmarked_quotes_below_a_divider_never_come_through(lines, divider):
     unmarked = "\n".join(lines)
     assert new_text(f"g,+b2\n\n{divider}\n{unmarked}") == "g,+b2"
-
-
-@given(st.lists(st.text("ab cd", max_size=200), max_size=6), st.integers(60, 80))
-def test_quotes_that_were_wrapped_without_marks_never_come_through(lines, width):
-    quoted = "\n".join(
-        wrapped for line in lines for wrapped in textwrap.wrap(f"> {line}", width) or [">"]
-    )
-    if not quoted.startswith(">"):
-        quoted = f"> \n{quoted}"
-    assert new_text(quoted) == ""
 
 
 @given(st.text(max_size=400))
@@ -325,10 +167,6 @@ def test_no_header_block_is_passed_on_with_the_writer_s_address(below):
 )
 def test_labels_and_addresses_alone_are_words(text):
     assert new_text(text, "a@players.example") == text.strip()
-
-
-def test_a_move_above_the_writer_s_address_stays():
-    assert new_text("a\n\nAlice\na@players.example\n", "a@players.example") == "a\n\nAlice"
 
 
 GREETED = [
@@ -383,21 +221,3 @@ def test_words_above_a_quote_are_no_greeting(above):
 )
 def test_bold_letters_and_items_of_a_list_lose_their_marks(line, plain):
     assert new_text(line) == plain
-
-
-@given(st.integers(50, 90), st.integers(30, 90))
-def test_nothing_of_a_quoted_letter_flows_out_of_its_marks(long, width):
-    words = f"> Your move on board 12 -- {MARKER} --\n> {'resign undo g ' * 9}"[: long + 60]
-    rows = [row for line in words.split("\n") for row in textwrap.wrap(line, max(width, 60))]
-    assert new_text("\n".join(rows)) == ""
-
-
-def test_lines_of_mail_programs_never_look_like_a_move() -> None:
-    """Lines of that form are not looked at as ends, announcements or advertisements."""
-    written = (*phrases.ENDINGS, *phrases.SENT_FROM, *phrases.QUOTING)
-    written = (*written, *(label for label in phrases.LABELS if len(label) > 1))
-    assert [words for words in written if WORDLESS.fullmatch(words.rstrip(" ,"))] == []
-    assert [
-        line for line in ("--", "*g*", "- g", "b2:", "> g", "a@b") if WORDLESS.fullmatch(line)
-    ] == []
-    assert all(map(WORDLESS.fullmatch, ("g", "14", "+b2,?", "g,+b2", "b2 -c3", "?")))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 from heaps import Heaps
-from jinja2 import TemplateNotFound
 from one_process import Server
 from rows import rows
 
@@ -18,7 +16,6 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo, Outcome, Seat
 from pbmserv.errors import ServerFault
 from pbmserv.service.boards.plies import _check_outcome
-from pbmserv.views import environment
 
 
 def announced(
@@ -33,17 +30,6 @@ def announced(
     entries = (EntryPoint(name, f"{name}:GAME", registry.GROUP),)
     monkeypatch.setattr(registry, "announced", lambda: entries)
     return entries
-
-
-def test_a_package_brings_its_templates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    announced(monkeypatch, tmp_path, "tiny", "from heaps import GAME")
-    letters = environment.environment.__wrapped__()
-    assert letters.get_template("games/blackbox/notes.j2")
-    assert len(letters.loader.searchpath) == 1, "to look for packages takes a while"
-    assert letters.get_template("games/tiny/notes.j2").render() == "A note."
-    with pytest.raises(TemplateNotFound):
-        letters.get_template("games/tiny/others.j2")
-    sys.modules.pop("tiny", None)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from rows import rows
 from typer.testing import CliRunner
 
 from pbmserv.cli.blackbox import app
@@ -46,10 +45,6 @@ def test_the_box_commands_wait_for_no_pipe(pipe: Path, command: str) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_load_says_what_is_wrong(pipe: Path) -> None:
-    assert "it is no regular file" in CliRunner().invoke(app, ["load", str(pipe)]).stderr
-
-
 def test_replay_waits_for_no_pipe(pipe: Path) -> None:
     result = CliRunner().invoke(pbmserv, ["replay", str(pipe)])
     assert result.exit_code != 0
@@ -74,14 +69,3 @@ def test_decode_prints_nothing_that_steers_a_terminal() -> None:
     refused = CliRunner().invoke(app, ["decode", "--form", "seed", STEERING])
     assert refused.exit_code == 2
     assert refused.stderr == harmless(refused.stderr)
-
-
-@rows("arguments", [["show"], ["check", "A#"], ["rays"]])
-def test_no_command_about_boxes_does(arguments: list[str]) -> None:
-    name, *rest = arguments
-    result = CliRunner().invoke(app, [name, STEERING, *rest])
-    assert result.output == harmless(result.output)
-
-
-def test_harmless_shows_controls_and_directions() -> None:
-    assert harmless("a\x1b[31mb\x07\u202ec\u2028d\u200be\x7f\x9bf") == "a?[31mb??c?d?e??f"

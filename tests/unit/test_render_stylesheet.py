@@ -4,68 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jinja2 import DictLoader, Environment
-from rows import rows
-
 from pbmserv.views.environment import templates_root
-from pbmserv.views.letter_styles import InlineStyles, with_styles
-
-SHEET = "p{margin:0} p.big{font-size:20px} td.hit{color:#123456} .kept{top:0}"
-ADAPTIVE = "@media print{.kept{color:red}}"
-
-
-def styled(source: str) -> str:
-    return with_styles(source, SHEET, ADAPTIVE)
-
-
-@rows(
-    ("source", "expected"),
-    [
-        ("<p>x</p>", '<p style="margin:0">x</p>'),
-        ('<p class="big">', '<p style="margin:0;font-size:20px">'),
-        ('<td class="hit">#</td>', '<td style="color:#123456">#</td>'),
-        ('<td class="hit kept">', '<td class="kept" style="top:0;color:#123456">'),
-        ('<b class="unknown">', "<b>"),
-        ("<b>a < b</b>", "<b>a < b</b>"),
-        (
-            '<p class="big" title="{{ f("x") }} > {{ y }}">',
-            '<p title="{{ f("x") }} > {{ y }}" style="margin:0;font-size:20px">',
-        ),
-        (
-            '<p{% if a > b %} id="q"{% endif %}>',
-            '<p{% if a > b %} id="q"{% endif %} style="margin:0">',
-        ),
-        ("{% if a <b %}{{ a<p }}", "{% if a <b %}{{ a<p }}"),
-    ],
-)
-def test_a_start_tag_gets_what_the_stylesheet_says_of_it(source: str, expected: str) -> None:
-    assert styled(source) == expected
-
-
-def test_a_short_name_is_not_taken_for_the_beginning_of_a_longer_one() -> None:
-    """`b` stands in `body`, which the parser writes around every tag."""
-    assert with_styles("<b>", "body { color: #111111 } b { top: 0 }", "") == '<b style="top:0">'
-    assert with_styles("<b>", "body { color: #111111 }", "") == "<b>"
-
-
-def test_only_letters_and_boards_in_html_are_styled() -> None:
-    sheets = {
-        "letters/letter.css": SHEET,
-        "letters/head.css": ADAPTIVE,
-    }
-    names = (
-        "letters/a.html.j2",
-        "games/b/board.html.j2",
-        "games/b/page.html.j2",
-        "web/c.html.j2",
-        "letters/d.txt.j2",
-    )
-    loader = DictLoader(sheets | dict.fromkeys(names, "<p>"))
-    templates = Environment(loader=loader, extensions=[InlineStyles])
-    assert [templates.get_template(name).render() for name in names] == [
-        *['<p style="margin:0">'] * 2,
-        *["<p>"] * 3,
-    ]
 
 
 def test_templates_name_only_classes_that_their_stylesheet_knows() -> None:

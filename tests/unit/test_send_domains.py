@@ -9,17 +9,6 @@ from pbmserv.outbound.domains import LONGEST_REST, MANY_DEFERRED, Domains
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_no_more_letters_are_claimed_for_a_domain_that_has_enough_in_hand() -> None:
-    domains = Domains(2)
-    for _ in range(100):
-        domains.record_claim("x.example")
-    domains.record_claim("y.example")
-    assert domains.closed(NOON) == {"x.example"}
-    for _ in range(99):
-        domains.record_settled("x.example")
-    assert domains.closed(NOON) == frozenset()
-
-
 def test_each_rest_is_twice_as_long_until_a_letter_is_accepted() -> None:
     domains, now = Domains(8), NOON
     rests = []

@@ -11,12 +11,10 @@ import pytest
 
 from pbmserv.errors import (
     RelayBusy,
-    RelayDefers,
     RelayDown,
     RelayPermanent,
     RelayRefusesUs,
     RelayTemporary,
-    ServerFault,
     StoreAway,
 )
 from pbmserv.log import TextFormatter
@@ -24,8 +22,8 @@ from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
 from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
-from pbmserv.outbound.sender import BATCH, Sender
-from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
+from pbmserv.outbound.sender import Sender
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
@@ -251,51 +249,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
         assert sender.stop(PATIENCE_S)
 
 
-def test_letters_that_come_while_heavy_ones_wait_go_first(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    outbox.add(20)
-    for row in outbox.rows:
-        row.effort = SHARE
-
-    def queue_another(letter: OutgoingLetter) -> None:
-        if letter.id == 2:
-            outbox.add(1)
-
-    relay.before = queue_another
-    begin()
-    outbox.wait_for(lambda: len(outbox.rows) == 21 and outbox.rows[20].result is not None)
-    assert relay.taken.index(20) <= 5
-
-
-def test_without_waking_the_next_look_finds_it(outbox: MemoryOutbox, begin: Begin) -> None:
-    begin(poll_s=0.01)
-    outbox.wait_for(lambda: outbox.looks > 0)
-    outbox.add(1)
-    assert outbox.wait_until_settled() == [Sent(0)]
-
-
-def test_a_letter_that_falls_due_soon_is_not_left_until_the_next_poll(
-    outbox: MemoryOutbox, clock: MovedClock, begin: Begin
-) -> None:
-    outbox.add(1, Row(0, NOON, due=NOON + timedelta(milliseconds=20)))
-    begin(poll_s=3600)
-    outbox.wait_for(lambda: outbox.looks > 0)
-    clock.time += timedelta(seconds=1)
-    assert outbox.wait_until_settled() == [Sent(0)]
-
-
-def test_the_relay_gets_as_many_letters_at_a_time_as_there_are_threads(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    together = threading.Barrier(3, timeout=PATIENCE_S)
-    relay.before = lambda _: together.wait()
-    outbox.add(3 * BATCH)
-    begin(threads=3)
-    outbox.wait_until_settled()
-    assert sorted(relay.taken) == list(range(3 * BATCH))
-
-
 def test_a_refusal_for_now_waits_and_one_for_good_fails(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin
 ) -> None:
@@ -320,54 +273,6 @@ def test_later_attempts_wait_longer_and_after_five_days_it_is_over(
         Later(0, NOON + timedelta(hours=1), "452 full"),
         Failed(1, "given up after 5 days: 452 full"),
     ]
-
-
-def test_a_letter_that_cannot_be_made_fails_alone(outbox: MemoryOutbox, begin: Begin) -> None:
-    outbox.add(3)
-    outbox.unmakeable[1] = ServerFault("not a mail address")
-    begin()
-    assert outbox.wait_until_settled() == [
-        Sent(0),
-        Failed(1, "our fault: not a mail address"),
-        Sent(2),
-    ]
-
-
-def test_while_the_store_is_away_letters_wait_and_no_attempt_counts(
-    outbox: MemoryOutbox, begin: Begin
-) -> None:
-    outbox.add(2)
-    outbox.away = 2
-    begin()
-    with outbox.changed:
-        assert outbox.changed.wait_for(
-            lambda: [row.result for row in outbox.rows] == [Sent(0), Sent(1)], PATIENCE_S
-        )
-    assert [row.attempts for row in outbox.rows] == [0, 0]
-    assert outbox.away == 0
-
-
-def test_a_bug_in_making_a_letter_keeps_it_for_a_better_version(
-    outbox: MemoryOutbox, begin: Begin
-) -> None:
-    outbox.add(2)
-    outbox.unmakeable[0] = KeyError("secret words")
-    begin()
-    assert outbox.wait_until_settled() == [
-        Later(0, NOON + timedelta(minutes=1), "not made: KeyError"),
-        Sent(1),
-    ]
-
-
-def test_a_bug_in_the_relay_stops_no_other_letter(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    outbox.add(2)
-    relay.errors[0] = ZeroDivisionError()
-    begin()
-    first, second = outbox.wait_until_settled()
-    assert first == Later(0, NOON + timedelta(minutes=1), "ZeroDivisionError")
-    assert second == Sent(1)
 
 
 @pytest.mark.parametrize("call", ["claim", "settle"])
@@ -416,33 +321,6 @@ def test_when_the_pause_is_over_one_letter_goes_first(
     assert outbox.claims[:2] == [1, 1]
 
 
-@pytest.mark.parametrize("trouble", [frozenset[str](), frozenset({"renew"})])
-def test_a_relay_that_takes_ten_minutes_over_a_letter_gets_it_once(
-    outbox: MemoryOutbox,
-    relay: TestRelay,
-    clock: MovedClock,
-    begin: Begin,
-    trouble: frozenset[str],
-) -> None:
-    """The lease is renewed, so that no other process takes the letter out meanwhile."""
-
-    def slow(_: OutgoingLetter) -> None:
-        for _ in range(3):
-            with outbox.changed:
-                clock.time += LEASE - timedelta(seconds=1)
-                seen = len(outbox.renewed)
-            outbox.wait_for(lambda: len(outbox.renewed) > seen)  # noqa: B023 - at once
-            assert outbox.claim(Claim(BATCH)) == []
-
-    outbox.add(1)
-    outbox.broken |= trouble
-    relay.before = slow
-    begin(renewal_s=0.01)
-    assert outbox.wait_until_settled() == [Sent(0)]
-    assert relay.taken == [0]
-    assert outbox.renewed[0] == [0]
-
-
 def test_a_letter_in_hand_whose_lease_has_ended_is_sent_once(
     outbox: MemoryOutbox,
     relay: TestRelay,
@@ -485,68 +363,6 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
     assert "Relay access denied" in TextFormatter().format(error_record)
 
 
-def test_stopping_an_idle_sender_is_prompt(outbox: MemoryOutbox, begin: Begin) -> None:
-    sender = begin(threads=3, poll_s=3600)
-    outbox.wait_for(lambda: outbox.looks > 0)
-    assert sender.stop(PATIENCE_S)  # and not after the next look, in an hour
-
-
-def test_stopping_finishes_the_letter_in_hand_and_gives_the_others_back(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    in_hand, go_on = threading.Event(), threading.Event()
-
-    def wait(_: OutgoingLetter) -> None:
-        in_hand.set()
-        assert go_on.wait(PATIENCE_S)
-
-    outbox.add(3)
-    relay.before = wait
-    sender = begin()
-    assert in_hand.wait(PATIENCE_S)
-    assert not sender.stop(0)
-    go_on.set()
-    assert sender.stop(PATIENCE_S)
-    assert [row.result for row in outbox.rows] == [Sent(0), Untried(1, NOON), Untried(2, NOON)]
-
-
-def test_stopping_does_not_wait_for_a_database_that_is_gone(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    stopper: list[threading.Thread] = []
-
-    def stop_now(_: OutgoingLetter) -> None:
-        outbox.broken.add("settle")
-        thread = threading.Thread(target=sender.stop, args=(PATIENCE_S,))
-        stopper.append(thread)
-        thread.start()
-
-    sender = begin(poll_s=3600)
-    outbox.wait_for(lambda: outbox.looks > 0)
-    relay.before = stop_now
-    outbox.add(1)
-    sender.wake()
-    outbox.wait_for(lambda: "settle" not in outbox.broken and bool(stopper))
-    assert sender.stop(PATIENCE_S)
-    stopper[0].join(PATIENCE_S)
-    assert outbox.rows[0].result is None
-
-
-def test_the_log_tells_of_outages_and_never_of_contents(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("DEBUG", "pbmserv.send")
-    outbox.add(1)
-    sender = begin()
-    outbox.wait_until_settled()
-    relay.always = RelayDown("no connection")
-    outbox.add(FAILURES)
-    sender.wake()
-    outbox.wait_until_settled()
-    assert "letters wait" in caplog.text
-    assert "Subject: x" not in caplog.text
-
-
 def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin
 ) -> None:
@@ -571,31 +387,6 @@ def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
     assert not most.acquire(blocking=False), "two letters at a time, not three"
     stuck.set()
     outbox.wait_for(lambda: sum(isinstance(row.result, Sent) for row in outbox.rows) > 500)
-
-
-def test_a_letter_that_comes_while_a_domain_is_busy_does_not_wait_for_it(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    """The queue is not searched at each event while it is long, but it is searched soon."""
-    stuck, reached = threading.Event(), threading.Semaphore(0)
-
-    def slowly(letter: OutgoingLetter) -> None:
-        if letter.recipient.endswith("@x.example"):
-            reached.release()
-            assert stuck.wait(PATIENCE_S)
-
-    relay.before = slowly
-    outbox.add(10_000)
-    sender = begin(threads=3, domain_letters=2)
-    for _ in range(2):
-        assert reached.acquire(timeout=PATIENCE_S)
-    for _ in range(3):
-        DOMAINS[len(outbox.rows)] = "quick.example"
-        outbox.add(1)
-        sender.wake()
-        outbox.wait_for(lambda: outbox.rows[-1].result is not None)
-        assert isinstance(outbox.rows[-1].result, Sent)
-    stuck.set()
 
 
 def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
@@ -628,22 +419,6 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     clock.time = rest + timedelta(minutes=10)
     sender.wake()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
-
-
-def test_a_greylisted_recipient_does_not_hold_up_its_domain(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
-) -> None:
-    relay.errors[0] = RelayDefers("RCPT TO: 451 4.7.1 greylisted")
-    outbox.add(20)
-    sender = begin()
-    results = outbox.wait_until_settled()
-    assert results[0] == Later(0, NOON + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
-    assert results[1:] == [Sent(n) for n in range(1, 20)]
-
-    relay.errors.clear()
-    clock.time += timedelta(minutes=1)
-    sender.wake()
-    outbox.wait_for(lambda: outbox.rows[0].result == Sent(0))
 
 
 def raise_if(wanted: bool, error: Exception) -> None:
