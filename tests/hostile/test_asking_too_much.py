@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.service.boards import plies
-from pbmserv.service.core.budget import Budget, TooMuch, Work
+from pbmserv.service.core.budget import Budget
 from pbmserv.service.mails import mail_service
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -65,18 +64,6 @@ def test_a_single_command_that_asks_for_too_much_is_refused_and_changes_nothing(
     monkeypatch.undo()
     shown = house.send(ALICE, f"blackbox showas alice {PASSWORD} 1")[0]
     assert "? |" not in shown.text
-
-
-def test_a_command_that_ignores_the_refusal_fails_too() -> None:
-    budget = Budget(10)
-    with pytest.raises(TooMuch):
-        budget.spend(Work.COMMAND)
-    with pytest.raises(TooMuch):
-        budget.check()
-    assert budget.is_over
-    endless = Budget(math.inf)
-    endless.spend(Work.LETTER, 10**9)
-    assert not endless.is_over
 
 
 def test_a_queued_move_stays_if_the_mail_of_the_opponent_asks_for_too_much(

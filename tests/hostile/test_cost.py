@@ -48,7 +48,7 @@ HEAVIEST = (
     *("a saved game of restarts", "files of boards of guesses"),
 )
 """The heaviest mail of each kind. A deep run and `make bench` measure all mails."""
-MANY = 45
+MANY = 45 if DEEP else 20
 """Boards of one reader, each as full as can be."""
 
 

@@ -44,7 +44,7 @@ def slow_mails(mails: list[dict[str, Any]]) -> dict[str, list[float]]:
 
 def test_a_long_mail_made_to_be_slow_costs_little_and_grows_with_its_size():
     mails = measured()
-    assert len(mails) >= 80
+    assert len(mails) >= 60
     assert mails[-1]["grown"] <= MOST_MEMORY, [mail["grown"] for mail in mails]
     slow = slow_mails(mails)
     if slow:  # a busy machine is slow now and then, a slow reader each time

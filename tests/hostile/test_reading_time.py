@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 
-from pbmserv.commands.reading.mail import read_commands
 from pbmserv.mail import reading_time
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -44,10 +43,3 @@ def test_a_second_mail_is_no_copy_of_one_that_took_too_long(house, monkeypatch) 
 def test_a_program_gets_no_answer_to_a_mail_that_takes_too_long(house, monkeypatch) -> None:
     monkeypatch.setattr(reading_time, "LONGEST_S", 0.0)
     assert house.send(ALICE, "help", "a", Precedence="bulk") == []
-
-
-def test_reading_stops_between_lines_when_its_time_is_over() -> None:
-    body = "blackbox 'a 'a 'a\n" * 2_000
-    with reading_time.limited(0.0), pytest.raises(reading_time.ReadingTooLong):
-        read_commands("multiple", body, games={"blackbox"}, reply=False)
-    assert read_commands("multiple", body, games={"blackbox"}, reply=False).lines  # without a limit

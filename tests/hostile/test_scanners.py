@@ -17,7 +17,7 @@ from growth import SHORTER, patience, steepness
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.dates import first_and_last_day
-from pbmserv.commands.grammar.words import LONGEST_LINE, fold, split
+from pbmserv.commands.grammar.words import LONGEST_LINE
 from pbmserv.commands.reading.mail import clean_subject, read_commands, read_message
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.config.display import blank_passwords
@@ -182,13 +182,10 @@ SCANNERS: Mapping[str, Scanner] = {
         (),
         ("a=",),
     ),
-    "utf-8": Scanner(lambda text: decode(text.encode(), "utf-8")),
     "utf-7": Scanner(lambda text: decode(_octets(text), "utf-7"), (), ("+AG", "+-")),
-    "utf-16": Scanner(lambda text: decode(_octets(text), "utf-16")),
     "iso-2022-jp": Scanner(
         lambda text: decode(_octets(text), "iso-2022-jp"), (), ("\x1b$B", "\x1b(B", "\x1b$Ba")
     ),
-    "gb18030": Scanner(lambda text: decode(_octets(text), "gb18030")),
     "clean text": Scanner(clean, (), ("\u0301\u0323", "\u0100\u0301", "\r")),
     "flowed text": Scanner(
         partial(unflow, delsp=True), (), ("a \n", ">a \n", "> a \n>> b \n", "-- \n")
@@ -276,8 +273,6 @@ SCANNERS: Mapping[str, Scanner] = {
             "hi\n",
         ),
     ),
-    "words of a line": Scanner(split),
-    "folded text": Scanner(fold, ("\xab", "\u2039"), ("\xa0\xbb", "\u2039 \u203a")),
     "subjects": Scanner(
         clean_subject, (), ("Re: ", "AW[2]: ", "[a]", "re   ", "**spam", "* "), longest=LONGEST_LINE
     ),

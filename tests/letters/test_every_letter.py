@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from headers import read_by_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import check_form, facts, page_of
 from letter_words import Letter, letters_within, words_named
-from mailto_links import ANY, drafted, drafts_of
+from mailto_links import ANY, drafted
 from stories import BOB, STORIES
 
 from pbmserv.commands.grammar.readings import Reading
@@ -30,42 +32,6 @@ pytestmark = pytest.mark.slow
 NO_LETTERS = {"pieces"}
 DARK = re.compile(r"@media \(prefers-color-scheme:dark\)\{\n(.*?)^\}\n", re.DOTALL | re.MULTILINE)
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
-
-
-READ_BY_CODE = {
-    "board": {"after", "held"},
-    "event-begins": {"news", "waiting"},
-    "event-ends": {"more", "waiting"},
-    "help": {"subjects"},
-    "hint": {"asked"},
-    "list": {"games"},
-    "refusal": {"answers"},
-    "reminders": {"news"},
-    "report": {"opened", "seats"},
-    "saved": {"board", "key"},
-    "seek": {"pledge"},
-    "show": {"opened"},
-    "submitted": {"mover"},
-    "summary": {"answers"},
-    "tray": {"news"},
-    "tray-message": {"peer"},
-    "unsubscribed": {"team", "userid"},
-}
-"""Words that no template names, by the kinds of letters that have them."""
-_EVENT = {"closes", "ends", "game", "house", "kind", "starts", "title"}
-_TEAM = {"boards", "captain", "created", "invited", "key", "most", "team"}
-_PROPOSAL = {"house", "others", "race", "rematch"}
-SHARED = {
-    "challenge": _PROPOSAL,
-    "challenged": _PROPOSAL,
-    "started": _PROPOSAL,
-    "event": _EVENT | {"entered", "least", "options", "own", "round", "rounds"},  # as on its page
-    **dict.fromkeys(("event-begins", "event-ends", "event-entry", "event-news"), _EVENT),
-    "tray-table": _EVENT,
-    **dict.fromkeys(("team", "team-invited"), _TEAM),
-    "team-news": _TEAM | {"most_teams", "own_event"},
-}
-"""Words that several kinds of letters get alike, although not each of them names them all."""
 
 
 @pytest.fixture(scope="module")
@@ -113,43 +79,22 @@ def test_somebody_gives_each_word_that_a_template_names(letters: list[Posted]) -
     assert {kind: words for kind, words in unknown.items() if words} == {}
 
 
-def test_each_word_that_a_letter_gets_is_named_by_its_template_or_read_by_code(
-    letters: list[Posted],
-) -> None:
-    unread: dict[str, set[str]] = {}
-    for kind, words in all_words(letters):
-        unread.setdefault(kind, set()).update(words.keys() - words_named(kind) - _read(kind))
-    assert {kind: sorted(words) for kind, words in unread.items() if words} == {}
-
-
-def _read(kind: str) -> set[str]:
-    """Return words that a kind of letter may have although its template does not name them."""
-    question = KINDS[kind].question
-    asked = {question.about, question.number} if question is not None else set()
-    return asked | set(USUAL) | READ_BY_CODE.get(kind, set()) | SHARED.get(kind, set())
-
-
 def test_every_letter_keeps_the_form(letters: list[Posted]) -> None:
     for letter in letters:
         check_form(letter, own_words=not letter.inside)
 
 
-def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[Posted]) -> None:
+def test_letters_are_short_and_their_links_harmless_and_complete(letters: list[Posted]) -> None:
+    """No link begins a mail with a word such as FRIEND or PASSWORD in it."""
     for letter in letters:
         if letter.has_html:
             assert len(letter.html.encode()) < 60_000, letter.kind
-            for draft in drafts_of(letter.html):
-                assert draft.to.startswith("pbmserv+")
-                assert re.match(r"Re: |Board\d+$", draft.subject), draft
-                assert not draft.body.startswith(("resign", "delete", "signoff"))
-
-
-def test_every_link_and_button_works_as_it_is(letters: list[Posted]) -> None:
-    """No link begins a mail with a word such as FRIEND or PASSWORD in it."""
-    for letter in letters:
-        for link in ANY.finditer(letter.html if letter.has_html else ""):
-            draft = drafted(link["href"])
-            assert not is_form(f"{draft.subject}\n{draft.body}"), (letter.kind, draft)
+            for draft in map(drafted, ANY.findall(letter.html)):
+                assert not is_form(f"{draft.subject}\n{draft.body}"), (letter.kind, draft)
+                if draft.body:
+                    assert draft.to.startswith("pbmserv+")
+                    assert re.match(r"Re: |Board\d+$", draft.subject), draft
+                    assert not draft.body.startswith(("resign", "delete", "signoff"))
 
 
 def rules_by_selector(sheet: str) -> set[tuple[str, str]]:
@@ -228,15 +173,21 @@ def test_text_and_page_tell_the_same(letters: list[Posted]) -> None:
 
 
 def test_letters_about_a_board_are_one_thread(letters: list[Posted]) -> None:
+    indices: dict[str, set[bytes]] = defaultdict(set)
     for letter in letters:
         if letter.board is not None and letter.seat is not None:
+            references = str(letter.message["References"] or "").split()
+            assert len(references) == len(set(references)) <= 2
+            assert letter.message["In-Reply-To"] in {None, *references}
             root = f"<{letter.board}.0.{letter.seat}."
-            threads = (letter.message["Message-ID"], letter.message["References"])
-            assert any(str(ids or "").startswith(root) for ids in threads), letter.subject
+            ids = [*references, str(letter.message["Message-ID"])]
+            first = next(message_id for message_id in ids if message_id.startswith(root))
+            indices[first].add(b64decode(letter.message["Thread-Index"])[:22])
             topic = letter.message["Thread-Topic"]
             assert topic in {f"{title} {letter.board}" for title in ("Blackbox", "Liar's dice")}
             assert topic in letter.subject or "Daily Box" in letter.subject
         assert not letter.subject.startswith("Re:")
+    assert {len(beginnings) for beginnings in indices.values()} == {1}
 
 
 def test_every_letter_says_that_a_machine_has_written_it(letters: list[Posted]) -> None:

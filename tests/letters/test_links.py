@@ -12,7 +12,6 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from letter_reading import Page
 from mailto_links import drafts_of, links_of
 from rows import rows
-from running import Letter, Running
 
 from pbmserv.letters.replies import Mailto
 
@@ -73,57 +72,34 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sizes]:
         yield Sizes(server, {size: looked_at(server, begun(server, size)) for size in SIZES})
 
 
-def played(server: Running) -> Letter:
-    """Alice's letter when she is to fire for the first time."""
-    alice, bob = map(server.sign_up, ("alice", "bob"))
-    server.send(alice, "blackbox challenge alice bob")
-    server.reply(server.letter(bob), "c3,b5,e5,g6")
-    server.reply(server.letters(alice)[-1], "b3,d3,a1,f2")
-    server.letters(bob)
-    return server.letters(alice)[-1]
-
-
-def test_a_link_makes_a_mail_that_is_carried_out_as_it_is(server_outdoors: Running) -> None:
-    server = server_outdoors
-    letter = played(server)
+def test_a_link_makes_a_mail_that_is_carried_out_as_it_is(server: Indoors) -> None:
+    letters = server.send(ALICE, "blackbox challenge alice bob")
+    challenge = next(letter for letter in letters if letter.recipient == BOB)
+    letters = server.reply(challenge, "c3,b5,e5,g6")
+    accepted = next(letter for letter in letters if letter.recipient == ALICE)
+    letters = server.reply(accepted, "b3,d3,a1,f2")
+    letter = next(letter for letter in letters if letter.recipient == ALICE)
     links = links_of(letter.html)
     assert len(links) == 28 + 49
     assert {draft.to for draft in links.values()} == {letter.reply_to}
     for label, then in (
         ("B3", "You put a marker on B3."),
         ("C4", "You put a marker on C4."),
-    ):
-        draft = links[label]
-        assert (
-            server.send("alice@players.example", draft.subject, draft.body, to=draft.to)[:3]
-            == "250"
-        )
-        (answer,) = server.letters("alice@players.example")
-        assert then in answer.text
-        links = links_of(answer.html)
-    for label, then in (
         ("B3: your marker, take off", "You took the marker off B3."),
         ("14", "You fired port 14:"),
     ):
-        draft = links_of(answer.html)[label]
+        draft = links[label]
         # Phones put their own words below.
         body = f"{draft.body}\n\nSent from my iPhone\n"
-        assert server.send("alice@players.example", draft.subject, body, to=draft.to)[:3] == "250"
-        (answer,) = server.letters("alice@players.example")
+        letters = server.send(ALICE, draft.subject, body, draft.to)
+        (answer,) = (letter for letter in letters if letter.recipient == ALICE)
         assert then in answer.text
-    assert "1" not in links_of(answer.html)  # it is bob's turn now
-    assert "A1" in links_of(answer.html)
-    (bobs_letter,) = server.letters("bob@players.example")
+        links = links_of(answer.html)
+    assert "1" not in links  # it is bob's turn now
+    assert "A1" in links
+    (bobs_letter,) = (letter for letter in letters if letter.recipient == BOB)
     assert "alice fired port 14" in bobs_letter.text
     assert "iPhone" not in bobs_letter.text
-
-
-@pytest.fixture
-def server_outdoors(tmp_path: Path) -> Iterator[Running]:
-    from running import start
-
-    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path) as running:
-        yield running
 
 
 @rows("size", SIZES)

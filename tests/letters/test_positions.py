@@ -1,10 +1,8 @@
-"""Letters of random games: text and page show what the reader may see; a board is one thread."""
+"""Letters of random games: text and page show what the reader may see."""
 
 from __future__ import annotations
 
 import random
-from base64 import b64decode
-from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
@@ -26,7 +24,6 @@ pytestmark = pytest.mark.slow
 
 ALICE, BOB = "alice", "bob"
 GAMES = 40 if DEEP else 3
-SEATED = {"challenge", "challenged", "board", "result", "refusal", "chat", "chat-sent"}
 
 Played = tuple[int, list[Posted]]
 
@@ -121,29 +118,3 @@ def test_text_and_page_say_the_same_about_the_turn(
 
 def waits(letter: Posted) -> bool:
     return "to accept" in letter.text
-
-
-@pytest.mark.parametrize("number", range(GAMES))
-def test_a_board_is_one_thread_for_each_player(games: list[Played], number: int) -> None:
-    board, letters = games[number]
-    threads: dict[str, list[Posted]] = defaultdict(list)
-    for letter in letters:
-        if letter.kind in SEATED:
-            threads[letter.recipient].append(letter)
-    assert len(threads) == 2
-    ids = [letter.message["Message-ID"] for letter in letters]
-    assert len(set(ids)) == len(ids)
-    for first, *later in threads.values():
-        root = first.message["Message-ID"]
-        index = b64decode(first.message["Thread-Index"])
-        assert root.startswith(f"<{board}.0.{first.seat}.")
-        assert root not in str(first.message["References"])
-        for letter in later:
-            assert f"Blackbox {board}" in letter.subject
-            assert letter.message["Thread-Topic"] == f"Blackbox {board}"
-            place = b64decode(letter.message["Thread-Index"])
-            assert (len(place), place[:22]) == (27, index[:22])
-            references = letter.message["References"].split()
-            assert references[0] == root
-            assert letter.message["In-Reply-To"] in references
-            assert len(references) == len(set(references)) <= 2

@@ -20,7 +20,7 @@ from running import start
 
 from pbmserv.cli.main import run
 from pbmserv.errors import ConfigError
-from pbmserv.outbound.dkim import Signer, relaxed_body
+from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import (
     KeyFile,
     load_key,
@@ -298,21 +298,14 @@ BODIES = st.lists(st.text(alphabet="ab \t.=ä", max_size=20), max_size=6).map(
 """Any body of whole lines, as those of letters are."""
 
 
-@given(BODIES)
-@example(b"")
-@example(b"\r\n\r\n")
-@example(b"a" + b" " * 1_000 + b"\t b \t\r\n \r\n\t\r\n")
-@example(b"\r\n \r\n")
-def test_the_library_relaxes_bodies_in_the_same_way(body: bytes) -> None:
-    assert relaxed_body(body) == dkim.canonicalization.Relaxed.canonicalize_body(body)
-
-
 @given(
     st.lists(st.sampled_from(["subject", "To", "List-Id", "X-Loop"]), max_size=6),
     st.lists(st.text(alphabet="ab \t\r\n=:;", max_size=40).map(str.encode), max_size=6),
     BODIES,
     st.sampled_from(["e1", "r1"]),
 )
+@example([], [], b"", "e1")
+@example([], [], b"a" + b" " * 900 + b"\t b \t\r\n \r\n\t\r\n", "e1")
 def test_the_library_verifies_any_letter_that_we_sign(
     keys: Path, names: list[str], values: list[bytes], body: bytes, selector: str
 ) -> None:

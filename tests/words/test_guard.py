@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, indoors
 from poison import ALICE, BOB, hidden, words_to_others
 from rows import rows
@@ -124,8 +122,3 @@ def test_a_letters_line_is_known(line: str) -> None:
 )
 def test_ordinary_words_are_not_taken_for_lines_of_a_letter(line: str) -> None:
     assert Quoted([LETTER], ["Good luck to you, too!"]).quoted_places([line]) == set()
-
-
-@given(st.lists(st.text(), max_size=5), st.text(max_size=300))
-def test_any_text_is_looked_at(lines: list[str], letter: str) -> None:
-    assert Quoted([letter, LETTER]).quoted_places(lines) <= set(range(len(lines)))
