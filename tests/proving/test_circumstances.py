@@ -108,6 +108,19 @@ def test_a_copy_of_the_first_mail_and_a_second_reply_change_nothing(tmp_path: Pa
         proven(game, *TWO)
 
 
+def test_the_server_restarts_between_pledge_and_result(tmp_path: Path) -> None:
+    with indoors(tmp_path) as world:
+        world.sign_up(*TWO)
+        before = Played(world, TWO)
+        before.send("anna", "liar challenge anna bela -dice=2")
+        before.reply("bela", "accept")
+        before.reply("anna", "1 two")
+    with indoors(tmp_path) as world:
+        after = Played(world, TWO, before.number, before.mails, before.letters)
+        after.play()
+        proven(after, *TWO)
+
+
 def test_a_move_that_was_taken_back_stays_in_the_record(tmp_path: Path) -> None:
     with begin_game(tmp_path, SMALL, *TWO) as game:
         hide(game)
