@@ -248,8 +248,10 @@ def test_a_server_in_an_empty_folder_answers_mails_and_stops_when_told(
                 client.send_message(mail)
         assert server.stderr is not None
         logged = ""
-        while logged.count(" info send ") < 2:
-            logged += server.stderr.readline()
+        for line in server.stderr:
+            logged += line
+            if logged.count(" info send ") == 2:
+                break
         server.send_signal(signal.SIGTERM)
         logged += server.stderr.read()
         assert server.wait(60) == 0
