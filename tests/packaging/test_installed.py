@@ -41,7 +41,7 @@ TREES = tuple((ROOT / "pbmserv" / "games" / "blackbox" / "bots" / "trees").iterd
 
 @dataclass(frozen=True)
 class Built:
-    """The files that `python -m build` wrote."""
+    """The files that are handed out."""
 
     wheel: Path
     sdist: Path
@@ -49,16 +49,25 @@ class Built:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The source archive, and the wheel made from it."""
+    """The source archive, and the wheel made from it, as `python -m build` has them made."""
     out = tmp_path_factory.mktemp("dist")
+    build(ROOT, "sdist", out)
+    (sdist,) = out.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(out, filter="data")
+    build(out / sdist.name.removesuffix(".tar.gz"), "wheel", out)
+    return Built(next(out.glob("*.whl")), sdist)
+
+
+def build(source: Path, target: str, out: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)],
+        [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(out)],
+        cwd=source,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return Built(next(out.glob("*.whl")), next(out.glob("*.tar.gz")))
 
 
 @pytest.fixture(scope="module")
@@ -239,8 +248,10 @@ def test_a_server_in_an_empty_folder_answers_mails_and_stops_when_told(
                 client.send_message(mail)
         assert server.stderr is not None
         logged = ""
-        while logged.count(" info send ") < 2:
-            logged += server.stderr.readline()
+        for line in server.stderr:
+            logged += line
+            if logged.count(" info send ") == 2:
+                break
         server.send_signal(signal.SIGTERM)
         logged += server.stderr.read()
         assert server.wait(60) == 0

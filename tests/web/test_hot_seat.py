@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -20,7 +19,6 @@ from hypothesis import strategies as st
 from indoors import HandedIn, indoors
 
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
@@ -209,26 +207,3 @@ def test_another_layout_changes_no_octet_of_a_page(atoms: set[int], random: Rand
             with contextlib.suppress(PlayerError):
                 boxes[number] = changed(GAMES, box, tap, shuts=False)
         assert shown(boxes[0]) == shown(boxes[1])
-
-
-@examples(8)
-@given(st.lists(st.sampled_from([*geometry(6, 6).names, "A", "?", "+A1", "<b>", ""])))
-def test_a_box_is_filled_by_taps_and_shut_when_it_holds_as_many_as_it_may(taps: list[str]) -> None:
-    box = empty_box(GAMES, "blackbox", ("-size=6x6", "-atoms=3-5"))
-    inside: set[str] = set()
-    for turn, tap in enumerate(taps, 1):
-        box = changed(GAMES, box, tap, shuts=False)
-        inside ^= {tap} & set(geometry(6, 6).names)
-        assert (set(box.spots), box.turn) == (inside, turn)
-        assert HotSeat.of_row(asdict(box)) == box
-    if not 3 <= len(inside) <= 5:
-        with pytest.raises(PlayerError):
-            changed(GAMES, box, "", shuts=True)
-        return
-    after = changed(GAMES, box, "", shuts=True)
-    assert (after.spots, after.tap) == ((), "")
-    state = position_of(GAME, after).state
-    names = {geometry(6, 6).names[cell] for cell in state.boxes[0].atoms or ()}
-    assert names == inside
-    assert GAME.view(state, Seat(0)).own.atoms is None
-    assert changed(GAMES, after, "", shuts=True) == after
