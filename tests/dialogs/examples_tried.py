@@ -1,4 +1,6 @@
-"""Tries the example of each refusal in a dialog on a copy of the server.
+"""Tries the example of each kind of refusal in a dialog on a copy of the server.
+
+A deep run tries every example.
 
 Forms to fill in, such as "forgot USERID", are not examples.
 """
@@ -13,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from examples import DEEP
 from indoors import HandedIn, Indoors, Posted, indoors
 from running import MovableClock
 from sqlalchemy import select
@@ -66,7 +69,7 @@ class Trying(HandedIn):
         self._house = house
         self._folder = folder
         self._settings = settings
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: set[str] = set()
         self.tried: list[Tried] = []
 
     def _read(self, letters: list[Posted]) -> None:
@@ -74,8 +77,9 @@ class Trying(HandedIn):
         for letter in letters:
             for refused in refusals_in(self._house, letter):
                 code, example = refused["refusal"]["code"], refused["refusal"]["example"]
-                if example and not is_form(example) and (code, example) not in self._seen:
-                    self._seen.add((code, example))
+                key = f"{code}: {example}" if DEEP else code
+                if example and not is_form(example) and key not in self._seen:
+                    self._seen.add(key)
                     self.tried.append(self._try(letter, refused))
 
     def _try(self, letter: Posted, refused: Mapping[str, Any]) -> Tried:

@@ -1,8 +1,8 @@
 """Every dialog in this folder on SQLite; dialogs that say so run on PostgreSQL, too.
 
-The example of each refusal is sent back as a reply: it works, and uses only what the player has
-written. Most dialogs run in the test's own thread; those of `THROUGH_SOCKETS` run from SMTP to a
-Maildir.
+The example of each kind of refusal is sent back as a reply: it works, and uses only what the player
+has written. Most dialogs run in the test's own thread; those of `THROUGH_SOCKETS` run from SMTP to
+a Maildir.
 """
 
 from __future__ import annotations

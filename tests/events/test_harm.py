@@ -17,7 +17,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.events import event_commands, team_commands
 from pbmserv.service.operators import events as deeds
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.store import events, ladders
+from pbmserv.store import events
 from pbmserv.store.tables.events import EventStatus
 
 OLGA = Signature("olga", "They asked for it.")
@@ -131,18 +131,6 @@ def test_a_cup_winner_who_leaves_is_followed_by_the_second_in_the_final(
     assert won == [address_of("ann")]
 
 
-def test_time_is_not_given_and_an_end_not_claimed_in_an_event(
-    field: Callable[[int], Field],
-) -> None:
-    players = field(5)
-    players.all_say(f"cup join {GAME}")
-    players.live(0.1)
-    for command in (f"give 1 ann {PASSWORD} 3d", f"claim 1 ann {PASSWORD}"):
-        (refused,) = players.server.send(address_of("ann"), f"{GAME} {command}")
-        assert refused.kind == "refusal"
-        assert "event" in refused.one_line
-
-
 def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Field]) -> None:
     players = field(5)
     players.all_say(f"cup join {GAME}")
@@ -159,16 +147,6 @@ def test_each_event_has_its_own_way_out_of_its_letters(field: Callable[[int], Fi
 
 
 # -- cheats and robots ---------------------------------------------------------------------------
-
-
-def test_a_player_who_is_blocked_is_not_invited(field: Callable[[int], Field]) -> None:
-    players = field(3)
-    finish_a_game(players, "ann", "bob")
-    players.says("ann", f'event create {GAME} cup "Office cup" -entries=3 -invited')
-    players.says("cleo", "prefs block=ann")
-    (refused,) = players.says("ann", "event invite 1 bob cleo")
-    assert refused.kind == "refusal"
-    assert kinds_to(players.says("ann", "event invite 1 bob"), "bob") == ["event-news"]
 
 
 def test_invitations_are_few_in_a_week(
@@ -231,19 +209,6 @@ def test_a_barred_reserve_gets_no_board(field: Callable[[int], Field]) -> None:
     assert any("no longer in" in letter.one_line for letter in letters)
 
 
-def test_places_on_a_ladder_that_are_given_away_are_watched(
-    field: Callable[[int], Field],
-) -> None:
-    players = field(2)
-    for name in players.names:
-        players.server.send(address_of(name), f"ladder join {name} {PASSWORD} {GAME}")
-    players.server.send(address_of("bob"), f"ladder challenge bob {PASSWORD}")
-    players.server.send(address_of("ann"), f"{GAME} resign 1 ann {PASSWORD}")
-    assert players.server.operators.look(deeds.watched) == [("ann", "bob", "1", "1", "1")]
-    with players.server.server.database.reading.connect() as connection:
-        assert ladders.of_game(connection, GAME) is not None
-
-
 # -- careless operators --------------------------------------------------------------------------
 
 
@@ -263,16 +228,6 @@ def test_a_season_that_is_postponed_has_one_season_after_it(
     assert players.event(2)["starts"] == second
     with players.server.server.database.reading.connect() as connection:
         assert events.load(connection, 3) is None
-
-
-def test_an_event_that_is_over_is_not_postponed(field: Callable[[int], Field]) -> None:
-    players = field(4)
-    operators = players.server.operators
-    players.all_say(f"league join {GAME}")
-    operators.do(OLGA, partial(deeds.cancel, number=1))
-    for deed in (partial(deeds.postpone, starts=day_in(players, 60)), deeds.cancel):
-        with pytest.raises(OperatorError, match="event 1 is over"):
-            operators.do(OLGA, partial(deed, number=1))
 
 
 def test_a_game_of_a_player_who_is_out_gets_no_result(field: Callable[[int], Field]) -> None:

@@ -53,19 +53,6 @@ def test_an_invited_captain_stays_invited_on_the_reserve(field: Callable[[int], 
     assert "only the captain" in refused.text
 
 
-def test_a_player_is_always_invited_to_an_event_of_their_own(
-    field: Callable[[int], Field],
-) -> None:
-    players = field(3)
-    finish_a_game(players, "ann", "bob")
-    players.says("ann", f'event create {GAME} cup "Office cup" -entries=3 -invited')
-    players.says("ann", "event leave 1")
-    (refused,) = players.says("cleo", "event join 1")
-    assert "invited" in refused.text
-    players.says("ann", "event join 1")
-    assert players.event(1)["entered"] == 1
-
-
 @pytest.mark.parametrize(
     "command",
     [

@@ -41,6 +41,9 @@ def test_a_season_is_created_postponed_and_cancelled(field: Callable[[int], Fiel
     deed = operators.do(OLGA, partial(events.cancel, number=1))
     assert {letter.part.words["why"] for letter in deed.letters} == {OLGA.why}
     assert players.event(1)["status"] == EventStatus.CANCELLED
+    for refused in (partial(events.postpone, starts=later), events.cancel):
+        with pytest.raises(OperatorError, match="event 1 is over"):
+            operators.do(OLGA, partial(refused, number=1))
     audited = operators.look(partial(deeds.entries, target="event 1", most=9))
     assert [entry.action for entry in audited] == ["cancel", "postpone", "create"]
 

@@ -69,23 +69,6 @@ def test_games_that_still_run_on_the_last_day_are_decided(field: Callable[[int],
     assert all(game["reason"] == "decided" for game in players.games(1))
 
 
-def test_players_who_are_deleted_are_taken_out_a_few_at_a_time(
-    field: Callable[[int], Field], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(course, "GONE", 1)
-    players = field(6)
-    players.all_say(f"league join {GAME}")
-    players.until(1, RUNNING)
-    for name in ("bob", "eve"):
-        (question,) = players.says(name, "delete")
-        players.server.reply(question, "yes")
-    players.live(2)
-    assert len(players.event(1)["sections"][0]["removed"]) == 2
-    players.give_up(1)
-    players.live(1)
-    assert players.table(1) == [("ann", 6), ("cleo", 4), ("dan", 2), ("finn", 0)]
-
-
 def test_a_cup_with_a_second_round(field: Callable[[int], Field]) -> None:
     players = field(9)
     players.all_say(f"cup join {GAME}")

@@ -190,17 +190,6 @@ def test_no_player_leaves_a_line_up_between_the_end_of_entries_and_the_draw(
     assert len(section["games"]) == 4
 
 
-def test_a_member_who_is_only_invited_is_not_said_to_play(field: Callable[[int], Field]) -> None:
-    players = field(9)
-    gather_two(players)
-    finish_a_game(players, "ann", "bob")
-    players.says("ann", f'event create {GAME} team "Office match" -entries=3 -invited')
-    players.says("ann", "event invite 1 gus")
-    (refused,) = players.says("gus", "event leave 1")
-    assert "You play there" not in refused.one_line
-    assert "the captain of your team is finn" in refused.one_line
-
-
 def test_one_person_plays_for_one_team_and_a_barred_player_for_none(
     field: Callable[[int], Field],
 ) -> None:

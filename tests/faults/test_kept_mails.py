@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from failing_handlers import failing_handler
-from running import MovableClock, Running, start
+from running import MovableClock, Running
 from seating import HIDINGS, Table, seat_pairs
 from smtp_client import Wire, mail
 from sqlalchemy import select
@@ -267,34 +267,6 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
     assert first.retry(kept_mail.id, SIGNED) == f"There is no kept mail {kept_mail.id}."
     assert "only to an answer" in str(second.show(kept_mail.id))
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
-
-
-@pytest.mark.sqlite_alone
-def test_a_game_that_breaks_takes_nobody_else_down(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A bug in a game's rules: its board stands still, every other board goes on."""
-    with start(database_url, tmp_path) as server:
-        broken_one, other = seat_pairs(server.server, 2)
-        game = server.server.registry.newest("blackbox")
-        apply = type(game).apply
-
-        def breaks(self: Any, state: Any, seat: Any, move: Any, rng: Any) -> Any:
-            if "B3" in move.text.upper():
-                raise IndexError("off the board")
-            return apply(self, state, seat, move, rng)
-
-        with monkeypatch.context() as broken:
-            broken.setattr(type(game), "apply", breaks)
-            for table in (broken_one, other):
-                for seat in (0, 1):
-                    sender = table.players[seat].address
-                    hiding = HIDINGS[seat] if table is broken_one else HIDINGS[1]
-                    reply = server.send(sender, "Re: board", hiding, to=table.addresses[seat])
-                    assert reply.startswith("250")
-        assert len(moves(server, broken_one)) == 1
-        assert len(moves(server, other)) == 2
-        assert states(server).count("kept") == 1
 
 
 def test_several_mails_are_carried_out_again_and_their_faults_are_named(

@@ -51,7 +51,7 @@ class Event:
 
 
 class House(Protocol):
-    """The keeper of the boards: the engine's clocks alone, or the whole service on a database."""
+    """The keeper of the boards: `ServiceHouse`, the whole service on a database."""
 
     def create(
         self,
