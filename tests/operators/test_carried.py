@@ -50,9 +50,9 @@ from typer.testing import CliRunner
 from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
-from pbmserv.outbound.claims import Claim
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.operators import backup, backup_sqlite
 from pbmserv.store.operators.backup import SKIPPED

@@ -20,7 +20,7 @@ from pbmserv.service.operators.letters import (
     letter_text,
     retry_letters,
 )
-from pbmserv.store.delivery import bounces, outbox
+from pbmserv.store.delivery import bounces, letter_claims
 from pbmserv.store.operators.letters import letters
 
 SIGNED = Signature("olga", "the relay was mended")
@@ -79,7 +79,7 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
         house.operators.do(SIGNED, partial(people.reset, userid=userid))
     first, second, third = sorted(waiting(house))
     with house.server.database.writing.begin() as connection:
-        outbox.mark_failed(
+        letter_claims.mark_failed(
             connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)]
         )
     house.operators.do(SIGNED, partial(drop_letter, number=third))

@@ -21,11 +21,10 @@ from pbmserv.errors import (
 )
 from pbmserv.log import TextFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import BATCH, Sender
-from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
+from pbmserv.store.delivery.letter_claims import MOST_EFFORT, Claim, ClaimedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
@@ -75,7 +74,7 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(self, claim: Claim) -> list[QueuedLetter]:
+    def claim(self, claim: Claim) -> list[ClaimedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
@@ -88,7 +87,7 @@ class MemoryOutbox:
                 self.claims.append(len(due))
             return [queued(row) for row in due]
 
-    def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
+    def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
         if self.away:
             self.away -= 1
             raise StoreAway("play has gone away")
@@ -97,7 +96,7 @@ class MemoryOutbox:
                 raise self.unmakeable[row.id]
         return [letter(row.id) for row in rows]
 
-    def game_of(self, row: QueuedLetter) -> str:
+    def game_of(self, row: ClaimedLetter) -> str:
         return ""
 
     def settle(self, results: Sequence[Result]) -> None:
@@ -180,9 +179,9 @@ DOMAINS: dict[int, str] = {}
 """Recipient domains of letters that do not go to x.example."""
 
 
-def queued(row: Row) -> QueuedLetter:
+def queued(row: Row) -> ClaimedLetter:
     octets = letter(row.id)
-    return QueuedLetter(
+    return ClaimedLetter(
         "welcome",
         octets.recipient,
         {},
@@ -256,7 +255,7 @@ def test_letters_that_come_while_heavy_ones_wait_go_first(
 ) -> None:
     outbox.add(20)
     for row in outbox.rows:
-        row.effort = SHARE
+        row.effort = MOST_EFFORT
 
     def queue_another(letter: OutgoingLetter) -> None:
         if letter.id == 2:

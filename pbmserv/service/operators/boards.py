@@ -19,7 +19,7 @@ from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
-from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery import letter_claims
 from pbmserv.store.operators import boards as operator_boards
 from pbmserv.store.tables.boards import RUNNING, BoardStatus, PauseKind
 
@@ -201,7 +201,7 @@ def resume_game(context: CommandContext, _: Signature, game: str) -> Deed:
         stopped = sorted(game_pauses.stopped(context.connection))
         others = f"; stopped: {', '.join(stopped)}" if stopped else ""
         raise OperatorError(f"{key} is not stopped{others}")
-    letters = outbox.wake_waiting(context.connection, key, context.now)
+    letters = letter_claims.wake_waiting(context.connection, key, context.now)
     context.services.positions.look_again()
     summary = (
         f"{key} goes on. Waiting mails are carried out now, and {letters} letters are "
