@@ -43,8 +43,9 @@ from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lanes, Task
 from pbmserv.stages.page_results import FAILED
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
-from pbmserv.store.delivery.arrivals import OF_PAGES, Gone
+from pbmserv.store.delivery.arrivals import OF_PAGES
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER
+from pbmserv.store.delivery.settled_arrivals import Gone
 
 POLL_S = 1.0
 """Seconds between two looks for arrivals that no ring has announced."""
