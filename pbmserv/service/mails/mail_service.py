@@ -30,6 +30,7 @@ from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
+from pbmserv.store.delivery.inbox import NewMail
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.delivery.reported_sources import OTHERS, ReportedSource
 from pbmserv.store.tables.mail import MailState
@@ -62,8 +63,9 @@ class MailService:
             TooMany: its player has sent too much.
             Outdated: a password was changed after it was checked.
         """
-        row = _Row.of_mail(incoming, MailState.DONE)
-        mail_id = row.add(connection, now, speaker_of(incoming.reply_address) or None)
+        speaker = speaker_of(incoming.reply_address) or None
+        row = replace(_row(incoming, MailState.DONE), player_id=speaker)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:  # the unique key says that it is a copy: no effect, no answer
             return _copy(connection, row)
         return self._carry_out(incoming, mail_id, now, connection)
@@ -161,8 +163,8 @@ class MailService:
     def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""
         mail, octets = incoming.mail, len(incoming.envelope.raw)
-        row = _Row.of_mail(incoming, MailState.IGNORED, mail.automatic)
-        mail_id = row.add(connection, now)
+        row = _row(incoming, MailState.IGNORED, mail.automatic)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         if not self._quota.keep_text(MailState.IGNORED, octets):
@@ -178,8 +180,8 @@ class MailService:
 
     def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note the report of another mail server, whose text is not kept (see `note_settled`)."""
-        row = _Row.of_mail(incoming, MailState.IGNORED, MAIL_REPORT)
-        mail_id = row.add(connection, now)
+        row = _row(incoming, MailState.IGNORED, MAIL_REPORT)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         inbox.drop_text(connection, mail_id)
@@ -195,8 +197,9 @@ class MailService:
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
         """Keep a mail for the operator, and tell its writer that a person will look at it."""
         digest = mail.digest or hashlib.sha256(mail.envelope.raw).hexdigest()
-        row = _Row(mail.envelope, digest, MailState.KEPT, _storable(mail.error), mail.verdict)
-        mail_id = row.add(connection, now)
+        error = _storable(mail.error)
+        row = NewMail.of_envelope(mail.envelope, digest, MailState.KEPT, error, mail.verdict)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         self._quota.count_kept(len(mail.envelope.raw))
@@ -228,8 +231,8 @@ class MailService:
         mail, octets = incoming.mail, len(incoming.envelope.raw)
         waits = self._quota.keep_text(MailState.LATER, octets)
         state = MailState.LATER if waits else MailState.IGNORED
-        row = _Row.of_mail(incoming, state, f"over the limit of the {over.kind}")
-        mail_id = row.add(connection, now)
+        row = _row(incoming, state, f"over the limit of the {over.kind}")
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         if not waits:
@@ -248,8 +251,8 @@ class MailService:
         self, incoming: IncomingMail, away: GameAway, now: datetime, connection: Connection
     ) -> Done:
         """Let a mail wait until its game can be played, and tell its player once a day."""
-        row = _Row.of_mail(incoming, MailState.PAUSED, away.game)
-        mail_id = row.add(connection, now)
+        row = _row(incoming, MailState.PAUSED, away.game)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         self._quota.keep_text(MailState.PAUSED, len(incoming.envelope.raw))
@@ -322,50 +325,14 @@ class ToKeep:
         return cls(envelope, incoming.mail.digest, fault, answer_to, incoming.verdict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The inbox row of a mail."""
-
-    envelope: Envelope
-    digest: str
-    state: MailState
-    error: str
-    verdict: Verdict
-
-    @classmethod
-    def of_mail(cls, incoming: IncomingMail, state: MailState, error: str = "") -> _Row:
-        """Return the row of a mail that has been read."""
-        return cls(incoming.envelope, incoming.mail.digest, state, error, incoming.verdict)
-
-    @property
-    def recipient(self) -> str:
-        """The recipient in lower case, since copies may differ in that."""
-        return self.envelope.recipient.lower()
-
-    def add(
-        self, connection: Connection, now: datetime, player_id: int | None = None
-    ) -> int | None:
-        """Add the row and return its number; `None` if the mail is a copy.
-
-        Args:
-            player_id: the player for whom the recipient address speaks.
-        """
-        return inbox.add(
-            connection,
-            digest=self.digest,
-            recipient=self.recipient,
-            sender=self.envelope.sender,
-            peer=self.envelope.peer,
-            raw=self.envelope.raw,
-            state=self.state,
-            error=self.error,
-            player_id=player_id,
-            verdict=self.verdict,
-            now=now,
-        )
+def _row(incoming: IncomingMail, state: MailState, error: str = "") -> NewMail:
+    """Return the inbox row of a mail that has been read."""
+    return NewMail.of_envelope(
+        incoming.envelope, incoming.mail.digest, state, error, incoming.verdict
+    )
 
 
-def _copy(connection: Connection, row: _Row) -> Done:
+def _copy(connection: Connection, row: NewMail) -> Done:
     """Return the summary of a mail that is a copy."""
     number = inbox.number_of(connection, row.digest, row.recipient)
     return Done({}, 0, receipt=Receipt(number or 0, "copy"))

@@ -33,6 +33,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox
+from pbmserv.store.delivery.inbox import NewMail
 from pbmserv.store.tables.mail import MailState
 
 LINK_ENDED = 0
@@ -145,17 +146,8 @@ class PageRequests:
         """
         stored, address = incoming.stored, incoming.request.actor.address
         body, digest = stored.as_json(), stored.digest
-        number = inbox.add(
-            connection,
-            digest=digest,
-            recipient="",
-            sender=address,
-            peer="",
-            raw=body,
-            state=MailState.DONE,
-            player_id=stored.player,
-            now=now,
-        )
+        mail = NewMail(digest, "", address, "", body, MailState.DONE, player_id=stored.player)
+        number = inbox.add(connection, mail, now)
         if number is None:
             first = inbox.number_of(connection, digest, "")
             assert first is not None
