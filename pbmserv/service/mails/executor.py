@@ -25,11 +25,11 @@ from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import reachability
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.service.mails import (
+    idle_mails,
     letter_costs,
     line_readings,
     refusal_letters,
     reply_meanings,
-    silence,
     strangers,
 )
 from pbmserv.service.mails.answers import CommandResult, answers_to, last_answer
@@ -80,7 +80,7 @@ class _Progress:
 
     @property
     def idle(self) -> Idle:
-        """The kind of the mail for `silence.decide`, if it had no effect."""
+        """The kind of the mail for `idle_mails.decide_reply`, if it had no effect."""
         if self.letters and self.talks:
             return "talk"
         if self.tried_move:
@@ -279,7 +279,7 @@ def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter
     answers = _readdressed(answers_to(context, results), reachable)
     if progress.has_effect:
         return answers + welcome + letters  # before those of queued moves
-    reply = silence.decide(context, progress.idle, answers)
+    reply = idle_mails.decide_reply(context, progress.idle, answers)
     if reply is Reply.NONE:  # nor are words passed on
         return [
             *welcome,

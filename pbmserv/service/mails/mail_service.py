@@ -14,24 +14,24 @@ from pbmserv.mail.networks import block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import bot_turns, game_pauses
+from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.core.outbox_rows import message_id, outbox_row, queue_letters
-from pbmserv.service.core.outcome import NOTHING, Done, Part, Receipt
+from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
+from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part, Receipt
 from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
-from pbmserv.service.mails import silence
 from pbmserv.service.mails.executor import CarriedOut, Executor
 from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
+from pbmserv.service.mails.over_limit import explain_limit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
 from pbmserv.store.delivery.inbox import NewMail
-from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.delivery.reported_sources import OTHERS, ReportedSource
 from pbmserv.store.tables.mail import MailState
 
@@ -205,15 +205,10 @@ class MailService:
         self._quota.count_kept(len(mail.envelope.raw))
         if not mail.answer_to or self._has_heard_enough(mail):
             return Done({}, 0, receipt=Receipt(mail_id, "kept"))
+        context = CommandContext(self._services, connection, CLOCK, now, mail_id=mail_id)
         part = Part("kept", {"number": mail_id})
-        letter = NewLetter(
-            letter=part.letter,
-            recipient=mail.answer_to,
-            words=part.words,
-            message_id=message_id(self._services.mail_domain, part),
-        )
-        outbox.add(connection, [letter], now, mail_id)
-        return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
+        letters = queue_letters(context, [Notification(mail.answer_to, None, part)])
+        return Done({}, letters, receipt=Receipt(mail_id, "kept", letters=letters))
 
     def _has_heard_enough(self, mail: ToKeep) -> bool:
         """Return whether the From address of a kept mail has had enough such letters today.
@@ -284,15 +279,11 @@ class MailService:
         """Explain, once a day, why mails are not carried out now.
 
         Args:
-            waits: see `silence.over_limit_letter`.
+            waits: see `explain_limit`.
         """
-        letter = silence.over_limit_letter(
-            self._services, connection, sender, over, now, waits=waits
-        )
-        if letter is None:
-            return NOTHING
-        outbox.add(connection, [letter], now)
-        return Done({}, 1)
+        context = CommandContext(self._services, connection, CLOCK, now)
+        letters = queue_letters(context, explain_limit(context, sender, over, waits=waits))
+        return Done({}, letters) if letters else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
