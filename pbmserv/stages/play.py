@@ -30,7 +30,7 @@ from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
-from pbmserv.service.core.outcome import NOTHING, Done, Receipt
+from pbmserv.service.core.job_result import NOTHING, Done, Receipt
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.mails import log_lines
 from pbmserv.service.mails.incoming import IncomingMail, MailReader, is_set_aside

@@ -16,7 +16,7 @@ from pbmserv.outbound.outbox_writer import DirectOutboxWriter, OutboxWriter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
-from pbmserv.service.core.outcome import NOTHING
+from pbmserv.service.core.job_result import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.service.mails.incoming import IncomingMail, MailReader

@@ -13,7 +13,7 @@ from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection, select
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.core.outcome import Done
+from pbmserv.service.core.job_result import Done
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.stages import lanes
 from pbmserv.stages.lane_loads import LANE_MAILS, LANE_OCTETS

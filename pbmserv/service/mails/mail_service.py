@@ -18,8 +18,9 @@ from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.handler import Handlers
+from pbmserv.service.core.job_result import NOTHING, Done, Receipt
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
-from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part, Receipt
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.delivery import bounces
@@ -176,7 +177,11 @@ class MailService:
                 self._services, connection, actor, now, submission, mail_id=mail_id
             )
             letters = queue_letters(context, absences.ask_if_away(context))
-        return Done({}, letters, receipt=Receipt(mail_id, "ignored", letters=letters))
+        return Done(
+            {},
+            letters,
+            receipt=Receipt(mail_id, "ignored", letters=letters, because=mail.automatic),
+        )
 
     def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note the report of another mail server, whose text is not kept (see `note_settled`)."""
@@ -192,7 +197,7 @@ class MailService:
                 [ReportedSource(name or OTHERS, *numbers) for name, numbers in sources],
                 now,
             )
-        return Done({}, 0, receipt=Receipt(mail_id, "ignored"))
+        return Done({}, 0, receipt=Receipt(mail_id, "ignored", because=MAIL_REPORT))
 
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
         """Keep a mail for the operator, and tell its writer that a person will look at it."""
@@ -226,7 +231,8 @@ class MailService:
         mail, octets = incoming.mail, len(incoming.envelope.raw)
         waits = self._quota.keep_text(MailState.LATER, octets)
         state = MailState.LATER if waits else MailState.IGNORED
-        row = _row(incoming, state, f"over the limit of the {over.kind}")
+        because = f"over the limit of the {over.kind}"
+        row = _row(incoming, state, because)
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
@@ -235,7 +241,8 @@ class MailService:
         letters = 0
         if not mail.automatic:
             letters = self.tell_too_many(mail.sender, over, now, connection, waits=waits).letters
-        return Done({}, letters, receipt=Receipt(mail_id, "put-off", letters=letters))
+        receipt = Receipt(mail_id, "put-off", letters=letters, because=because)
+        return Done({}, letters, receipt=receipt)
 
     def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
         """Keep a mail that was put off for the operator, since our own code failed on it."""
@@ -256,7 +263,8 @@ class MailService:
         if player is not None and not incoming.mail.automatic:
             letters = game_pauses.tell_writer(self._services, player, away, now, connection)
         outbox.add(connection, letters, now, mail_id)
-        return Done({}, len(letters), receipt=Receipt(mail_id, "put-off", letters=len(letters)))
+        receipt = Receipt(mail_id, "put-off", letters=len(letters), because=str(away))
+        return Done({}, len(letters), receipt=receipt)
 
     def _writer_of(self, incoming: IncomingMail, connection: Connection) -> Player | None:
         """Return the player whom the reply address or the proven sender of a mail names."""

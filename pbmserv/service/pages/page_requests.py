@@ -24,7 +24,7 @@ from pbmserv.mail.envelope import Source
 from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
-from pbmserv.service.core.outcome import Done, Receipt
+from pbmserv.service.core.job_result import Done, Receipt
 from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request, Submission
 from pbmserv.service.mails.incoming import reading_of
