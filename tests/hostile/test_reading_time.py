@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.mail import reading_time
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -49,5 +49,5 @@ def test_a_program_gets_no_answer_to_a_mail_that_takes_too_long(house, monkeypat
 def test_reading_stops_between_lines_when_its_time_is_over() -> None:
     body = "blackbox 'a 'a 'a\n" * 2_000
     with reading_time.limited(0.0), pytest.raises(reading_time.ReadingTooLong):
-        read_commands("multiple", body, games={"blackbox"}, reply=False)
-    assert read_commands("multiple", body, games={"blackbox"}, reply=False).lines  # without a limit
+        read_new_mail("multiple", body, {"blackbox"})
+    assert read_new_mail("multiple", body, {"blackbox"}).lines  # without a limit

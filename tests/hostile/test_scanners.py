@@ -19,7 +19,8 @@ from growth import SHORTER, patience, steepness
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.words import LONGEST_LINE, fold, split
-from pbmserv.commands.reading.mail import clean_subject, read_commands, read_message
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import clean_subject, read_message, read_new_mail
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.config.display import blank_passwords
 from pbmserv.engine.plans import read_plan
@@ -132,15 +133,15 @@ def _body(kind: str, encoding: str = "8bit") -> Callable[[str], object]:
 
 
 def _command(front: str) -> Callable[[str], object]:
-    return lambda text: read_commands(
-        front + text.replace("\n", " "), "", games=_GAMES, reply=False
-    )
+    return lambda text: read_new_mail(front + text.replace("\n", " "), "", _GAMES)
 
 
-def _lines(subject: str, *, reply: bool = False, tray: bool = False) -> Callable[[str], object]:
-    return lambda text: read_commands(
-        subject, text, games=_GAMES, reply=reply, tray=tray, plainly=reply and not tray
-    )
+def _body_of(subject: str) -> Callable[[str], object]:
+    return lambda text: read_new_mail(subject, text, _GAMES)
+
+
+def _reply_to(answered: Answered) -> Callable[[str], object]:
+    return lambda text: read_reply_to(answered, text, _GAMES)
 
 
 _QUOTED = Quoted(["Board 12: your turn. The ray that you fired at port 5 was absorbed at b2."])
@@ -315,7 +316,7 @@ SCANNERS: Mapping[str, Scanner] = {
         longest=LONGEST_LINE,
     ),
     "a body of commands": Scanner(
-        _lines("multiple"),
+        _body_of("multiple"),
         ("blackbox move 12 alice secret g\n", "message alice secret bob\n"),
         (
             "blackbox show 1\n",
@@ -327,16 +328,16 @@ SCANNERS: Mapping[str, Scanner] = {
         ),
     ),
     "a body below a subject": Scanner(
-        _lines("blackbox move 12 alice secret g"), ("\n",), ("accept 12\n",)
+        _body_of("blackbox move 12 alice secret g"), ("\n",), ("accept 12\n",)
     ),
-    "a body below no command": Scanner(_lines("hello"), ("\n",), ("accept 12\n", "hi alice\n")),
+    "a body below no command": Scanner(_body_of("hello"), ("\n",), ("accept 12\n", "hi alice\n")),
     "a reply": Scanner(
-        _lines("", reply=True),
+        _reply_to(Answered.PLAIN_LETTER),
         ("g\n", "chat ", "accept\n", "yes ", "move "),
         ("a1,", "a1, ", "1. a\n", "chat a\n", "move a\n", "resign\n", "hello "),
     ),
     "an answer to a digest": Scanner(
-        _lines("", reply=True, tray=True),
+        _reply_to(Answered.DIGEST),
         ("12: g\n", "12 "),
         ("12: g\n", "accept 12\n", "12 g\n", "board ", "12 - ", "12: g\n  h\n"),
     ),
@@ -476,7 +477,7 @@ def test_lines_of_unclosed_quotes_are_read_quickly() -> None:
 
     def ask(text: str) -> None:
         mail = read_mail(_mail(text), host="games.example", is_ours=lambda _: False)
-        assert len(read_commands(mail.subject, mail.text, games=_GAMES, reply=False).lines) > 1
+        assert len(read_new_mail(mail.subject, mail.text, _GAMES).lines) > 1
 
     with patience():
         assert steepness(ask, head + body, lambda: head + body[: len(body) // SHORTER]) == ""

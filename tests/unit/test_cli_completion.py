@@ -8,7 +8,7 @@ from rows import rows
 
 from pbmserv.cli.mail import subjects
 from pbmserv.cli.main import run
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.row_types import Scope
 from pbmserv.engine.registry import GROUP
@@ -51,9 +51,7 @@ def test_behind_a_game_come_all_its_commands():
 
 def test_everything_that_is_offered_is_a_command():
     for subject in [*offered(""), *offered("blackbox ")]:
-        (line,) = read_commands(
-            subject, "", games=entry_points(group=GROUP).names, reply=False
-        ).lines
+        (line,) = read_new_mail(subject, "", entry_points(group=GROUP).names).lines
         unknown = {"unknown-command", "not-a-command", "unknown-game"}
         assert not (isinstance(line.meaning, Misread) and line.meaning.refusal.code in unknown)
 

@@ -8,7 +8,7 @@ from rows import rows
 
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.grammar.readings import NotTried
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.table.accounts import (
     Away,
     Back,
@@ -50,7 +50,7 @@ ALICE = Credentials("alice", Secret("secret"))
 
 
 def reply(body):
-    return read_commands("Re: Blackbox board 12", body, games=GAMES, reply=True)
+    return read_reply_to(Answered.QUESTION, body, GAMES)
 
 
 def meaning_of(body):
@@ -237,7 +237,7 @@ def test_several_full_commands_in_a_reply_are_all_read():
 
 
 def test_the_subject_of_a_reply_says_nothing():
-    reading = read_commands("blackbox resign 12 alice secret", "g", games=GAMES, reply=True)
+    reading = read_reply_to(Answered.QUESTION, "g", GAMES)
     assert reading.lines[0].meaning == ReplyMove(("g",), ("",))
 
 
@@ -246,16 +246,16 @@ def test_an_empty_reply_is_not_said_to_be_a_yes():
 
 
 def test_a_reply_that_names_no_game_means_the_first_of_several():
-    (line,) = read_commands("", "seek", games=("null", "blackbox"), reply=True).lines
+    (line,) = read_reply_to(Answered.QUESTION, "seek", ("null", "blackbox")).lines
     assert line.meaning == Seek("null", None)
 
 
 # The one mail a day is answered with a line for each board.
 
 
-def tray(body, *, is_tray=True):
+def tray(body, answered=Answered.DIGEST):
     """Return the echo of each line, and its command or the code of its refusal."""
-    reading = read_commands("Re: 3 boards wait", body, games=GAMES, reply=True, tray=is_tray)
+    reading = read_reply_to(answered, body, GAMES)
     assert reading.multiple
     assert not reading.words
     return [
@@ -278,7 +278,7 @@ def test_each_line_is_for_the_board_in_front_of_it():
 
 @rows("line", ["412: 5", "#412: 5", "#412 5", "412 : 5", "＃４１２： ５"])
 def test_a_line_with_a_colon_tells_by_itself_that_a_board_is_in_front(line):
-    assert tray(line, is_tray=False) == [("412: 5", TrayReply(412, "5"))]
+    assert tray(line, Answered.QUESTION) == [("412: 5", TrayReply(412, "5"))]
 
 
 @rows("line", ["12 :)", "12 :-) !", "5:("])
@@ -346,7 +346,7 @@ def test_reading_stops_there_as_elsewhere():
 
 def test_a_reply_to_the_one_mail_a_day_may_be_any_other_reply():
     for body, command in [("show 12", Show(None, (BoardRef(12),))), ("games", Games(None))]:
-        (line,) = read_commands("", body, games=GAMES, reply=True, tray=True).lines
+        (line,) = read_reply_to(Answered.DIGEST, body, GAMES).lines
         assert line.meaning == command
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
@@ -81,13 +82,13 @@ def assert_silent(reading: Reading, secret: str) -> None:
 
 def read_everywhere(text: str) -> list[Reading]:
     return [
-        read_commands(text, "", games=GAMES, reply=False),
-        read_commands("", f"{text}\nshow 1", games=GAMES, reply=False),
-        read_commands("", f"show 1\n{text}", games=GAMES, reply=False),
-        read_commands("", text, games=GAMES, reply=True),
-        read_commands("", f"12: {text}", games=GAMES, reply=True),
-        read_commands("", f"12 {text}", games=GAMES, reply=True, tray=True),
-        read_commands("", f"show 1\nquit\n{text}", games=GAMES, reply=False),
+        read_new_mail(text, "", GAMES),
+        read_new_mail("", f"{text}\nshow 1", GAMES),
+        read_new_mail("", f"show 1\n{text}", GAMES),
+        read_reply_to(Answered.QUESTION, text, GAMES),
+        read_reply_to(Answered.QUESTION, f"12: {text}", GAMES),
+        read_reply_to(Answered.DIGEST, f"12 {text}", GAMES),
+        read_new_mail("", f"show 1\nquit\n{text}", GAMES),
     ]
 
 
@@ -113,7 +114,7 @@ def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at)
     if place < len(words) and words[place] != "{}":
         del words[place]
     words.insert(max(start, min(at, len(words))), junk)
-    reading = read_commands(" ".join(words).format(secret), "", games=GAMES, reply=False)
+    reading = read_new_mail(" ".join(words).format(secret), "", GAMES)
     # With one word missing and another added, the line looks like a correct command.
     assume(not junk or not _taken_for_another_word(reading, secret))
     assert_silent(reading, secret)
@@ -127,9 +128,7 @@ def test_a_command_whose_name_is_misspelt(form, secret, data):
     at = data.draw(st.integers(0, len(name) - 1))
     words[place] = name[:at] + data.draw(st.sampled_from(["", "x", "ee", "#"])) + name[at + 1 :]
     assume(words[place])
-    assert_silent(
-        read_commands(" ".join(words).format(secret), "", games=GAMES, reply=False), secret
-    )
+    assert_silent(read_new_mail(" ".join(words).format(secret), "", GAMES), secret)
 
 
 @given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
@@ -137,7 +136,7 @@ def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     words = form.split()
     at = data.draw(st.integers(1, len(words) - 1))
     body = " ".join(words[:at]) + "\n" + " ".join(words[at:])
-    assert_silent(read_commands("", body.format(secret), games=GAMES, reply=False), secret)
+    assert_silent(read_new_mail("", body.format(secret), GAMES), secret)
 
 
 @given(
@@ -156,12 +155,12 @@ def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     secret=PASSWORDS,
 )
 def test_a_new_password_in_a_reply(form, secret):
-    assert_silent(read_commands("", form.format(secret, secret), games=GAMES, reply=True), secret)
+    assert_silent(read_reply_to(Answered.QUESTION, form.format(secret, secret), GAMES), secret)
 
 
 @rows("form", FORMS)
 def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(form):
-    reading = read_commands(form.format("'Zq1234 Zq5678"), "", games=GAMES, reply=False)
+    reading = read_new_mail(form.format("'Zq1234 Zq5678"), "", GAMES)
     assert_silent(reading, "Zq1234")
     assert_silent(reading, "Zq5678")
 
