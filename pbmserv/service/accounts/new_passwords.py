@@ -46,7 +46,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
         preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": player.userid, "left": not player.active, "reset": is_reset}
     part = Part("password-changed", words)
-    answered, _ = context.reader()
+    answered, _ = context.reader_of_answer()
     others = [a for a in players.addresses_of(context.connection, player.id) if a != answered]
     boards_letters = boards_again(context, player) if is_reset and player.active else ()
     return Answer(

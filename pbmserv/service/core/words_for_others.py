@@ -136,20 +136,8 @@ def _writer(context: CommandContext) -> Writer:
     return Writer(player.id, player.userid)
 
 
-def _is_proven(context: CommandContext, writer: Writer) -> bool:
-    """Return whether a password, the reply address or a verified sender proves who wrote the mail.
-
-    An unverified From address, with which a challenge may begin, proves nothing.
-    """
-    by_address = (
-        context.reply_address is not None and context.reply_address.player == writer.player_id
-    )
-    proven = by_address or writer.player_id in context.proofs.players
-    return proven or context.verified_as(writer.userid) is not None
-
-
 def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
-    if not _is_proven(context, writer):
+    if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
         unproven = NotTried("unproven", example=_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
     below = LinesBelow(

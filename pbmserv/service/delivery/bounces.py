@@ -151,10 +151,9 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
     if letter.player_id is None:
         return []
     player = players.by_id(context.connection, letter.player_id)
-    sender = context.actor.address.lower()
     if player is None or not player.active:
         return []
-    if sender not in players.addresses_of(context.connection, player.id):
+    if not players.has_address(context.connection, player.id, context.actor.address):
         return []
     if not preferences.note_notice(
         context.connection, player.id, "astray", context.now, ASTRAY_EVERY
@@ -238,4 +237,4 @@ def _is_theirs(context: CommandContext, letter: Posted, address: str) -> bool:
     player = players.by_id(context.connection, letter.player_id)
     if player is None or not player.active:
         return False
-    return address in players.addresses_of(context.connection, player.id)
+    return players.has_address(context.connection, player.id, address)

@@ -151,7 +151,7 @@ class Executor:
             if stopped is None and context.budget.is_over:
                 stopped = NotTried("budget")
             if stopped is not None:
-                reader = context.reader()
+                reader = context.reader_of_answer()
                 progress.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
                 continue
             attempt = self._try(context, line)
@@ -166,7 +166,7 @@ class Executor:
             progress.letters += outbox_rows(context, readable)
             status = "done" if is_done else "refused"
             progress.results.append(
-                CommandResult(context.reader(), attempt.echo, status, answer.parts)
+                CommandResult(context.reader_of_answer(), attempt.echo, status, answer.parts)
             )
             if current.left_out:
                 progress.results += _withheld(context, withheld)
@@ -296,7 +296,7 @@ def _withheld(context: CommandContext, reported: set[Line]) -> list[CommandResul
     reported.update(new)
     return [
         CommandResult(
-            context.reader(),
+            context.reader_of_answer(),
             line.echo,
             "left out" if line.echo == WORDS else "not tried",
             (),

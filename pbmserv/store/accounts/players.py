@@ -205,6 +205,14 @@ def addresses_of(connection: Connection, player_id: int) -> list[str]:
     return list(rows.scalars())
 
 
+def has_address(connection: Connection, player_id: int, address: str) -> bool:
+    """Return whether an address, in upper or lower case, is confirmed for a player."""
+    statement = select(addresses.c.player_id).where(
+        addresses.c.address == address.lower(), addresses.c.player_id == player_id
+    )
+    return connection.execute(statement).first() is not None
+
+
 def set_password(connection: Connection, player_id: int, password_hash: str) -> None:
     """Replace the password hash."""
     connection.execute(
