@@ -79,7 +79,7 @@ class DirectOutboxWriter:
     Args:
         writer: of the game store.
         clock: decides which letters are due.
-        refused: records a failed letter in the transaction that settles it; gets the letter's
+        handle_refusal: runs in the transaction that settles a failed letter; gets the letter's
             number, the error and the time.
         shares: shares of the queue that are claimed one by one.
     """
@@ -88,13 +88,13 @@ class DirectOutboxWriter:
         self,
         writer: Writer,
         clock: Clock,
-        refused: Callable[[Connection, int, str, datetime], None],
+        handle_refusal: Callable[[Connection, int, str, datetime], None],
         shares: Sequence[int | None] = UNDIVIDED,
     ) -> None:
         self._shares = shares
         self._writer = writer
         self._clock = clock
-        self._refused = refused
+        self._handle_refusal = handle_refusal
 
     def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
         now = self._clock.now()
@@ -136,4 +136,4 @@ class DirectOutboxWriter:
         if failed:
             letter_claims.mark_failed(connection, failed)
         for letter_id, error in failed:
-            self._refused(connection, letter_id, error, now)
+            self._handle_refusal(connection, letter_id, error, now)

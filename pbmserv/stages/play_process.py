@@ -192,8 +192,8 @@ class PlayStage:
             suspects=suspects,
             senders=self.senders,
         )
-        refused = partial(bounces.refused, self.services)
-        self.outbox_writer = DirectOutboxWriter(self.writer, clock, refused, base.shares)
+        handle_refusal = partial(bounces.handle_refusal, self.services)
+        self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_refusal, base.shares)
 
         def ring_after_bot() -> None:
             ring_post()

@@ -93,8 +93,8 @@ def _direct_writer(base: Base, stops: Sequence[Stop]) -> tuple[OutboxWriter, Cal
     services = base.services(Positions(base.registry), Memo(), base.traffic())
     if stops:
         writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
-    refused = partial(bounces.refused, services)
-    return DirectOutboxWriter(writer, base.clock, refused, base.shares), writer.close
+    handle_refusal = partial(bounces.handle_refusal, services)
+    return DirectOutboxWriter(writer, base.clock, handle_refusal, base.shares), writer.close
 
 
 class PostStage:

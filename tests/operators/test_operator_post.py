@@ -91,7 +91,7 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
     assert failed() == failed(house.server.clock.now()) == [first, second]
     assert failed(house.server.clock.now() + timedelta(days=1)) == []
     with house.server.database.writing.begin() as connection:  # bob's came back: a copy will go
-        letter = bounces.letter(connection, second)
+        letter = bounces.lock_letter(connection, second)
         assert letter is not None
         later = house.server.clock.now() + timedelta(days=1)
         bounces.send_later(connection, letter, later, house.server.clock.now())

@@ -355,7 +355,7 @@ def test_a_restart_sends_claimed_letters_and_no_postponed_ones(
     soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
     post.queue.settle([Later(post.number(2), soon, "451 greylisted"), Sent(post.number(3))])
     with post.database.writing.begin() as connection:
-        letter = bounces.letter(connection, post.number(3))
+        letter = bounces.lock_letter(connection, post.number(3))
         assert letter is not None
         bounces.send_later(connection, letter, tomorrow, clock.now())
 
@@ -375,14 +375,14 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
     post.queue.make(post.queue.take(9))
     tomorrow = clock.now() + timedelta(days=1)
     with post.database.writing.begin() as connection:
-        letters = [bounces.letter(connection, number) for number in post.numbers()[:4]]
+        letters = [bounces.lock_letter(connection, number) for number in post.numbers()[:4]]
         for place, letter in enumerate(letters, 1):
             assert letter is not None
             bounces.note_reason(connection, letter, f"came back: {place}", clock.now())
         returned, again, _, late = filter(None, letters)
-        bounces.set_aside(connection, returned)
+        bounces.hold(connection, returned)
         bounces.send_later(connection, again, tomorrow, clock.now())
-        bounces.set_aside(connection, late)
+        bounces.hold(connection, late)
 
     first, second, third, fourth, fifth = post.numbers()[:5]
     results = [Sent(first), Sent(second), Sent(third), Sent(fifth)]

@@ -33,7 +33,7 @@ from pbmserv.store.accounts import invitations, persons, players, preferences
 from pbmserv.store.accounts.invitations import Invitation
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox
-from pbmserv.store.delivery.bounces import Posted
+from pbmserv.store.delivery.bounces import BouncedLetter
 from pbmserv.store.tables.accounts import InvitationState
 
 AGAIN = timedelta(days=30)
@@ -366,7 +366,7 @@ def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | No
     return None if player is None else player.userid
 
 
-def tell_inviter(context: CommandContext, letter: Posted) -> tuple[Notification, ...]:
+def tell_inviter(context: CommandContext, letter: BouncedLetter) -> tuple[Notification, ...]:
     """Tell the inviter that the letter came back; it is not sent again."""
     row = outbox.letter(context.connection, letter.id)
     number = row.words.get("invitation") if row is not None else None

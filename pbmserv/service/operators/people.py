@@ -98,7 +98,7 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     """
     player = player_named(context, userid)
     own = players.addresses_of(context.connection, player.id)
-    records = bounces.standings(context.connection, own)
+    records = bounces.records_of(context.connection, own)
     given_up = [record for record in records if record.suspended_at is not None]
     if not player.active or not given_up:
         raise OperatorError(f"we have given no address of {userid} up; letters go there as always")
