@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from pbmserv.clock import Clock
-from pbmserv.errors import ServerFault, SetAside, StoreAway
+from pbmserv.errors import MustWait, ServerFault, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring.vitals import Watch
@@ -73,7 +73,7 @@ class Outbox:
         stored first, so that every attempt sends the same.
 
         Raises:
-            SetAside: one of them must wait for a later attempt.
+            MustWait: one of them must wait for a later attempt.
             ServerFault: one of them can never be made.
             StoreAway: the database cannot be reached.
         """
@@ -124,10 +124,10 @@ def _refuse_deadly(row: ClaimedLetter, kills: int) -> None:
     """Refuse a letter during whose making the sender was killed.
 
     Raises:
-        SetAside: it was killed once, and the letter has not waited since.
+        MustWait: it was killed once, and the letter has not waited since.
         ServerFault: it was killed again.
     """
     if kills > 1:
         raise ServerFault(f"making it was stopped {kills} times")
     if kills > row.attempts:
-        raise SetAside("making it was stopped")
+        raise MustWait("making it was stopped")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from pbmserv.clock import WRITTEN, Clock
+from pbmserv.clock import EARLIEST_TIME, Clock
 from pbmserv.config.display import text_of
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.config.sources import variable_of
@@ -41,7 +41,7 @@ def refuse_wrong_clock(clock: Clock) -> None:
     Raises:
         ServerFault: not a `ConfigError`, so a service manager tries again until the clock is set.
     """
-    if (now := clock.now()) < WRITTEN:
+    if (now := clock.now()) < EARLIEST_TIME:
         raise ServerFault(
             f"the clock of this machine says {now:%Y-%m-%d %H:%M} UTC, which cannot be; set it "
             "(timedatectl set-ntp true), and start again"

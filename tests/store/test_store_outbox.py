@@ -14,7 +14,7 @@ from running import MovableClock
 from sqlalchemy import Connection, select
 
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ServerFault, SetAside
+from pbmserv.errors import MustWait, ServerFault
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
@@ -237,7 +237,7 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
     post.post(2, clock)
     claimed = post.queue.take(9)
     post.watch.kills.note(post.number(1))
-    with pytest.raises(SetAside):
+    with pytest.raises(MustWait):
         post.queue.make(claimed)
     assert post.places(post.queue.make(claimed[1:])) == [2]
     post.queue.settle([Later(post.number(1), clock.now(), "set aside"), Sent(post.number(2))])
