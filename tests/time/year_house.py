@@ -28,7 +28,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
 from pbmserv.service.time.localtime import next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import players, preferences

@@ -24,7 +24,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import CheckedWords
 from pbmserv.service.core.submission import NO_COMMANDS
-from pbmserv.service.time import clocks
+from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.signups import WaitingChallenge
@@ -86,7 +86,7 @@ def _waiting(context: CommandContext, command: Challenge) -> WaitingChallenge | 
     seats = 2 if command.address else 1 + len(friends)
     try:
         game = known_game(context, command.game)
-        clocks.read_times(command.times)
+        read_times(command.times)
         read_options(game, command.options, seats, game.info.key, game.info.key)
     except PlayerError:
         return None

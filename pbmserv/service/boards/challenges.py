@@ -27,7 +27,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.service.time import clocks
+from pbmserv.service.time import timekeeping
+from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
@@ -41,7 +42,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     written = command = opponents.with_usual_opponent(context, command)
     command = _with_writer(context, command)
     added = len(command.userids) - len(written.userids)
-    terms = clocks.read_times(command.times)
+    terms = read_times(command.times)
     game = known_game(context, command.game)
     if command.alone and not races(game):
         options = tuple(option for option in command.options if option != "-race")
@@ -142,7 +143,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     refuse_blocked_meeting(context, board, sitter)
     undecided = join(context, board, sitter)
     board = draw_again(context, board, sitter)
-    times = clocks.set_after_acceptance(context, board, undecided)
+    times = timekeeping.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
@@ -156,7 +157,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
                     **common,
                     "event": "accepted",
                     "said": words_for_others(context),
-                    **(clocks.bank_words(context, board, times, other.seat) if begins else {}),
+                    **(timekeeping.bank_words(context, board, times, other.seat) if begins else {}),
                 },
                 board.id,
                 board.plies,
@@ -172,7 +173,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
             **common,
             "event": "joined",
             "said_to": words_for_others(context),
-            **(clocks.bank_words(context, board, times, sitter.seat) if begins else {}),
+            **(timekeeping.bank_words(context, board, times, sitter.seat) if begins else {}),
         },
         board.id,
         board.plies,

@@ -13,7 +13,8 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rating, rebuilding
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
+from pbmserv.service.time.time_options import read_times
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards, closed_games, game_pauses
@@ -98,7 +99,7 @@ def set_deadline(context: CommandContext, by: Signature, number: int, times: Seq
     board = lock_running_board(context, number)
     before = board.terms
     try:
-        terms = timekeeping.read_times(times, before) if times else before
+        terms = read_times(times, before) if times else before
     except OptionError as error:
         example = error.refusal.example
         raise OperatorError(f"{error.refusal.part} does not fit; try {example}") from None
