@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import escape
-from types import MappingProxyType
 from typing import Any
 
 from pbmserv.engine.time_spans import next_daytime, zone
@@ -59,20 +58,11 @@ def make(
     if player is None or player.digest_minute is None or player.state != PlayerState.ACTIVE:
         clocks.set_digest_due(context.connection, player_id, None)
         return []
-    local = zone(player.tz)
-    following = next_local(context.now, local, player.digest_minute)
-    if player.unreachable_since is not None:
-        clocks.set_digest_due(context.connection, player_id, following)
-        return []  # the news go into the first one that can be sent
-    if context.now - due > LATE:
-        morning = next_daytime(context.now, local)
-        if local_date(following, local) == local_date(morning, local):
-            clocks.set_digest_due(context.connection, player_id, following)
-            return []  # that day has a digest of its own
-        if morning > context.now:
-            clocks.set_digest_due(context.connection, player_id, morning)
-            return []
-    clocks.set_digest_due(context.connection, player_id, following)
+    following = next_local(context.now, zone(player.tz), player.digest_minute)
+    later_at = _put_off(context, player, due, following)
+    clocks.set_digest_due(context.connection, player_id, later_at or following)
+    if later_at is not None:
+        return []
     waiting = waiting_for(context, player_id)
     ahead = following - context.now
     reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
@@ -86,6 +76,26 @@ def make(
         ]
         digests[-1]["news"] += shown
     return [Notification(player.address, player_id, Part("tray", words)) for words in digests]
+
+
+def _put_off(
+    context: CommandContext, player: Player, due: datetime, following: datetime
+) -> datetime | None:
+    """Return when a due digest is sent instead of now; `None` if it is sent now.
+
+    Args:
+        following: when the next digest of the player is due.
+    """
+    if player.unreachable_since is not None:
+        return following  # the news go into the first one that can be sent
+    if context.now - due > LATE:
+        local = zone(player.tz)
+        morning = next_daytime(context.now, local)
+        if local_date(following, local) == local_date(morning, local):
+            return following  # that day has a digest of its own
+        if morning > context.now:
+            return morning
+    return None
 
 
 def gathered(context: CommandContext, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
@@ -117,9 +127,12 @@ def _made(
         unsent_letters.mark_folded(context.connection, [letter.id for letter in news])
     elif all(entry.board.terms.alone for entry in waiting):
         return []
-    batches = _batches(news)
-    digests = [_words(context, player_id, batches[0], waiting, due)]
-    digests += [_words(context, player_id, batch, waiting, only_news=True) for batch in batches[1:]]
+    first, *others = _batches(news)
+    digests = [_words(context, player_id, first, waiting, due)]
+    for batch in others:
+        boards_told = {letter.board_id for letter in batch}
+        told = [entry for entry in waiting if entry.board.id in boards_told]
+        digests.append(_words(context, player_id, batch, told, {}))
     return [words for words in digests if any(words.values())]
 
 
@@ -141,45 +154,40 @@ def _words(
     context: CommandContext,
     player_id: int,
     news: Sequence[QueuedLetter],
-    waits: Sequence[Waiting],
-    due: Mapping[int, Due] = MappingProxyType({}),
-    *,
-    only_news: bool = False,
+    waiting: Sequence[Waiting],
+    due: Mapping[int, Due],
 ) -> dict[str, Any]:
+    """Return the words of one digest."""
     by_board: dict[int, list[QueuedLetter]] = {}
     for letter in news:
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
-    waiting = [
-        waiting_board
-        for waiting_board in waits
-        if not only_news or waiting_board.board.id in by_board
-    ]
-    # Boards that are nearly due, then those with the newest news, then the others, newest first.
-    waiting.sort(
-        key=lambda waiting_board: (
-            waiting_board.board.id in due,
-            max(_ids(by_board, waiting_board.board.id)),
-            waiting_board.since,
-        ),
-        reverse=True,
-    )
-    shown = {entry.board.id for entry in waiting}
     drawn, more = entries(
-        context, waiting, lambda waiting_board: by_board.get(waiting_board.board.id, ()), due
+        context,
+        _in_order(waiting, by_board, due),
+        lambda waiting_board: by_board.get(waiting_board.board.id, ()),
+        due,
     )
-    others = list(_others(context, player_id, by_board, shown))
-    others += [
-        (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
-        for letter in news
-        if letter.letter == "message"
-    ]
+    shown = {waiting_board.board.id for waiting_board in waiting}
+    others = [*_others(context, player_id, by_board, shown), *_messages(news)]
     others.sort(key=lambda dated: dated[0], reverse=True)
-    return {
-        "waiting": drawn,
-        "more": more,
-        "news": [entry for _, entry in others],
-    }
+    return {"waiting": drawn, "more": more, "news": [entry for _, entry in others]}
+
+
+def _in_order(
+    waiting: Sequence[Waiting],
+    by_board: Mapping[int, Sequence[QueuedLetter]],
+    due: Mapping[int, Due],
+) -> list[Waiting]:
+    """Sort boards: those that are nearly due, then those with the newest news, then the others,
+    newest first."""
+
+    def rank(waiting_board: Waiting) -> tuple[bool, int, datetime]:
+        number = waiting_board.board.id
+        newest = max((letter.id for letter in by_board.get(number, ())), default=0)
+        return number in due, newest, waiting_board.since
+
+    return sorted(waiting, key=rank, reverse=True)
 
 
 def answerable(letter: OldLetter) -> dict[str, Any]:
@@ -209,7 +217,7 @@ def _others(
     by_board: Mapping[int, Sequence[QueuedLetter]],
     shown: set[int],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield news of boards that do not wait for the reader."""
+    """Yield news of boards that do not wait for the reader, each behind its newest letter's id."""
     for number, letters in by_board.items():
         board = boards.load(context.connection, number) if number not in shown else None
         if board is None:
@@ -234,5 +242,9 @@ def _others(
         yield newest.id, {**entry, "board": number, "seat": newest.seat}
 
 
-def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[int]:
-    return [letter.id for letter in by_board.get(number, ())] or [0]
+def _messages(news: Sequence[QueuedLetter]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield messages of other players, which are about no board."""
+    for letter in news:
+        if letter.letter == "message":
+            entry = {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD}
+            yield letter.id, entry

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pbmserv.service.core.budget import Budget, TooMuch, Work, squares_of
+from pbmserv.service.core.budget import ALLOWED, Budget, TooMuch, Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
 from pbmserv.service.time import timekeeping
@@ -70,7 +70,7 @@ def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
     return waiting
 
 
-def entry(
+def _entry(
     context: CommandContext,
     waiting: Waiting,
     news: Sequence[QueuedLetter],
@@ -138,25 +138,19 @@ def entries(
         news: of each board.
         due: boards of which the letter reminds, by number.
     """
-    first = waiting[:1]
-    unbounded, room = Budget(math.inf), Budget()
-    drawn = [
-        entry(
-            context, waiting_board, news(waiting_board), due.get(waiting_board.board.id), unbounded
-        )
-        for waiting_board in first
-    ]
-    room.charge(Work.GAME, unbounded.spent)
-    more = []
-    for waiting_board in waiting[1:]:
+    room = Budget(math.inf)
+    drawn: list[dict[str, Any]] = []
+    more: list[int] = []
+    for waiting_board in waiting:
         number = waiting_board.board.id
         if len(drawn) == MOST_DRAWN:
             more.append(number)
             continue
         try:
-            drawn.append(entry(context, waiting_board, news(waiting_board), due.get(number), room))
+            drawn.append(_entry(context, waiting_board, news(waiting_board), due.get(number), room))
         except TooMuch:
             more.append(number)
+        room.limit_to(ALLOWED)
     return drawn, more
 
 
