@@ -340,7 +340,7 @@ class Play:
 
     def _telling_too_many(self, task: Task) -> _Job:
         """Return the job that tells a sender of a mail that was put off, unless it is a machine."""
-        writer, over = self._reader.put_off(task.arrival.envelope)
+        writer, over = self._reader.read_over_limit(task.arrival.envelope)
         if not writer:
             return lambda _: NOTHING
         return partial(self._mails.tell_too_many, writer, over, task.arrival.received_at)

@@ -209,7 +209,7 @@ def test_a_password_that_cannot_be_looked_up_puts_the_mail_off(
         raise OperationalError("SELECT", None, ConnectionError("gone"))
 
     with monkeypatch.context() as broken:
-        broken.setattr(players, "of_name", gone)
+        broken.setattr(players, "account_of", gone)
         monkeypatch.setattr(server, "carry_out", lambda: None)
         assert server.send_raw(player.address, OURS, raw).startswith("250")
         monkeypatch.undo()

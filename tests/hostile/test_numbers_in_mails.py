@@ -103,7 +103,7 @@ def test_any_number_in_a_command_gets_an_answer(house: Indoors, number: str) -> 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"{number[:6]}*{len(number)}")
 def test_any_number_in_a_reply_gets_an_answer(house: Indoors, number: str) -> None:
     with house.server.database.reading.connect() as connection:
-        player = players.of_name(connection, "p0a")
+        player = players.account_of(connection, "p0a")
     assert player is not None
     seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
     to = house.server.mail_domain.address_of(seat)

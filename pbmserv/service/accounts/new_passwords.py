@@ -62,7 +62,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     any mail would be answered.
     """
     userid = command.userid or context.speaker(None).userid
-    player = players.of_name(context.connection, userid)
+    player = players.account_of(context.connection, userid)
     notifications: tuple[Notification, ...] = ()
     sender = context.actor.address.lower()
     if player is not None and player.state != PlayerState.DELETED:

@@ -128,7 +128,7 @@ def _refuse_impossible_signup(context: CommandContext, userid: str) -> None:
         raise Refused("signup-closed", part=userid)
     if is_reserved_userid(context, userid):
         raise Refused("reserved-userid", part=userid, example=signup_example(context))
-    if players.of_name(context.connection, userid) is not None:
+    if players.account_of(context.connection, userid) is not None:
         raise _taken(userid)
 
 

@@ -136,7 +136,7 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
             context.current.echo_hidden = True  # it may be a password that is wrong
             raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
     if len(others) > 1 or any(
-        players.of_name(context.connection, other) is not None for other in others
+        players.account_of(context.connection, other) is not None for other in others
     ):
         raise Refused("invites-one", example=f"{command.game} challenge {command.address}")
     return sender, "".join(others)
@@ -151,7 +151,7 @@ def _proven(context: CommandContext, command: Challenge) -> Player:
     if writers:
         return context.speaker(None)
     for userid in command.userids:  # a password in another line of the mail
-        player = players.by_userid(context.connection, userid)
+        player = players.active_by_userid(context.connection, userid)
         if player is not None and player.id in context.proofs.counted:
             return player
     context.current.echo_hidden = bool(command.userids)  # one may be a password that is wrong

@@ -126,7 +126,7 @@ class CommandContext:
         if who not in self.actor.passwords:
             self.current.echo_hidden = True
             raise too_many_passwords()
-        player = players.of_name(self.connection, who.userid)
+        player = players.account_of(self.connection, who.userid)
         source = self.actor.source
         is_open = lockout.may_try(self.connection, who.userid, source, self.now)
         if is_open or self.verified_as(who.userid):
@@ -157,7 +157,7 @@ class CommandContext:
         from one of the player's confirmed addresses."""
         if not self.actor.is_verified:
             return None
-        player = players.of_name(self.connection, userid)
+        player = players.account_of(self.connection, userid)
         if player is None:
             return None
         is_own = players.has_address(self.connection, player.id, self.actor.address)

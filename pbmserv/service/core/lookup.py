@@ -112,9 +112,14 @@ def nearest_userid(context: CommandContext, word: str) -> str:
     return nearest_name(word.lower(), near) or ""
 
 
+def is_player(context: CommandContext, word: str) -> bool:
+    """Return whether a word in lower case is the userid of an active player or a bot."""
+    return word in BOT_USERIDS or players.active_by_userid(context.connection, word) is not None
+
+
 def shown_player(context: CommandContext, userid: str) -> Player | None:
     """Return an active player or a bot, whose boards can be shown."""
-    player = players.by_userid(context.connection, userid)
+    player = players.active_by_userid(context.connection, userid)
     if player is None and userid in BOT_USERIDS:
         return bots.shown_account(context.connection, userid)
     return player

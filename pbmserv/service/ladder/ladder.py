@@ -249,7 +249,7 @@ def _named_target(
     Raises:
         Refused: there is no such player, or not in this ladder, or not within the range.
     """
-    player = players.by_userid(context.connection, name)
+    player = players.active_by_userid(context.connection, name)
     if player is None:
         raise unknown_player(context, name)
     place = ladders.place_of(context.connection, ladder.id, player.id)

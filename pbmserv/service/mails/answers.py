@@ -87,7 +87,7 @@ def _without_foreign_words(
         stopped = result.stopped
         if stopped is not None:
             stopped = replace(stopped, example=blanking.example(stopped.example))
-        echo = blanking.known(result.echo, names=result.status == "refused")
+        echo = blanking.blank_unknown(result.echo, keep_userids=result.status == "refused")
         blanked.append(replace(result, echo=echo, parts=parts, stopped=stopped))
     return blanked
 

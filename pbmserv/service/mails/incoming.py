@@ -199,7 +199,7 @@ class MailReader:
             return replace(envelope, recipient=recipient), reply_address
         return envelope, None
 
-    def put_off(self, envelope: Envelope) -> tuple[str, Over]:
+    def read_over_limit(self, envelope: Envelope) -> tuple[str, Over]:
         """Return the writer and the limit of a mail over a limit; the writer is ``""`` if it is a
         machine or unknown. The door stores only the headers of such a mail."""
         head, _, limit = envelope.raw.partition(b"\r\n\r\n")
@@ -294,15 +294,16 @@ def is_set_aside(incoming: IncomingMail) -> bool:
 
     Letters that come back are carried out.
     """
-    return not (incoming.comes_back or _robot_may_play(incoming, incoming.mail))
+    return not (incoming.comes_back or _robot_may_play(incoming))
 
 
-def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
+def _robot_may_play(incoming: IncomingMail) -> bool:
     """Return whether a mail that must not be answered may still be a player's.
 
     Exchange, mailing lists and newsletter software mark people's mails like a machine's, a player
     may use a program of their own, and a person may write a subject like an out-of-office note's.
     """
+    mail = incoming.mail
     if not mail.only_headers and mail.automatic != AWAY_SUBJECT:
         return False
     lines, reply_address = incoming.reading.lines, incoming.reply_address

@@ -103,7 +103,7 @@ def _unnamed(context: CommandContext, line: Line) -> Line | None:
     who = line.who
     if line.userid_word and _is_userid(context.connection, line.userid_word):
         to_many = isinstance(line.meaning, Message) and who is not None
-        if not (to_many and who is not None and is_userid_in_place(context.connection, who)):
+        if not (to_many and who is not None and password_is_userid(context.connection, who)):
             return None
     if context.known_writers():
         return line.without_writer()
@@ -158,7 +158,7 @@ def _may_speak_of(context: CommandContext, line: Line) -> bool:
 
 
 def _is_userid(connection: Connection, word: str) -> bool:
-    return word in BOT_USERIDS or players.of_name(connection, word) is not None
+    return word in BOT_USERIDS or players.account_of(connection, word) is not None
 
 
 def _with_password(context: CommandContext, line: Line) -> Line | None:
@@ -173,10 +173,10 @@ def _with_password(context: CommandContext, line: Line) -> Line | None:
     if (
         who is None
         or who not in context.actor.passwords
-        or is_userid_in_place(context.connection, who)
+        or password_is_userid(context.connection, who)
     ):
         return None
-    player = players.of_name(context.connection, who.userid)
+    player = players.account_of(context.connection, who.userid)
     if player is None or other is None:
         return None
     if isinstance(line.meaning, PlayerError) and not isinstance(other.meaning, Challenge):
@@ -188,8 +188,8 @@ def _with_password(context: CommandContext, line: Line) -> Line | None:
     return other if _is_right(context, who, player) else None
 
 
-def is_userid_in_place(connection: Connection, who: Credentials) -> bool:
-    """Return whether the word in the place of a password is a userid."""
+def password_is_userid(connection: Connection, who: Credentials) -> bool:
+    """Return whether the word in the place of the password is a userid."""
     return _is_userid(connection, who.password.text.lower())
 
 
@@ -228,7 +228,7 @@ def _refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
     is_userid = (
         who is not None
         and isinstance(line.meaning, Message)
-        and is_userid_in_place(context.connection, who)
+        and password_is_userid(context.connection, who)
     )
     if who is not None and who not in context.actor.passwords and not is_userid:
         return too_many_passwords()

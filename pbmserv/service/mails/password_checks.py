@@ -160,9 +160,9 @@ class PasswordChecks:
     def _check(self, check: _Check) -> _Result:
         who, source = check.who, check.actor.source
         with self._database.reading.connect() as connection:
-            if not check.is_sure and line_readings.is_userid_in_place(connection, who):
+            if not check.is_sure and line_readings.password_is_userid(connection, who):
                 return _Result(0, is_wrong=False, is_userid=True)
-            player = players.of_name(connection, who.userid)
+            player = players.account_of(connection, who.userid)
             # Always loaded, so that the time does not tell whether the userid exists.
             waiting = signups.of_userid(connection, who.userid)
             proven = _is_proven(connection, check.actor, player)

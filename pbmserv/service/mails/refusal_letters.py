@@ -144,7 +144,7 @@ def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -
     if word in BOT_USERIDS:
         return True
     if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and len(word) <= 20:
-        looked_up[word] = players.by_userid(context.connection, word) is not None
+        looked_up[word] = players.active_by_userid(context.connection, word) is not None
     return looked_up.get(word, False)
 
 

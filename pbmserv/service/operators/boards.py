@@ -55,7 +55,7 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
         raise OperatorError(f"{old} does not play on board {number}; these do: {names}")
     if is_bot(leaver):
         raise OperatorError(f"{leaver.userid} is the server itself and keeps its seat")
-    successor = players.by_userid(context.connection, new.lower())
+    successor = players.active_by_userid(context.connection, new.lower())
     if successor is None:
         raise OperatorError(f"there is no active player {new}")
     if board.sitter_of(successor.id) is not None:

@@ -88,7 +88,7 @@ def correspondent(context: CommandContext, name: str) -> Correspondent:
     folded = name.strip().lower()
     if "@" in folded:
         return Correspondent(folded, (folded,), None)
-    player = players.of_name(context.connection, folded)
+    player = players.account_of(context.connection, folded)
     if player is None:
         raise OperatorError(
             f"there is no player {folded}; `pbmserv user list` shows them all; "

@@ -166,7 +166,7 @@ def player_named(context: CommandContext, userid: str) -> Player:
     Raises:
         OperatorError: there is no such player.
     """
-    player = players.of_name(context.connection, userid.lower())
+    player = players.account_of(context.connection, userid.lower())
     if player is None:
         raise OperatorError(f"there is no player {userid}; `pbmserv user list` shows them all")
     return player

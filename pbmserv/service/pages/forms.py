@@ -115,7 +115,7 @@ def _mail_link(
     if "@" in name:
         named_players = players.by_address(connection, name)[:MOST_OF_ADDRESS]
     else:
-        player = players.of_name(connection, name)
+        player = players.account_of(connection, name)
         named_players = [] if player is None else [player]
     context = CommandContext(services, connection, VISITOR, now)
     links = [

@@ -109,13 +109,13 @@ def by_id(connection: Connection, player_id: int) -> Player | None:
     return Player(*rows[0]) if rows else None
 
 
-def by_userid(connection: Connection, userid: str) -> Player | None:
+def active_by_userid(connection: Connection, userid: str) -> Player | None:
     """Return the active player with this userid (lower case)."""
     rows = _ACTIVE.run(connection, {"userid": userid})
     return Player(*rows[0]) if rows else None
 
 
-def of_name(connection: Connection, userid: str) -> Player | None:
+def account_of(connection: Connection, userid: str) -> Player | None:
     """Return the player or bot with this userid (lower case), in any state."""
     rows = _BY_USERID.run(connection, {"userid": userid})
     return Player(*rows[0]) if rows else None
