@@ -31,7 +31,7 @@ from sqlalchemy import ColumnElement, select, update
 
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Settings, load
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
 from pbmserv.outbound.maildir import MaildirRelay
@@ -408,7 +408,7 @@ def start(
     Args:
         names: the DNS of the server.
     """
-    if file := file_of(database_url):
+    if file := sqlite_file(database_url):
         migrated(file)
     loaded = read_settings(
         folder,

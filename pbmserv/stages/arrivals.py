@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
 from pbmserv.file_locks import exclusive_work
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrival_claims, arrivals, settled_arrivals
@@ -245,7 +245,7 @@ class Removal:
         self._mail = mail
         self._game = game
         self._writer = writer
-        self._path = file_of(mail.url)
+        self._path = sqlite_file(mail.url)
 
     def run_once(self) -> None:
         """Remove settled arrivals, unless a backup is being made: its game store may be older than

@@ -18,7 +18,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import refuse_too_many_letters
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.core.lookup import refused_for
+from pbmserv.service.core.lookup import game_away_refusal
 from pbmserv.service.core.outbox_rows import outbox_row, outbox_rows
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.words_for_others import WORDS
@@ -248,7 +248,7 @@ class Executor:
             if context.submission.can_wait:
                 raise  # the whole mail waits
             context.current.focus = None  # a refusal must not show the board
-            raise refused_for(context, away) from away
+            raise game_away_refusal(context, away) from away
 
 
 def _lines(context: CommandContext) -> Sequence[Line]:

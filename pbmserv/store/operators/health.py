@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database, mail_url
@@ -225,7 +225,7 @@ def write_probe(connection: Connection, now: datetime) -> None:
 def sizes(game: Database) -> dict[str, int]:
     """Return the octets of the database and, on SQLite, of the logs and the mail store."""
     if game.is_sqlite:
-        files = {"": file_of(game.url), "mail_": file_of(mail_url(game.url))}
+        files = {"": sqlite_file(game.url), "mail_": sqlite_file(mail_url(game.url))}
         return {
             f"{store}{what}": _size(path)
             for store, file in files.items()
