@@ -138,7 +138,7 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, tries: int
 ) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 500)  # more than a slow disk takes
-    monkeypatch.setattr(dialog, "PATIENCE", patience)
+    monkeypatch.setattr(dialog, "PATIENCE_S", patience)
     recipients_asked = []
     take = Door.receive
 

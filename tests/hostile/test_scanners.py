@@ -34,7 +34,7 @@ from pbmserv.inbound.auth.results import own_statements
 from pbmserv.inbound.body import read_body, unflow
 from pbmserv.inbound.dsn import reported_failures
 from pbmserv.inbound.from_field import one_mailbox
-from pbmserv.inbound.headers import content_type, one_line, read_headers
+from pbmserv.inbound.headers import content_type, read_headers, readable_value
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.parts import octets_of, split_parts
@@ -153,7 +153,9 @@ SCANNERS: Mapping[str, Scanner] = {
         ("Subject: ", "From "),
         ("\n ", "A: b\n", "A:\n b\n"),
     ),
-    "encoded words": Scanner(one_line, ("=?utf-8?q?",), ("=?utf-8?b?", "=?utf-8?q?=C3?= ", "?=")),
+    "encoded words": Scanner(
+        readable_value, ("=?utf-8?q?",), ("=?utf-8?b?", "=?utf-8?q?=C3?= ", "?=")
+    ),
     "content types": Scanner(
         content_type, ("text/plain; ",), ("; a", "; a=b", '; a="', "; a*0*=%aa", '";', ";a*")
     ),

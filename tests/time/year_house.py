@@ -167,7 +167,7 @@ class ServiceHouse:
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
             answer = plies.play_move(context, row, sitter, position, move, "")
             letters = [outbox_row(context, notification) for notification in answer.notifications]
-            if waiting := [letter for letter in letters if letter.tray]:
+            if waiting := [letter for letter in letters if letter.for_digest]:
                 outbox.add(context.connection, waiting, context.now)
             return context.effects.positions[row.id].outcome is not None
 

@@ -52,14 +52,14 @@ def read_reply_to(
         games: keys of the games of this server, in lower case.
         by_hand: a person wrote the reply. A program's plain words are no command.
     """
-    tray = answered is Answered.DIGEST
+    is_digest = answered is Answered.DIGEST
     plainly = by_hand and answered is not Answered.QUESTION
     lines = body.split("\n")
-    if tray and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
+    if is_digest and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
         lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
     top = top_lines(lines)
-    for at, line in top if tray else top[:1]:
-        if not line.isalnum() and _board_in_front(line, games, surely=not tray):
+    for at, line in top if is_digest else top[:1]:
+        if not line.isalnum() and _board_in_front(line, games, surely=not is_digest):
             above = (place for place, _ in top if place < at)
             first = next((n for n in above if _command_between(lines[n], games)), at)
             return Reading(tuple(_BoardLines(lines[first:], games).read()), multiple=True)

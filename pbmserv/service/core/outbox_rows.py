@@ -32,7 +32,7 @@ def outbox_row(context: CommandContext, notification: Notification, answers: str
         board_id=part.board,
         ply=part.ply,
         seat=part.seat,
-        tray=notification.digest and kind_of(part.letter).can_wait,
+        for_digest=notification.digest and kind_of(part.letter).can_wait,
     )
 
 

@@ -67,7 +67,11 @@ def make(
     ahead = following - context.now
     reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
     digests = _made(
-        context, player_id, unsent_letters.tray(context.connection, player_id), waiting, reminded
+        context,
+        player_id,
+        unsent_letters.for_digest(context.connection, player_id),
+        waiting,
+        reminded,
     )
     if digests:
         shown = [

@@ -42,7 +42,7 @@ class NewLetter:
         player_id: player whose reply address it carries; `None` for a stranger.
         board_id, ply: position that it shows.
         seat: seat whose view it shows; `None` for a spectator.
-        tray: whether it waits for its player's daily digest.
+        for_digest: whether it waits for its player's daily digest.
     """
 
     letter: str
@@ -54,7 +54,7 @@ class NewLetter:
     board_id: int | None = None
     ply: int | None = None
     seat: int | None = None
-    tray: bool = field(default=False, kw_only=True)
+    for_digest: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def add(
         rows.append(
             {
                 **row_of(letter, now, mail_id),
-                "state": LetterState.DIGEST if letter.tray else LetterState.QUEUED,
-                "due_at": None if letter.tray else now,
+                "state": LetterState.DIGEST if letter.for_digest else LetterState.QUEUED,
+                "due_at": None if letter.for_digest else now,
                 "share": share,
                 "new_share": share,
             }
