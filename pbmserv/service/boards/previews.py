@@ -110,9 +110,9 @@ def check(context: CommandContext, command: Check) -> Answer:
         raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
     view = game.view(position.state, sitter.seat)
     words = {}
-    if command.what:
+    if command.port:
         try:
-            words["drawn"] = game.drawn(view, command.what).move.text
+            words["drawn"] = game.drawn(view, command.port).move.text
         except MoveError as error:
             raise error.offering("") from error
     else:

@@ -140,35 +140,18 @@ class Executor:
         """Carry out the lines in their order."""
         progress = _Progress()
         withheld: set[Line] = set()
-        reply_address = context.reply_address
-        is_message = reply_address is not None and reply_address.purpose in OF_TALK
         for line in _lines(context):
             if progress.results:
                 context.next_command()
-            talks = is_message or isinstance(line.meaning, Chat | Message | TeamChat)
-            progress.talks |= talks
-            stopped = line.meaning if isinstance(line.meaning, NotTried) else None
-            if stopped is None and context.budget.is_over:
-                stopped = NotTried("budget")
+            progress.talks |= _talks(context, line)
+            stopped = _why_not_tried(context, line)
             if stopped is not None:
                 reader = context.reader_of_answer()
                 progress.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
                 continue
             attempt = self._try(context, line)
-            answer, is_done, current = attempt.answer, attempt.is_done, context.current
-            progress.done += is_done
-            progress.refused += not is_done
-            progress.tried_move |= attempt.tried_move
-            # Two programs can talk for ever, and anybody can ask for these in anybody's name.
-            if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
-                progress.has_effect |= bool(current.moved or answer.notifications)
-            readable = contact.without_blocked_words(context, answer.notifications)
-            progress.letters += outbox_rows(context, readable)
-            status = "done" if is_done else "refused"
-            progress.results.append(
-                CommandResult(context.reader_of_answer(), attempt.echo, status, answer.parts)
-            )
-            if current.left_out:
+            _record(context, progress, line, attempt)
+            if context.current.left_out:
                 progress.results += _withheld(context, withheld)
         return progress
 
@@ -258,6 +241,40 @@ def _lines(context: CommandContext) -> Sequence[Line]:
     reply_address = context.reply_address
     ends = reply_address is not None and reply_address.purpose in ENDINGS
     return lines[:1] if ends else lines
+
+
+def _talks(context: CommandContext, line: Line) -> bool:
+    """Return whether a line carries only words to other players."""
+    reply_address = context.reply_address
+    is_message = reply_address is not None and reply_address.purpose in OF_TALK
+    return is_message or isinstance(line.meaning, Chat | Message | TeamChat)
+
+
+def _why_not_tried(context: CommandContext, line: Line) -> NotTried | None:
+    if isinstance(line.meaning, NotTried):
+        return line.meaning
+    return NotTried("budget") if context.budget.is_over else None
+
+
+def _record(context: CommandContext, progress: _Progress, line: Line, attempt: _Attempt) -> None:
+    """Add the result of a command, and its letters to others, to those of the lines before it."""
+    answer, is_done = attempt.answer, attempt.is_done
+    progress.done += is_done
+    progress.refused += not is_done
+    progress.tried_move |= attempt.tried_move
+    # Two programs can talk for ever, and anybody can ask for these in anybody's name.
+    if is_done and not (_talks(context, line) or isinstance(line.meaning, Forgot | Signup)):
+        progress.has_effect |= bool(context.current.moved or answer.notifications)
+    readable = contact.without_blocked_words(context, answer.notifications)
+    progress.letters += outbox_rows(context, readable)
+    progress.results.append(
+        CommandResult(
+            context.reader_of_answer(),
+            attempt.echo,
+            "done" if is_done else "refused",
+            answer.parts,
+        )
+    )
 
 
 def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter]:
