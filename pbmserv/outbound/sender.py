@@ -231,7 +231,7 @@ class Sender:
         """While the breaker is open, give waiting letters back; begin a trial when it is due."""
         trial_at = self.breaker.next_trial or now
         for row in self._waiting:
-            self._record(row, Untried(row.id, max(now, trial_at)))
+            self._add_result(row, Untried(row.id, max(now, trial_at)))
         self._waiting = []
         if now < trial_at or self._under_way or not self._claim(now, 1):
             return False
@@ -278,7 +278,7 @@ class Sender:
             is_single = row.effort > HEAVY or row.id in self._single
             rests_until = self._domains.resting_until(domain, now)
             if rests_until is not None:
-                self._record(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
+                self._add_result(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
             elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_single):
                 self._domains.record_start(domain)
                 rows.append(row)
@@ -302,11 +302,11 @@ class Sender:
             letters = self._outbox.make(rows)
         except StoreAway:
             for row in rows:
-                self._end(row, Untried(row.id, self._clock.now()))
+                self._end_letter(row, Untried(row.id, self._clock.now()))
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop others
             if len(rows) == 1:
-                self._end(rows[0], self._result_of_making(rows[0], error))
+                self._end_letter(rows[0], self._result_of_making(rows[0], error))
             else:
                 self._separate(rows)
         else:
@@ -349,13 +349,13 @@ class Sender:
             error = fault
         self._events.put(_Delivery(row, error))
 
-    def _record_delivery(self, row: ClaimedLetter, error: Exception | None) -> None:
+    def _end_delivery(self, row: ClaimedLetter, error: Exception | None) -> None:
         """Record the end of a delivery, which also shows whether the relay can be reached."""
         if isinstance(error, RelayDown):
             self.breaker.record_failure(error, self._clock.now())
         elif error is None or isinstance(error, RelayError):
             self.breaker.record_reply()
-        self._end(row, self._result_of(row, error))
+        self._end_letter(row, self._result_of(row, error))
 
     def _result_of(self, row: ClaimedLetter, error: Exception | None) -> Result:
         """Return the result of a delivery, and log it."""
@@ -397,13 +397,13 @@ class Sender:
         log_letter(row, domain, "waits", error, wait)
         return Later(row.id, now + wait, error)
 
-    def _end(self, row: ClaimedLetter, result: Result) -> None:
+    def _end_letter(self, row: ClaimedLetter, result: Result) -> None:
         """Record the result of a letter under way."""
         del self._under_way[row.id]
         self._domains.record_end(_domain_of(row), accepted=isinstance(result, Sent))
-        self._record(row, result)
+        self._add_result(row, result)
 
-    def _record(self, row: ClaimedLetter, result: Result) -> None:
+    def _add_result(self, row: ClaimedLetter, result: Result) -> None:
         if row.effort <= HEAVY:
             self._domains.record_settled(_domain_of(row))
         self._single.discard(row.id)
@@ -449,7 +449,7 @@ class Sender:
                 if event is None:
                     self._search.ring()
                 else:
-                    self._record_delivery(event.row, event.error)
+                    self._end_delivery(event.row, event.error)
                 event = self._events.get_nowait()
         except Empty:
             return
@@ -457,7 +457,7 @@ class Sender:
     def _finish(self) -> None:
         """Give back the waiting letters and settle those under way."""
         for row in self._waiting:
-            self._record(row, Untried(row.id, self._clock.now()))
+            self._add_result(row, Untried(row.id, self._clock.now()))
         self._waiting = []
         while self._under_way:
             self._wait(None)

@@ -213,7 +213,7 @@ class Executor:
 
     def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""
-        return self._answer(context, line_readings.without_proof(context, line) or line)
+        return self._answer(context, line_readings.reading_without_proof(context, line) or line)
 
     def _answer(self, context: CommandContext, line: Line) -> Answer:
         """Carry out one line.

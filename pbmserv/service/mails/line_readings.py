@@ -50,7 +50,7 @@ def choose(context: CommandContext, line: Line) -> Choice:
     """Choose how to read a line."""
     if not line.is_ambiguous:  # as nearly all lines
         return Choice(line, line)
-    proven_line = without_proof(context, line)
+    proven_line = reading_without_proof(context, line)
     if proven_line is not None:
         return Choice(line, proven_line, without_proof=True)
     return Choice(line, _with_password(context, line) or line)
@@ -66,13 +66,13 @@ def refused_reading(
     return choice.line, error
 
 
-def without_proof(context: CommandContext, line: Line) -> Line | None:
+def reading_without_proof(context: CommandContext, line: Line) -> Line | None:
     """Return the reading of a line without a password, or also without its writer's name, if the
     mail itself proves these; else `None`."""
     reading = _without_password(context, line)
     if reading is not None:
         return reading
-    other = _with_own_name(context, line) or _unnamed(context, line)
+    other = _with_own_name(context, line) or _without_writer(context, line)
     return other if other is not None and _may_speak_of(context, other) else None
 
 
@@ -93,7 +93,7 @@ def _without_password(context: CommandContext, line: Line) -> Line | None:
     return other
 
 
-def _unnamed(context: CommandContext, line: Line) -> Line | None:
+def _without_writer(context: CommandContext, line: Line) -> Line | None:
     """Return the reading that names no writer, if the mail shows who writes.
 
     A line that begins with a userid names its writer, so the next word may be a password.
