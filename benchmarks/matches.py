@@ -22,8 +22,9 @@ from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.ratings import anchor
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
-from pbmserv.engine.types import Move, Rng, Seat
+from pbmserv.engine.types import Move, Seat
 
 RANDOM = "random"
 GAMES = 40

@@ -18,7 +18,7 @@ from functools import partial
 from statistics import mean
 
 from benchmarks.strength import Hiding, Played, Player, chance, play_by, use_table
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots.levels import HASTY, LEVELS, Level, random_layout
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import HIT

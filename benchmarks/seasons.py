@@ -46,7 +46,7 @@ from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.core.services import Services
-from pbmserv.service.events import course, pages
+from pbmserv.service.events import course, new_events, pages
 from pbmserv.service.events.groups import Entrant, in_order, sizes
 from pbmserv.service.events.kinds.league import SEASON
 from pbmserv.service.events.kinds.registry import SERVERS
@@ -217,7 +217,7 @@ def begin_league(services: Services, database: Database, count: int, days_before
         for player_id in ids:
             events.add_regular(connection, GAME, player_id, BEGIN)
         context = CommandContext(services, connection, CLOCK, BEGIN - timedelta(days=days_before))
-        course.create(context, SERVERS["league"], GAME, BEGIN)
+        new_events.create(context, SERVERS["league"], GAME, BEGIN)
     step(services, database, BEGIN - timedelta(days=7))
     return ids
 
@@ -338,7 +338,7 @@ class World:
                 if events.barred_until(connection, [player_id], now) is not None:
                     continue
                 event = events.open_event(connection, word, GAME, now)
-                event = event or course.create_next(context, kind, GAME)
+                event = event or new_events.create_next(context, kind, GAME)
                 events.enter(connection, event.id, [player_id], now)
                 events.change(connection, event.id, due_at=now)
 
@@ -538,7 +538,7 @@ def duplicate(count: int) -> list[Line]:
     with opened() as (services, database):
         with database.writing.begin() as connection:
             context = CommandContext(services, connection, CLOCK, entered_at)
-            event = course.create(context, kind, "blackbox", BEGIN)
+            event = new_events.create(context, kind, "blackbox", BEGIN)
             events.enter(connection, event.id, sign_up(connection, count), entered_at)
         lines = []
         for name, now in (("start", BEGIN), ("end", BEGIN + kind.round_length)):

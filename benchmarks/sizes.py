@@ -78,7 +78,7 @@ class FilledServer:
         mail = self.games.move(board)
         envelope = Envelope(mail.sender, mail.recipient, mail.raw, "127.0.0.1")
         begun = process_time()
-        reply = self._loop.run_until_complete(self._server.door.receive(envelope, is_counted=False))
+        reply = self._loop.run_until_complete(self._server.door.receive(envelope))
         self._server.settle()
         self._server.sender.run_once()
         seconds = process_time() - begun

@@ -28,7 +28,8 @@ import numpy as np
 
 from benchmarks.anchors import anchors
 from pbmserv.engine.ratings import anchor
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import kernels, levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
 from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, random_layout

@@ -21,9 +21,8 @@ import numpy as np
 from numba import njit
 
 from generators.trees import note
-from pbmserv.cli.blackbox.studies import sums_over_orientations
 from pbmserv.games.blackbox.bots import difficulty, kernels, trees
-from pbmserv.games.blackbox.bots.kernels import part
+from pbmserv.games.blackbox.bots.kernels import part, sums_over_orientations
 from pbmserv.games.blackbox.bots.trees import orientations
 from pbmserv.games.blackbox.options import Options
 

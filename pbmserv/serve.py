@@ -30,7 +30,7 @@ from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 from pbmserv.views import overrides
 from pbmserv.views.environment import keep_compiled
-from pbmserv.views.own_templates import drop_broken_templates
+from pbmserv.views.game_templates import drop_broken_templates
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:

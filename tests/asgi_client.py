@@ -12,7 +12,7 @@ from pbmserv.mail.networks import LOOPBACK
 from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
-from pbmserv.web.pages import Pages
+from pbmserv.web.printer import SiteFacts
 
 FORM = "application/x-www-form-urlencoded"
 ELSEWHERE = (
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
     """Return the application with the pages of a server."""
     games = tuple(game.info for game in server.base.registry)
-    pages = Pages(
+    pages = SiteFacts(
         "pbmserv@games.example", games, "open", "", "http://games.example", proxies=LOOPBACK
     )
     health: Any = None

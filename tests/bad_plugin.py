@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from heaps import STONES, Heap, Heaps, HeapView, Taker, show_heaps
 
-from pbmserv.engine.types import Move, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat, Step
 
 _NAMES = Path("bad_plugin-1.dist-info")
 
@@ -36,7 +37,6 @@ def _sleep() -> None:
 
 WAYS: dict[str, Callable[[], object]] = {
     "loop": _loop,
-    "sleep": _sleep,
     "raise": _raise,
     "recurse": _recurse,
     "hoard": lambda: bytearray(1 << 62),

@@ -15,7 +15,8 @@ from types import MappingProxyType
 from jinja2 import FileSystemLoader
 
 from pbmserv.engine.protocol import Bot, Game
-from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal, NotUnderstood, OptionError
 from pbmserv.views.environment import environment
 

@@ -187,7 +187,7 @@ class Indoors:
     def hand_in(self, envelope: Envelope) -> str:
         """Hand in an envelope, carry it out, and return the SMTP reply."""
         self.make_in_time()
-        reply = self.loop.run_until_complete(self.server.door.receive(envelope, is_counted=False))
+        reply = self.loop.run_until_complete(self.server.door.receive(envelope))
         self.server.play_stage.play.run_until_idle()
         self._taken += 1
         if self._taken % self.tidy_after == 0:

@@ -19,6 +19,9 @@ from pbmserv.verifying.checking import verdicts
 from pbmserv.verifying.findings import Verdict
 from pbmserv.verifying.letters import Mailbox
 
+MOST = 400
+"""The most moves of a game."""
+
 
 @dataclass
 class Played:
@@ -84,15 +87,23 @@ class Played:
         with self.world.server.database.reading.connect() as connection:
             return self.world.server.positions.newest(connection, board)
 
-    def play(self, first: Sequence[str] = (), most: int = 400) -> None:
-        """Reply with these moves, then with what a bot would play, to the end."""
+    def play(self, first: Sequence[str] = (), longest: int = 0) -> None:
+        """Reply with these moves, then with what a bot would play, to the end.
+
+        Args:
+            first: the first moves.
+            longest: the number of plies after which a player resigns; 0 for a whole game.
+        """
         waiting = list(first)
-        for _ in range(most):
+        for _ in range(MOST):
             position = self.position()
             if position.outcome is not None:
                 return
             seat = Seat(min(position.game.to_act(position.state)))
-            move = waiting.pop(0) if waiting else bot_move(position, seat, "house").text
+            if longest and position.number >= longest:
+                move = "resign"
+            else:
+                move = waiting.pop(0) if waiting else bot_move(position, seat, "house").text
             before = position.number
             self.reply(self.names[seat], move)
             assert self.position().number > before, self.letters[self.names[seat]][-1].text

@@ -114,7 +114,7 @@ class Server:
         self.post_stage.sender.wake()
 
     def _ring_web(self) -> None:
-        self.web_stage.play.results.ring()
+        self.web_stage.play.ring()
 
     def _ring_bots(self) -> None:
         self.bots_stage.bot_worker.ask()

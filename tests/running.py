@@ -142,6 +142,14 @@ def add_player(server: Server, userid: str, password: str, address: str) -> None
     server.services.memo.note(userid, password_hash, password, right=True)
 
 
+def remember_password(server: Server, userid: str, password: str) -> None:
+    """Let a server that was copied remember that a player's password is right."""
+    with server.database.reading.connect() as connection:
+        player = players.account_of(connection, userid)
+    assert player is not None
+    server.services.memo.note(userid, player.password_hash, password, right=True)
+
+
 class Correspondence(ABC):
     """A server, and the players who write to it and read its letters."""
 

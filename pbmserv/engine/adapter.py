@@ -16,6 +16,7 @@ from pbmserv.engine.declaration import check_declaration
 from pbmserv.engine.game_options import GameOptions, Settings
 from pbmserv.engine.game_view import CELL, View, sentence
 from pbmserv.engine.record import DUPLICATE
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import (
     ACCEPT,
     DRAW,
@@ -27,17 +28,7 @@ from pbmserv.engine.table import (
     Table,
     rng_for,
 )
-from pbmserv.engine.types import (
-    BOT_USERIDS,
-    Drawing,
-    GameInfo,
-    Move,
-    Outcome,
-    Preview,
-    Rng,
-    Seat,
-    Step,
-)
+from pbmserv.engine.types import BOT_USERIDS, Drawing, GameInfo, Move, Outcome, Preview, Seat, Step
 from pbmserv.errors import Ambiguous, Illegal, MoveError, NotUnderstood
 from pbmserv.game import Game, Grid, No, Result, matching
 

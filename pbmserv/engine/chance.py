@@ -6,7 +6,7 @@ from collections.abc import Collection
 from hashlib import sha256
 
 from pbmserv.engine.record import Ply
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 
 _MARK = 32
 """Hexadecimal digits of the mark of a mail."""

@@ -40,7 +40,8 @@ from pbmserv.engine.record import (
     Ply,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 
 _RESTORING = frozenset({UNDO, REDO})

@@ -6,18 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
-from pbmserv.engine.types import (
-    Drawing,
-    GameInfo,
-    Move,
-    Note,
-    Outcome,
-    Preview,
-    Rng,
-    Saved,
-    Seat,
-    Step,
-)
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Drawing, GameInfo, Move, Note, Outcome, Preview, Saved, Seat, Step
 
 O = TypeVar("O")  # noqa: E741 - O, S and V are the protocol's published names
 S = TypeVar("S")

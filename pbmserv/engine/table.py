@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pbmserv.engine.game_options import DUPLICATE_OPTION
-from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Outcome, Seat, Step
 from pbmserv.errors import Illegal
 from pbmserv.game import After, Game, Result, Told
 

@@ -8,6 +8,7 @@ from pbmserv.game.api import (
     LETTERS,
     X_AND_O,
     After,
+    Bot,
     Game,
     Grid,
     Items,
@@ -23,12 +24,13 @@ from pbmserv.game.api import (
     ranked,
     win,
 )
-from pbmserv.game.search import Effort, alpha_beta, ladder, monte_carlo
+from pbmserv.game.search import Effort, alpha_beta, levels, monte_carlo
 
 __all__ = [
     "LETTERS",
     "X_AND_O",
     "After",
+    "Bot",
     "Effort",
     "Game",
     "Grid",
@@ -43,7 +45,7 @@ __all__ = [
     "Told",
     "alpha_beta",
     "draw",
-    "ladder",
+    "levels",
     "monte_carlo",
     "ranked",
     "win",

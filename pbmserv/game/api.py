@@ -48,6 +48,10 @@ class Rng(Protocol):
         ...
 
 
+Bot: TypeAlias = Callable[[S, Seat, Rng], str]
+"""Chooses a move for a seat by the state that it may see."""
+
+
 @dataclass(frozen=True)
 class Option:
     """An option of a challenge: ``-name=value``, or ``-name`` alone if it is on or off.
@@ -255,7 +259,7 @@ class Game(Generic[S]):
     rotates: bool = False
     together: bool = False
     chance: bool = False
-    bots: Mapping[str, Callable[[S, Seat, Rng], str]] = MappingProxyType({})
+    bots: Mapping[str, Bot[S]] = MappingProxyType({})
     words: Collection[str] = ()
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> S:

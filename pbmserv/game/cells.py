@@ -174,8 +174,7 @@ def _marks(grids: Sequence[Grid], glyphs: bool) -> str:
     phrases = [f"{new}: the last move"] if any(grid.new for grid in shown) else []
     meaning = next((grid.strong_is for grid in shown if grid.strong), "")
     phrases += [f"{strong}: {meaning}"] if meaning else []
-    text = "; ".join(phrases)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return _sentence(phrases)
 
 
 def _set_of(pieces: Sequence[Piece], glyphs: bool) -> str:
@@ -204,5 +203,10 @@ def edge_words(layout: Layout, names: Sequence[str], you: int | None) -> str:
         f"{' and '.join(sides)} {'are yours' if seat == you else 'belong to ' + names[seat]}"
         for seat, sides in owners.items()
     ]
+    return _sentence(phrases)
+
+
+def _sentence(phrases: Sequence[str]) -> str:
+    """Join phrases to a sentence, "" for none."""
     text = "; ".join(phrases)
     return f"{text[:1].upper()}{text[1:]}." if text else ""

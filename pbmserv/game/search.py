@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pbmserv.game.api import After, Game, Result, Rng, Seat
+from pbmserv.game.api import After, Bot, Game, Result, Rng, Seat
 
 S = TypeVar("S")
 
@@ -151,16 +151,33 @@ def _worth(result: Result, seat: Seat) -> float:
 
 @dataclass
 class _Node:
-    """A position of a Monte Carlo search; *won* is the worth for the seat that moved here."""
+    """A position of a Monte Carlo search.
+
+    Attributes:
+        mover: the seat whose move led here.
+        seat: the seat to move.
+        untried: moves without a node yet.
+        worth: the sum of the worths of all random games through this node, for the mover.
+    """
 
     state: Any
+    mover: Seat
     seat: Seat
     untried: list[str]
     result: Result | None
     visits: int = 0
-    won: float = 0.0
+    worth: float = 0.0
     children: dict[str, _Node] = field(default_factory=dict)
-    mover: Seat = 0
+
+    def most_promising(self) -> _Node:
+        """Return the child to look at next: one that does well, or was seldom looked at (UCB1)."""
+        return max(
+            self.children.values(),
+            key=lambda child: (
+                child.worth / child.visits
+                + _EXPLORATION * math.sqrt(math.log(self.visits) / child.visits)
+            ),
+        )
 
 
 def monte_carlo(
@@ -180,83 +197,81 @@ def monte_carlo(
         sensible: moves worth a look; `moves` of the game without it.
     """
     moves_of = sensible or (lambda state, seat: list(game.moves(state, seat)))
-    draws = random.Random(rng.below(2**32))  # noqa: S311 - for playing only
-    root = _node(game, moves_of, state, seat, draws)
+    search = _MonteCarlo(game, moves_of, rng.below(2**32), longest)
+    root = search.node(state, 1 - seat, seat)
     if len(root.untried) == 1:
         return root.untried[0]
     for _ in range(max(2, round(playouts * Effort.share))):
-        path, node = [root], root
-        while not node.untried and node.children and node.result is None:
-            parent = node
-            node = max(
-                parent.children.values(),
-                key=lambda child: (
-                    child.won / child.visits
-                    + _EXPLORATION * math.sqrt(math.log(parent.visits) / child.visits)
-                ),
-            )
-            path.append(node)
-        if node.untried and node.result is None:
-            move = node.untried.pop()
-            following, mover = after(game, node.state, node.seat, move)
-            child = _node(game, moves_of, following, mover, draws)
-            child.mover = node.seat
-            node.children[move] = child
-            path.append(child)
-            node = child
-        worths = _played_out(game, moves_of, node, draws, longest)
-        for node in path:
-            node.visits += 1
-            node.won += worths[node.mover]
+        search.play_once(root)
     return max(root.children.items(), key=lambda item: item[1].visits)[0]
 
 
-def _node(
-    game: Game[Any],
-    moves_of: Callable[[Any, Seat], Sequence[str]],
-    state: Any,
-    seat: Seat,
-    draws: random.Random,
-) -> _Node:
-    result = game.over(state)
-    if result is not None:
-        return _Node(state, seat, [], result)
-    moves = list(moves_of(state, seat))
-    if not moves:
-        seat = 1 - seat
-        moves = list(moves_of(state, seat))
-    draws.shuffle(moves)
-    return _Node(state, seat, moves, None)
+class _MonteCarlo:
+    """A search that grows a tree of positions by one node with each random game."""
 
+    def __init__(
+        self,
+        game: Game[Any],
+        moves_of: Callable[[Any, Seat], Sequence[str]],
+        seed: int,
+        longest: int,
+    ) -> None:
+        self._game = game
+        self._moves_of = moves_of
+        self._draws = random.Random(seed)  # noqa: S311 - for playing only
+        self._longest = longest
 
-def _played_out(
-    game: Game[Any],
-    moves_of: Callable[[Any, Seat], Sequence[str]],
-    node: _Node,
-    draws: random.Random,
-    longest: int,
-) -> Sequence[float]:
-    """Return the worth of a random game for each seat."""
-    state, seat, result = node.state, node.seat, node.result
-    for _ in range(longest):
+    def node(self, state: Any, mover: Seat, seat: Seat) -> _Node:
+        """Return the node of a position; a seat without moves passes."""
+        result = self._game.over(state)
         if result is not None:
-            break
-        moves = moves_of(state, seat)
-        if moves:
-            state, seat = after(game, state, seat, moves[int(draws.random() * len(moves))])
-            result = game.over(state)
-        else:
+            return _Node(state, mover, seat, [], result)
+        moves = list(self._moves_of(state, seat))
+        if not moves:
             seat = 1 - seat
-    if result is not None:
-        return [_worth(result, side) for side in range(2)]
-    return [0.0, 0.0]
+            moves = list(self._moves_of(state, seat))
+        self._draws.shuffle(moves)
+        return _Node(state, mover, seat, moves, None)
+
+    def play_once(self, root: _Node) -> None:
+        """Play a random game behind a new node, and count its end for all nodes on the way."""
+        path = [root]
+        while not path[-1].untried and path[-1].children and path[-1].result is None:
+            path.append(path[-1].most_promising())
+        leaf = path[-1]
+        if leaf.untried and leaf.result is None:
+            move = leaf.untried.pop()
+            state, seat = after(self._game, leaf.state, leaf.seat, move)
+            leaf.children[move] = self.node(state, leaf.seat, seat)
+            path.append(leaf.children[move])
+        worths = self._played_out(path[-1])
+        for node in path:
+            node.visits += 1
+            node.worth += worths[node.mover]
+
+    def _played_out(self, node: _Node) -> Sequence[float]:
+        """Return the worth of a random game for each seat."""
+        state, seat, result = node.state, node.seat, node.result
+        for _ in range(self._longest):
+            if result is not None:
+                break
+            moves = self._moves_of(state, seat)
+            if moves:
+                move = moves[int(self._draws.random() * len(moves))]
+                state, seat = after(self._game, state, seat, move)
+                result = self._game.over(state)
+            else:
+                seat = 1 - seat
+        if result is not None:
+            return [_worth(result, side) for side in range(2)]
+        return [0.0, 0.0]
 
 
-def ladder(
+def levels(
     game: Callable[[], Game[S]],
     evaluate: Evaluate[S] | None = None,
     nodes: tuple[int, int, int] = (60, 2_000, 30_000),
-) -> dict[str, Callable[[S, Seat, Rng], str]]:
+) -> dict[str, Bot[S]]:
     """Return the bots ``house-easy``, ``house`` and ``house-best``, which look further each.
 
     Args:
@@ -264,7 +279,7 @@ def ladder(
         evaluate: how good a state is; without it only the end of the game counts.
     """
 
-    def bot(budget: int) -> Callable[[S, Seat, Rng], str]:
+    def bot(budget: int) -> Bot[S]:
         def choose(state: S, seat: Seat, rng: Rng) -> str:
             worth = evaluate or (lambda _state, _seat: 0.0)
             return alpha_beta(game(), state, seat, rng, nodes=budget, evaluate=worth)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from pbmserv.game import After, Game, Grid, Items, No, Option, Piece, Result, Rng, Seat, ranked
+from pbmserv.game import After, Bot, Game, Grid, Items, No, Option, Piece, Result, Rng, Seat, ranked
 
 BAR, OFF = 25, 0
 MEN = {
@@ -352,57 +352,14 @@ class Backgammon(Game[Board]):
         return ranked([min(points, state.target) for points in state.score], "the match")
 
     def show(self, state: Board, seat: Seat | None) -> list[Grid | Items | str]:
-        viewer = seat or 0
-        points, bar = seen_from(state, viewer)
-        mine, theirs = ("X", "O") if viewer == 0 else ("O", "X")
-        names: dict[tuple[int, int], str] = {}
-        counts: dict[str, int] = {}
-        rows: list[list[str]] = []
-        for row, order in enumerate(
-            (
-                [*range(13, 19), "their bar", *range(19, 25)],
-                [*range(12, 6, -1), "bar", *range(6, 0, -1)],
-            )
-        ):
-            keys = []
-            for column, point in enumerate(order):
-                name = str(point)
-                men = (
-                    points[point]
-                    if isinstance(point, int)
-                    else points[BAR]
-                    if name == "bar"
-                    else -bar
-                )
-                empty_bar = not men and not isinstance(point, int)
-                keys.append(" " if empty_bar else "." if not men else mine if men > 0 else theirs)
-                names[row, column] = name
-                if men:
-                    counts[name] = abs(men)
-            rows.append(keys)
-        home = [
-            15 - sum(men for men in points if men > 0),
-            15 - bar + sum(men for men in points[:25] if men < 0),
-        ]
-        if viewer == 1:
-            home.reverse()
-        parts: list[Grid | Items | str] = [
-            Grid(
-                rows,
-                MEN,
-                shape="points",
-                columns=[""] * 13,
-                lines=["", ""],
-                names=names,
-                counts=counts,
-            )
-        ]
+        parts: list[Grid | Items | str] = [self.grid(state, seat or 0)]
         if state.stage == "move" and state.dice:
             parts.append(Items("Dice", [str(die) for die in state.dice[:2]]))
         pips = [self.pips(state, 0), self.pips(state, 1)]
         parts.append(f"{pips[0]} pips to go for {{0}}, {pips[1]} for {{1}}.")
-        if any(home):
-            parts.append(f"{home[0]} men off for {{0}}, {home[1]} for {{1}}.")
+        off = [self.men_off(state, 0), self.men_off(state, 1)]
+        if any(off):
+            parts.append(f"{off[0]} men off for {{0}}, {off[1]} for {{1}}.")
         if state.target > 1:
             won, lost = state.score
             match = f"Match to {state.target}: {won} for {{0}}, {lost} for {{1}}."
@@ -411,6 +368,38 @@ class Backgammon(Game[Board]):
             crawford = " No doubles in this game (Crawford)." if no_doubles else ""
             parts.append(match + cube + crawford)
         return parts
+
+    def grid(self, state: Board, seat: Seat) -> Grid:
+        """Return the board as a player sees it."""
+        points, bar = seen_from(state, seat)
+        men_at = {str(point): points[point] for point in range(1, 25)}
+        men_at |= {"bar": points[BAR], "their bar": -bar}
+        order = (
+            [*map(str, range(13, 19)), "their bar", *map(str, range(19, 25))],
+            [*map(str, range(12, 6, -1)), "bar", *map(str, range(6, 0, -1))],
+        )
+        mine, theirs = ("X", "O") if seat == 0 else ("O", "X")
+
+        def key(name: str) -> str:
+            men = men_at[name]
+            if not men:
+                return "." if name.isdigit() else " "
+            return mine if men > 0 else theirs
+
+        return Grid(
+            [[key(name) for name in names] for names in order],
+            MEN,
+            shape="points",
+            columns=[""] * 13,
+            lines=["", ""],
+            names={(row, n): name for row in range(2) for n, name in enumerate(order[row])},
+            counts={name: abs(men) for name, men in men_at.items() if men},
+        )
+
+    def men_off(self, state: Board, seat: Seat) -> int:
+        """Return how many men a player has borne off."""
+        points, _ = seen_from(state, seat)
+        return 15 - sum(men for men in points if men > 0)
 
     def pips(self, state: Board, seat: Seat) -> int:
         """Return how many points a player's men have still to go."""
@@ -496,7 +485,7 @@ def chance(state: Board, seat: Seat) -> float:
     return 1 / (1 + math.exp(-3.2 * lead / left))
 
 
-def bot(blur: float) -> Any:
+def bot(blur: float) -> Bot[Board]:
     """Return a bot that takes the best position after each roll, as far as it sees them clearly."""
 
     def choose(state: Board, seat: Seat, rng: Rng) -> str:

@@ -8,7 +8,21 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from pbmserv.game import LETTERS, After, Game, Grid, No, Option, Piece, Result, Rng, Seat, Told, win
+from pbmserv.game import (
+    LETTERS,
+    After,
+    Bot,
+    Game,
+    Grid,
+    No,
+    Option,
+    Piece,
+    Result,
+    Rng,
+    Seat,
+    Told,
+    win,
+)
 
 SIZE = 10
 FLEET = (("carrier", 5), ("battleship", 4), ("cruiser", 3), ("submarine", 3), ("destroyer", 2))
@@ -140,12 +154,9 @@ class Battleships(Game[State]):
             return
         free = [n for n in range(SIZE * SIZE) if n not in state[1 - seat].shots]
         count = self.shots(state, seat)
+        step = 7 if len(free) % 7 else 1  # so that a turn names no cell twice
         for n in range(len(free)):
-            yield (
-                " ".join(CELLS[free[(n + k * 7) % len(free)]] for k in range(count))
-                if (len(free) % 7 or count == 1)
-                else " ".join(CELLS[free[(n + k) % len(free)]] for k in range(count))
-            )
+            yield " ".join(CELLS[free[(n + k * step) % len(free)]] for k in range(count))
 
     def read(self, state: State, seat: Seat, text: str) -> str:
         if not state[seat].is_ready:
@@ -247,19 +258,19 @@ class Battleships(Game[State]):
     def show(self, state: State, seat: Seat | None) -> list[Grid | str]:
         parts: list[Grid | str] = []
         for owner in (0, 1) if seat is None else (1 - seat, seat):
-            title = (
-                f"{'First' if owner == 0 else 'Second'} player's waters"
-                if seat is None
-                else "Your waters"
-                if owner == seat
-                else "Where you fire"
-            )
+            title, ships = self.titles(owner, seat)
             parts.append(self.chart(state[owner], title, still=owner == seat))
             afloat = [name for n, (name, _) in enumerate(FLEET) if n not in state[owner].sunk]
-            whose = title if seat is None else "Your ships" if owner == seat else "Their ships"
-            parts.append(f"{whose}: {', '.join(afloat) or 'none'} afloat.")
+            parts.append(f"{ships}: {', '.join(afloat) or 'none'} afloat.")
         grids = [part for part in parts if isinstance(part, Grid)]
         return [*grids, *(part for part in parts if isinstance(part, str))]
+
+    def titles(self, owner: Seat, seat: Seat | None) -> tuple[str, str]:
+        """Return what a reader calls the waters of a player, and the ships in them."""
+        if seat is None:
+            waters = f"{'First' if owner == 0 else 'Second'} player's waters"
+            return waters, waters
+        return ("Your waters", "Your ships") if owner == seat else ("Where you fire", "Their ships")
 
     def chart(self, waters: Waters, title: str, *, still: bool) -> Grid:
         """Return the waters of a player."""
@@ -308,7 +319,7 @@ def chances(waters: Waters) -> list[float]:
     return [0.0 if n in waters.shots else likelihood for n, likelihood in enumerate(weight)]
 
 
-def hunter(level: int) -> Any:
+def hunter(level: int) -> Bot[State]:
     """Return a bot: 0 fires at random until it hits, 1 takes chances, 2 the best of them."""
 
     def choose(state: State, seat: Seat, rng: Rng) -> str:

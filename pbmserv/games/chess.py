@@ -10,6 +10,7 @@ from typing import Any
 
 from pbmserv.game import (
     After,
+    Bot,
     Effort,
     Game,
     Grid,
@@ -415,10 +416,11 @@ class Chess(Game[Position]):
             san = re.sub("[x=-]", "", notation(state, step, listed))
             spelt.setdefault(san, []).append(name)
         for written in (short, f"{short}Q", short[:1].upper() + short[1:], short.lower()):
+            in_any_case = written == short.lower()
             matches = [
                 name
                 for san, names in spelt.items()
-                if written in {san, san.lower() if written == short.lower() else san}
+                if written == san or (in_any_case and written == san.lower())
                 for name in names
             ]
             if len(matches) == 1:
@@ -636,7 +638,7 @@ class Search:
         return best
 
 
-def bot(nodes: int, slips: int) -> Any:
+def bot(nodes: int, slips: int) -> Bot[Position]:
     """Return a bot that looks at so many positions, and in one of *slips* moves at few only."""
 
     def choose(state: Position, seat: Seat, rng: Rng) -> str:

@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from pbmserv.game import LETTERS, Effort, Game, Grid, Piece, Result, Rng, Seat, draw, win
+from pbmserv.game import LETTERS, Bot, Effort, Game, Grid, Piece, Result, Rng, Seat, draw, win
 
 WIDTH, HEIGHT = 7, 6
 DISCS = {
@@ -423,7 +423,7 @@ def perfect_column(mine: int, theirs: int, proof: int) -> int:
     return Proof(proof).column(mine, theirs) if column is None else column
 
 
-def bot(nodes: int, proof: int = 0) -> Any:
+def bot(nodes: int, proof: int = 0) -> Bot[Columns]:
     """Return a bot that looks at so many positions; see `best_column`."""
 
     def choose(state: Columns, seat: Seat, rng: Rng) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pbmserv.game import (
     After,
+    Bot,
     Effort,
     Game,
     Grid,
@@ -84,12 +85,13 @@ class Position:
             "over".
         dead: stones that a player has named as dead.
         resumed: whether the players once disagreed, so that the next passes end the game.
-        doubled: twice the komi.
+        twice_komi: twice the points that white gets, a whole number.
+        handicap: black stones that were there at the beginning.
     """
 
     board: str
     seen: frozenset[int]
-    doubled: int
+    twice_komi: int
     passes: int = 0
     stage: str = "play"
     dead: frozenset[int] = frozenset()
@@ -171,7 +173,7 @@ def lead(state: Position, board: str) -> float:
     """Return by how many points black leads on the board of a position, or on another one."""
     black, white = areas(board)
     extra = state.handicap if state.handicap > 1 else 0
-    return black - white - extra - state.doubled / 2
+    return black - white - extra - state.twice_komi / 2
 
 
 class Go(Game[Position]):
@@ -203,8 +205,8 @@ class Go(Game[Position]):
         for cell in star_points(size, stones) if stones > 1 else ():
             board[cell] = "X"
         first = "".join(board)
-        doubled = round(2 * options["komi"])
-        return Position(first, frozenset({hash_of(first)}), doubled, handicap=max(0, stones))
+        twice_komi = round(2 * options["komi"])
+        return Position(first, frozenset({hash_of(first)}), twice_komi, handicap=max(0, stones))
 
     def first(self, state: Position) -> Sequence[Seat]:
         return [1 if state.handicap > 1 else 0]
@@ -254,7 +256,7 @@ class Go(Game[Position]):
             raise No("Dead stones are named after two passes.")
         if len(cells) != 1:
             raise No("Name one free crossing, or pass.")
-        self.refuse_occupied(state, seat, cells[0])
+        self.refuse_illegal(state, seat, cells[0])
         return cells[0]
 
     def read_dead(self, state: Position, word: str, cells: Sequence[str]) -> str:
@@ -266,7 +268,7 @@ class Go(Game[Position]):
         named = [names(size_of(state.board))[cell] for cell in sorted(self.dead(state, cells))]
         return f"dead {' '.join(named)}"
 
-    def refuse_occupied(self, state: Position, seat: Seat, name: str) -> None:
+    def refuse_illegal(self, state: Position, seat: Seat, name: str) -> None:
         """Refuse a crossing where the player may not put a stone."""
         cell = names(size_of(state.board)).index(name)
         if state.board[cell] != ".":
@@ -330,7 +332,9 @@ class Go(Game[Position]):
         rows = [board[n : n + size] for n in range(0, size * size, size)]
         lines = [str(size - n) for n in range(size)]
         black, white = areas(self.without_dead(state))
-        count = f"Area as it stands: black {black}, white {white} and {state.doubled / 2:g} komi."
+        count = (
+            f"Area as it stands: black {black}, white {white} and {state.twice_komi / 2:g} komi."
+        )
         grid = Grid(rows, STONES, columns=COLUMNS, lines=lines, shape="lines")
         return [grid] if state.stage == "play" else [grid, count]
 
@@ -474,7 +478,7 @@ def likely_dead(state: Position, seat: Seat, rng: Rng) -> set[int]:
     return {n for n, stone in enumerate(state.board) if stone != "." and survived[n] < count / 4}
 
 
-def bot(count: int, skill: float) -> Any:
+def bot(count: int, skill: float) -> Bot[Position]:
     """Return a bot.
 
     Args:

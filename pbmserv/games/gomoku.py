@@ -10,6 +10,7 @@ from typing import Any
 from pbmserv.game import (
     LETTERS,
     After,
+    Bot,
     Effort,
     Game,
     Grid,
@@ -126,12 +127,8 @@ class Gomoku(Game[Stones]):
             return
         free = [n for n, stone in enumerate(state.board) if stone == "."]
         count = self.wanted(state)
-        for n, cell in enumerate(free):
-            yield (
-                " ".join(CELLS[free[(n + k * 17) % len(free)]] for k in range(count))
-                if (count > 1)
-                else CELLS[cell]
-            )
+        for n in range(len(free)):
+            yield " ".join(CELLS[free[(n + k * 17) % len(free)]] for k in range(count))
 
     def read(self, state: Stones, seat: Seat, text: str) -> str:
         word = text.strip(" .!").casefold()
@@ -264,7 +261,7 @@ def chosen_colour(board: str, to_move: str) -> str:
     return mover if balance(board, to_move) > -20 else other
 
 
-def bot(width: int, depth: int) -> Any:
+def bot(width: int, depth: int) -> Bot[Stones]:
     """Return a bot that looks *depth* moves ahead, at the best *width* moves of each position."""
 
     def choose(state: Stones, seat: Seat, rng: Rng) -> str:

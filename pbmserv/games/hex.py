@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pbmserv.game import LETTERS, Effort, Game, Grid, Option, Piece, Result, Rng, Seat, win
+from pbmserv.game import LETTERS, Bot, Effort, Game, Grid, Option, Piece, Result, Rng, Seat, win
 
 STONES = {
     "X": Piece("X", "X", 0, "\N{BLACK CIRCLE}"),
@@ -177,7 +177,7 @@ def broken_bridges(board: str, seat: Seat) -> set[int]:
     return saving
 
 
-def bot(fills: int) -> Any:
+def bot(fills: int) -> Bot[str]:
     """Return a bot that fills the board at random so many times, and keeps its bridges."""
 
     def choose(state: str, seat: Seat, rng: Rng) -> str:

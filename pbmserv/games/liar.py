@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
-from pbmserv.game import After, Game, Items, No, Option, Result, Rng, Seat, Told
+from pbmserv.game import After, Bot, Game, Items, No, Option, Result, Rng, Seat, Told
 
 FACES = ("ones", "twos", "threes", "fours", "fives", "sixes")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -231,7 +231,7 @@ def chance(state: Round, seat: Seat, bid: tuple[int, int], trust: float) -> floa
     )
 
 
-def gambler(doubts: float, bluffs: float, trust: float = 0.0) -> Any:
+def gambler(doubts: float, bluffs: float, trust: float = 0.0) -> Bot[Round]:
     """Return a bot that doubts bids less likely than *doubts*, and bids what is as likely.
 
     It makes any of the lowest of these bids, or the likeliest of them above another player's bid if

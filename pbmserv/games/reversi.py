@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from pbmserv.game import LETTERS, Game, Grid, Option, Piece, Result, Rng, Seat, ladder, ranked
+from pbmserv.game import LETTERS, Game, Grid, Option, Piece, Result, Rng, Seat, levels, ranked
 
 DISCS = {
     "X": Piece("X", "black disc", 0, "\N{BLACK CIRCLE}"),
@@ -91,7 +91,7 @@ class Reversi(Game[str]):
 
     key, title = "reversi", "Reversi"
     options = (Option("size", "rows and columns", (6, 8, 10), 8),)
-    bots = ladder(lambda: GAME, worth, nodes=(15, 500, 6_000))
+    bots = levels(lambda: GAME, worth, nodes=(15, 500, 6_000))
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> str:
         size = options["size"]

@@ -1,4 +1,4 @@
-from pbmserv.game import Game, Grid, draw, ladder, win
+from pbmserv.game import Game, Grid, draw, levels, win
 
 CELLS = [column + row for row in "123" for column in "ABC"]
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
@@ -11,7 +11,7 @@ class TicTacToe(Game[str]):
     """
 
     key, title = "ttt", "Tic-tac-toe"
-    bots = ladder(lambda: GAME, nodes=(20, 100, 10_000))
+    bots = levels(lambda: GAME, nodes=(20, 100, 10_000))
 
     def start(self, seats, options, rng):
         return "." * 9

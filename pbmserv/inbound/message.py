@@ -78,6 +78,28 @@ def read_head(raw: bytes) -> tuple[Headers, bytes, str]:
     return headers, body, one_mailbox(values[0])
 
 
+def person_in_head(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> str:
+    """Return the address in the From field; ``""`` if the header says that a machine wrote it.
+
+    Args:
+        envelope: the mail.
+        host, is_ours: see `read_mail`.
+
+    Raises:
+        MailError: see `read_head`.
+    """
+    headers, _, sender = read_head(envelope.raw)
+    verdict = automatic(
+        headers,
+        envelope_sender=envelope.sender,
+        sender=sender,
+        subject=readable_value(first(headers, "subject")),
+        host=host,
+        is_ours=is_ours,
+    )
+    return "" if verdict.reason else sender
+
+
 def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> Mail:
     """Read one mail.
 

@@ -30,17 +30,18 @@ from pbmserv.letters.proof import (
     proofs_of_searches,
 )
 from pbmserv.letters.rendering import Composed, compose, excerpt
-from pbmserv.letters.replies import answer_to, page_link, unsubscribe_addresses
+from pbmserv.letters.replies import answer_to, unsubscribe_addresses
 from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
 from pbmserv.letters.template_values import TemplateValues
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import OF_BOARDS
+from pbmserv.mail.visits import page_link
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.views.own_templates import with_defaults
+from pbmserv.views.game_templates import with_defaults
 from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
 from pbmserv.views.texts import render_text
 
@@ -72,26 +73,23 @@ class _Draft:
     texts: Composed
 
 
-@dataclass(frozen=True, slots=True)
 class Composer:
     """Makes letters.
 
-    Attributes:
+    Args:
         mail_domain: the server's address and keys.
         registry: the games.
         positions: replays boards.
         web_url: base of links to pages; "" without pages.
     """
 
-    mail_domain: MailDomain
-    registry: Registry
-    positions: Positions
-    web_url: str
-
-    @property
-    def _values(self) -> TemplateValues:
-        """Makes the values of templates."""
-        return TemplateValues(self.mail_domain, self.registry, self.web_url)
+    def __init__(
+        self, mail_domain: MailDomain, registry: Registry, positions: Positions, web_url: str
+    ) -> None:
+        self.mail_domain = mail_domain
+        self.positions = positions
+        self._web_url = web_url
+        self._template_values = TemplateValues(mail_domain, registry, web_url)
 
     def bytes_of(self, boards: BoardReader, row: QueuedLetter) -> bytes:
         """Return the mail, ready for the relay but for its signature.
@@ -145,7 +143,7 @@ class Composer:
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
             list_unsubscribe=unsubscribe_addresses(
-                self.mail_domain, self.web_url, row, reader.player
+                self.mail_domain, self._web_url, row, reader.player
             ),
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
             # Feedback loops count complaints by these words. They are in Gmail's form, and say
@@ -178,24 +176,39 @@ class Composer:
             raise ServerFault(f"letter {row.id} is too old: its words were deleted")
         player = None if row.player_id is None else by_id(boards.connection, row.player_id)
         shown = boards.shown(row.board_id, row.ply, row.seat, player)
+        reader = self._reader(boards, row, player, shown)
+        _prove(boards, row.letter, shown, reader)
+        values = self._values_of(boards, row, shown, reader)
+        render = partial(_tiny if _is_tiny(row, reader) else compose, row.letter, values)
+        texts = with_defaults(shown.board.game, render) if shown else render()
+        return _Draft(reader, shown, values["title"], texts)
+
+    def _reader(
+        self,
+        boards: BoardReader,
+        row: QueuedLetter,
+        player: Player | None,
+        shown: ShownBoard | None,
+    ) -> Reader:
+        """Return the reader of a letter, with the address for answers."""
         answer = answer_to(row, player)
-        continues_board = player is not None and answer is not None and answer.purpose in OF_BOARDS
-        played = (shown or self._only_board(boards, row, player)) if continues_board else None
-        if played is not None and played.reply is not None:
-            answer = played.reply
+        if player is not None and answer is not None and answer.purpose in OF_BOARDS:
+            played = shown or self._only_board(boards, row, player)
+            if played is not None and played.reply is not None:
+                answer = played.reply
         reply_to = self.mail_domain.address_of(answer) if answer else self.mail_domain.address
         # People who have proved nothing may be players, who perhaps want plain text.
         players = [player] if player else by_address(boards.connection, row.recipient)
         form = players[0].format if len(players) == 1 else "html"
-        reader = Reader(player, answer, reply_to, form)
-        _prove(boards, row.letter, shown, reader)
-        values = self._values.of_letter(row.letter, row.words, shown, reader)
+        return Reader(player, answer, reply_to, form)
+
+    def _values_of(
+        self, boards: BoardReader, row: QueuedLetter, shown: ShownBoard | None, reader: Reader
+    ) -> dict[str, Any]:
+        """Return the values of a letter's templates."""
+        values = self._template_values.of_letter(row.letter, row.words, shown, reader)
         values["form"] = reader.form
-        # A letter that names the page of a board names no other.
-        wants_page = row.letter == "page-link" or not values["board_page"]
-        if continues_board and player is not None and wants_page and self.web_url:
-            token = self.mail_domain.ring.token(page_link(player, row.created_at))
-            values["own_page"] = f"{self.web_url}/mine/{token}"
+        values["own_page"] = self._own_page(row, reader, values["board_page"])
         if kind_of(row.letter).waits_for_coach:
             values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)
         elif row.letter == "summary":
@@ -210,9 +223,20 @@ class Composer:
         values["drawn_games"] = frozenset(
             boards.board(board).game for board in _boards_in(row) if board is not None
         )
-        render = partial(_tiny if _is_tiny(row, reader) else compose, row.letter, values)
-        texts = with_defaults(shown.board.game, render) if shown else render()
-        return _Draft(reader, shown, values["title"], texts)
+        return values
+
+    def _own_page(self, row: QueuedLetter, reader: Reader, board_page: str) -> str:
+        """Return the address of the player's own page; ``""`` if the letter does not name it.
+
+        A letter that names the page of a board names no other.
+        """
+        player, answer = reader.player, reader.answer
+        is_of_boards = answer is not None and answer.purpose in OF_BOARDS
+        is_named = bool(board_page) and row.letter != "page-link"
+        if player is None or not is_of_boards or is_named or not self._web_url:
+            return ""
+        link = page_link(player.id, player.reply_epoch, row.created_at)
+        return f"{self._web_url}/mine/{self.mail_domain.ring.token(link)}"
 
     # -- letters that contain others -----------------------------------------------------
 
@@ -297,7 +321,7 @@ class Composer:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
         _prove(boards, part["letter"], shown, reader)
-        values = self._values.of_letter(part["letter"], part["words"], shown, reader)
+        values = self._template_values.of_letter(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
         draw = partial(excerpt, part["letter"], {**values, "brief": brief}, *share)

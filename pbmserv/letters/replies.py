@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import lru_cache
 from urllib.parse import quote
 
@@ -11,11 +10,10 @@ from markupsafe import Markup
 
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.mail_domain import MailDomain
-from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
 
-_EPOCH = date(1970, 1, 1).toordinal()
 _FROM_STRANGERS = frozenset({Purpose.CONFIRM, Purpose.ADDRESS, Purpose.INVITED})
 """Purposes of questions to people who are not known to be players."""
 
@@ -93,20 +91,6 @@ def answer_to(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
     if player is None or kind.to_old_address:
         return None
     return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
-
-
-def page_link(player: Player, moment: datetime) -> ReplyAddress:
-    """Return the contents of a link that opens a player's page for `PAGE_DAYS` from *moment* on."""
-    day = moment.date().toordinal() - _EPOCH
-    return ReplyAddress(Purpose.PAGE, player.id, 0, day, player.reply_epoch)
-
-
-def opens_page(link: ReplyAddress, player: Player, now: datetime) -> bool:
-    """Return whether a link with these contents opens the player's page now."""
-    age = now.date().toordinal() - _EPOCH - link.number
-    is_theirs = link.purpose is Purpose.PAGE and link.player == player.id
-    is_good = player.active and link.epoch == player.reply_epoch
-    return is_theirs and is_good and age <= PAGE_DAYS
 
 
 def unsubscribe_addresses(

@@ -1,4 +1,4 @@
-"""Visits: the short-lived tokens in the addresses of private pages.
+"""Links of private pages, and visits: the short-lived tokens in their addresses.
 
 A letter's link opens its page for as long as the link is good, so it must not stay in the browser's
 address bar and history. The first look exchanges it for a token that opens the same page for
@@ -7,12 +7,28 @@ address bar and history. The first look exchanges it for a token that opens the 
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from pbmserv.mail.key_ring import KeyRing
-from pbmserv.mail.reply_address import VISIT_MINUTES, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import PAGE_DAYS, VISIT_MINUTES, Purpose, ReplyAddress
 
+_EPOCH = date(1970, 1, 1)
 _VISITS = {Purpose.BOARD: Purpose.BOARD_VISIT, Purpose.PAGE: Purpose.PAGE_VISIT}
+
+
+def page_link(player: int, epoch: int, moment: datetime) -> ReplyAddress:
+    """Return the contents of a link that opens a player's own page from *moment* on.
+
+    Args:
+        player: row id of the player.
+        epoch: the player's present epoch, by which links are revoked.
+    """
+    return ReplyAddress(Purpose.PAGE, player, 0, (moment.date() - _EPOCH).days, epoch)
+
+
+def last_day(link: ReplyAddress) -> date:
+    """Return the last day on which a link opens its player's own page."""
+    return _EPOCH + timedelta(days=link.number + PAGE_DAYS)
 
 
 def visit_of(link: ReplyAddress, now: datetime) -> ReplyAddress | None:

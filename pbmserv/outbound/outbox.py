@@ -86,6 +86,7 @@ class Outbox:
                     raws[row.id] = row.raw or self._rendered(
                         board_reader, row, kills.get(row.id, 0)
                     )
+            self._composer.positions.remember(board_reader.newest)
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
                 self._writer.keep(packed)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
@@ -46,11 +46,7 @@ class Arrivals(ABC):
 
     Attributes:
         has_more: whether the store may have more than the last call of `new` returned.
-        settle: notes in the open transaction that an arrival is done, and the result of a form;
-            raises `Gone` if another process has done it.
     """
-
-    settle: Callable[[Connection, Arrival, datetime, Any], None]
 
     def __init__(self, store: Database) -> None:
         self.has_more = True
@@ -61,6 +57,14 @@ class Arrivals(ABC):
     @abstractmethod
     def new(self) -> list[Arrival]:
         """Return the arrivals since the last call, in their order."""
+
+    @abstractmethod
+    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
+        """Note in the open transaction that an arrival is done, and its result for a page.
+
+        Raises:
+            Gone: another process has carried it out.
+        """
 
     @abstractmethod
     def oldest(self) -> datetime | None:
@@ -102,7 +106,6 @@ class TwoStores(Arrivals):
             first = min(arrivals.numbers(connection), default=0)
         with game.reading.connect() as connection:
             self._settled = settled_arrivals.numbers_since(connection, self.store, first)
-        self.settle = partial(settled_arrivals.settle, store=self.store)
         self._last = 0
         self._connection: Connection | None = None
 
@@ -124,6 +127,9 @@ class TwoStores(Arrivals):
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in pending}
         return pending
+
+    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
+        settled_arrivals.settle(connection, arrival, now, result, store=self.store)
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:

@@ -25,7 +25,7 @@ from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.schedule.retention import KeepTimes
 from pbmserv.stages.stores import open_stores
 from pbmserv.store.accounts import signing_keys
-from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.shares import SHARES, UNDIVIDED, ask_by_share
 
@@ -102,12 +102,7 @@ class Base:
     def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
         """Return the objects that all commands of a process share."""
         settings = self.settings
-        composer = Composer(
-            self.mail_domain,
-            self.registry,
-            ReadOnlyPositions(positions, self.registry),
-            settings.web_url,
-        )
+        composer = Composer(self.mail_domain, self.registry, positions, settings.web_url)
         return Services(
             mail_domain=self.mail_domain,
             registry=self.registry,

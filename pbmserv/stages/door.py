@@ -10,7 +10,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.senders import Senders
-from pbmserv.inbound.message import read_head, wire_refusal
+from pbmserv.inbound.message import person_in_head, read_head, wire_refusal
 from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
@@ -26,6 +25,7 @@ from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.limits.blocked_senders import BlockedSenders
+from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.limits.text_quota import Quota
@@ -117,7 +117,7 @@ class Door:
         sender = envelope.sender if address is None else address
         return self.blocked.refusal(sender, client_of(envelope, self._ours))
 
-    async def receive(self, envelope: Envelope, *, is_counted: bool = True) -> str:
+    async def receive(self, envelope: Envelope) -> str:
         """Count a mail, then take it, put it off or refuse it, and log it.
 
         Returns:
@@ -127,7 +127,7 @@ class Door:
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
         player, direct = speaker_of(reply_address), not envelope.handed_on
-        over = self._traffic.count_mail(source, player, direct=direct) if is_counted else None
+        over = self._traffic.count_mail(source, player, direct=direct)
         try:
             if over is None:
                 decision = await self._take(envelope, source, reply_address, player)
@@ -155,7 +155,7 @@ class Door:
             TryLater: the database could not take it.
         """
         body = json.dumps({"form": kind, **values}).encode()
-        return await self._store(NewArrival.of_page("form", body, "pages", self._clock.now()))
+        return await self._store(NewArrival.without_mail("form", body, "pages", self._clock.now()))
 
     async def press(self, request: PageRequest) -> int:
         """Store a player's command from a page, and return its number.
@@ -174,7 +174,7 @@ class Door:
         lane = self.lane_loads.lane_for(NOWHERE, player, len(body))
         if lane is None or not self._quota.take_room(len(body), for_postmaster=False):
             raise TryLater("there is no room for one more command")
-        new = NewArrival.of_page("press", body, lane, self._clock.now(), player)
+        new = NewArrival.without_mail("press", body, lane, self._clock.now(), player)
         number = await self._store(new)
         note_arrival(number, NOWHERE, len(body), (perf_counter() - begun) * 1000)
         return number
@@ -232,16 +232,18 @@ class Door:
         return await self._senders.verdict(envelope, source.network)
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
-        """Have play tell the sender of a mail over a limit why it is not taken."""
+        """Have play tell the writer of a mail over a limit why it is not taken, unless a machine
+        wrote it."""
+        domain = self._mail_domain
         try:
             if wire_refusal(envelope.raw) is not None:
                 return
-            read_head(envelope.raw)
-            limit = json.dumps(asdict(over) | {"again": over.again.isoformat()})
-            head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + limit.encode()
-            explained = Envelope(envelope.sender, envelope.recipient, head)
+            writer = person_in_head(envelope, host=domain.address, is_ours=domain.is_ours)
+            if not writer:
+                return
+            body = MailOverLimit(writer, over).as_json()
             lane = f"over {over.kind} {over.who}"
-            await self._store(NewArrival("over", explained, lane, self._clock.now()))
+            await self._store(NewArrival.without_mail("over", body, lane, self._clock.now()))
         except (MailError, TryLater):
             pass  # it comes again, and is refused or explained then
 

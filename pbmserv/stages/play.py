@@ -31,6 +31,7 @@ from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.job_result import NOTHING, Done, Receipt
+from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.mails import log_lines
 from pbmserv.service.mails.incoming import IncomingMail, MailReader, is_set_aside
@@ -41,7 +42,7 @@ from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPa
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lanes, Task
-from pbmserv.stages.page_results import FAILED
+from pbmserv.stages.play_of_pages import FAILED
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import OF_PAGES
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER
@@ -249,7 +250,7 @@ class Play:
             self._failed(task, error)
             return None
         except Exception as error:
-            if task.arrival.kind in OF_PAGES:
+            if task.arrival.kind != "mail":
                 self._failed(task, error)
                 return None
             log.exception("a mail could not be read; it is kept for the operator")
@@ -264,7 +265,7 @@ class Play:
         """Return the job that carries out an arrival, `None` if a check comes first."""
         arrival, now = task.arrival, task.arrival.received_at
         if task.deaths >= MOST_DEATHS:
-            if arrival.kind in OF_PAGES:
+            if arrival.kind != "mail":
                 return self._giving_up(task)
             return self._keeping(task, self._deadly(task))
         if arrival.kind == "form":
@@ -274,7 +275,8 @@ class Play:
             press = self._presses.read(arrival.body)
             return self._checked(task, press) if press else lambda _: (NOTHING, LINK_ENDED)
         if arrival.kind == "over":
-            return self._telling_too_many(task)
+            mail = MailOverLimit.of_json(arrival.body)
+            return partial(self._mails.tell_too_many, mail.writer, mail.over, now)
         return self._mail_job(task)
 
     def _mail_job(self, task: Task) -> _Job | None:
@@ -329,21 +331,15 @@ class Play:
         return partial(self._mails.carry_out, incoming.with_passwords(passwords), now)
 
     def _giving_up(self, task: Task) -> _Job:
-        """Return the job that settles a form or press with which play died repeatedly."""
+        """Return the job that settles an arrival other than a mail with which play died
+        repeatedly."""
         facts = {"arrival": task.arrival.id, "deaths": task.deaths}
-        log.error("a command from a page keeps stopping the server; it is dropped", extra=facts)
+        log.error("a request keeps stopping the server; it is dropped", extra=facts)
         return lambda _: (NOTHING, FAILED)
 
     def _keeping(self, task: Task, kept: ToKeep) -> _Job:
         """Return the job that keeps a mail for the operator."""
         return partial(self._mails.keep, kept, task.arrival.received_at)
-
-    def _telling_too_many(self, task: Task) -> _Job:
-        """Return the job that tells a sender of a mail that was put off, unless it is a machine."""
-        writer, over = self._reader.read_over_limit(task.arrival.envelope)
-        if not writer:
-            return lambda _: NOTHING
-        return partial(self._mails.tell_too_many, writer, over, task.arrival.received_at)
 
     def _deadly(self, task: Task) -> ToKeep:
         """Return the record of a mail with which play died, or had to be killed, repeatedly."""

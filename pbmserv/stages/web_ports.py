@@ -17,7 +17,7 @@ from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operators import build_operators
-from pbmserv.web.pages import Pages
+from pbmserv.web.printer import SiteFacts
 from pbmserv.web.probes import build_probes
 from pbmserv.web.server import WebServer, bounds
 
@@ -40,7 +40,7 @@ class WebPorts:
         if bound.web is not None:
             self._limits["web"] = limits = _limits("web", settings, shares)
             url = urlsplit(settings.web_url)
-            pages = Pages(
+            pages = SiteFacts(
                 address=settings.address,
                 games=tuple(game.info for game in base.registry),
                 signup=settings.signup,

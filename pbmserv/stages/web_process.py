@@ -67,7 +67,7 @@ async def run_web(name: str, setup: Setup) -> None:
     ports = WebPorts(base, stage, health, metrics, setup.bound, shares(base.settings, setup.bound))
     await ports.open()
     beating = asyncio.create_task(_beat(setup.current), name="beat")
-    ring = Ring(setup.folder / "web.ring", stage.play.results.ring)
+    ring = Ring(setup.folder / "web.ring", stage.play.ring)
     ring.start()
     with closing(Asking(setup.folder / "play.sock", ELSEWHERE_S)) as play:
         await asyncio.to_thread(tell_play, play, setup.stops)

@@ -2,62 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
-
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
 from pbmserv.service.mails.incoming import MailReader
 from pbmserv.service.operators.pages import OperatorPages, Queue, Side
-from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
-from pbmserv.stages.page_results import PageResults
 from pbmserv.stages.places import first_place
+from pbmserv.stages.play_of_pages import PagesDoor, PlayOfPages
 from pbmserv.stages.state import started, states
 from pbmserv.stages.status_lines import reports_line, running, waiting
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators import health
-
-
-class PagesDoor(Protocol):
-    """The door, as the pages need it."""
-
-    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
-        """See `Door.form`."""
-        ...
-
-    async def press(self, request: PageRequest) -> int:
-        """See `Door.press`."""
-        ...
-
-
-class PlayOfPages:
-    """Play, as pages reach it: the door stores forms and commands, and play rings for results.
-
-    Attributes:
-        door: stores forms and commands.
-        results: waits for their results.
-    """
-
-    def __init__(self, door: PagesDoor, results: PageResults) -> None:
-        self.door = door
-        self.results = results
-        self.until = results.until
-
-    async def carry_out(self, request: PageRequest) -> int:
-        """See `board_presses.Play.carry_out`."""
-        return int(await self.results.result(await self.door.press(request)))
-
-    async def ask(self, kind: str, values: Mapping[str, Any]) -> Any:
-        """Have a form carried out, and return its result.
-
-        Raises:
-            StillWorking: it is stored, and takes long.
-            NotDone: our code failed; nothing has changed.
-        """
-        return await self.results.result(await self.door.form(kind, values))
 
 
 class WebStage:
@@ -75,11 +32,9 @@ class WebStage:
     """
 
     def __init__(self, base: Base, door: PagesDoor, side: Side) -> None:
-        self.play = PlayOfPages(door, PageResults(base))
+        self.play = PlayOfPages(base, door)
         services = base.services(Positions(base.registry), Memo(), base.traffic())
-        self.web_requests = WebRequests(
-            services, base.game, base.clock, self.play.ask, self.play, door.form
-        )
+        self.web_requests = WebRequests(services, base.game, base.clock, self.play)
         self.operators = _operator_pages(base, services, side)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
-from pbmserv.engine.clocks import SeatClock, Server, Terms, clocks_after_turn, read_remind, to_json
+from pbmserv.engine.clocks import SeatClock, Terms, clocks_after_turn, read_remind, to_json
 from pbmserv.engine.time_spans import Span
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
@@ -181,17 +181,15 @@ def away(connection: Connection, player_id: int, since: datetime) -> tuple[Span,
     return tuple((row[0], row[1]) for row in rows)
 
 
-def server(connection: Connection, since: datetime, now: datetime) -> Server | None:
-    """Return the outages that end after *since*, and since when the server is up.
+def up_since(connection: Connection, now: datetime) -> datetime | None:
+    """Return since when the server is up.
 
     Returns:
         None if the server has just been down. Then the caller must `beat` first: an outage that is
         not recorded yet would count against the players.
     """
     beat = heartbeat(connection)
-    if beat is None or now - beat.beat_at > GAP:
-        return None
-    return Server(outages_since(connection, since), beat.up_since)
+    return None if beat is None or now - beat.beat_at > GAP else beat.up_since
 
 
 def outages_since(connection: Connection, since: datetime) -> tuple[Span, ...]:

@@ -22,8 +22,9 @@ from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.game_view import View
 from pbmserv.engine.position import Position, notes_for, octets_of, opening, replay
 from pbmserv.engine.record import GameRecord, Ply
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import BrokenRules, Table
-from pbmserv.engine.types import Move, Rng, Seat, Step
+from pbmserv.engine.types import Move, Seat, Step
 from pbmserv.errors import MoveError
 from pbmserv.game import Game, Grid, Items
 from pbmserv.game.cells import laid_out

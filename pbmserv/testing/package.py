@@ -33,7 +33,7 @@ packages = ["pbm_{key}"]
 _GAME = '''\
 """{title}, a game for pbmserv: see docs/games.md of pbmserv."""
 
-from pbmserv.game import Game, Items, ladder, win
+from pbmserv.game import Game, Items, levels, win
 
 
 class {name}(Game[tuple[int, int]]):
@@ -45,7 +45,7 @@ class {name}(Game[tuple[int, int]]):
 
     key, title = "{key}", "{title}"
     draws = False
-    bots = ladder(lambda: GAME)
+    bots = levels(lambda: GAME)
 
     def start(self, seats, options, rng):
         return {stones}, 1  # the stones that are left, and the seat that took some last

@@ -121,7 +121,7 @@ class TestServer:
         mail["Message-ID"] = f"<{len(self.letters)}.{id(mail)}@players.example>"
         mail.set_content(body)
         envelope = Envelope(sender, to or self.address, mail.as_bytes())
-        answer = self.loop.run_until_complete(self.door.door.receive(envelope, is_counted=False))
+        answer = self.loop.run_until_complete(self.door.door.receive(envelope))
         if not answer.startswith("250"):
             raise RuntimeError(f"the server refused a mail: {answer}")
         self.play.play.run_until_idle()

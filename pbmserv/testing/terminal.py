@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from pbmserv.boards.filters import drawn_text
+from pbmserv.drawing.filters import drawn_text
 from pbmserv.engine.adapter import AdaptedGame, adapt
 from pbmserv.engine.position import Position, bot_move, notes_for, opening
 from pbmserv.engine.record import GameRecord

@@ -2,5 +2,6 @@
 
 A game's view of a board becomes a `board.BoardScene`, which knows nothing about its reader's
 program. Templates and `board_forms` make text, speech, letters, pages, pictures and JSON of it.
-`spoilers` and `names` keep secrets and names from the public.
+`public_facts` has the data of pages for everybody; `spoilers` and `names` keep secrets and names
+from them.
 """

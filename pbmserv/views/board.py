@@ -130,17 +130,11 @@ def board_scene(
 
     Args:
         position: the board after some plies.
-        number: see `BoardScene`, as for the others that are not listed here.
-        names: userids by seat.
-        options: canonical option words.
-        rated: whether the result changes ratings.
-        terms: how long players may take.
+        number, names, options, rated, terms, daily, chooser: see `BoardScene`.
         seat: the reader's seat; ``None`` for a spectator.
         own_move: whether the events are those of the last ply. Otherwise they are those since the
             seat's last turn, without its own.
-        daily: number of this box of the day; 0 for other boards.
         after: a ply; the events are then those after it.
-        chooser: userid of the player who chose the box.
     """
     game, state = position.game, position.state
     recent = _recent_positions(position, seat, own_move=own_move, after=after)

@@ -21,8 +21,8 @@ from jinja2 import (
 )
 
 from pbmserv import __version__
-from pbmserv.boards.filters import BOARD_FILTERS
-from pbmserv.boards.help_filters import HELP_FILTERS
+from pbmserv.drawing.filters import BOARD_FILTERS
+from pbmserv.drawing.help_filters import HELP_FILTERS
 from pbmserv.views.filters import FILTERS
 from pbmserv.views.grids import GRID_FILTERS
 from pbmserv.views.letter_styles import InlineStyles, classes_in, head_rules, is_style
@@ -88,6 +88,12 @@ def environment_of(loader: TemplateLoader) -> Environment:
     return templates
 
 
+def loader_of(templates: Environment) -> TemplateLoader:
+    """Return the loader of an environment that `environment_of` has made."""
+    assert isinstance(templates.loader, TemplateLoader)
+    return templates.loader
+
+
 def with_head_styles(html: str, games: frozenset[str]) -> str:
     """Fill the style block of a letter with the rules that its elements and boards need."""
     rules = _rules(classes_in(html), games)
@@ -106,8 +112,7 @@ def keep_compiled(folder: Path) -> None:
     a process does nothing.
     """
     if environment().bytecode_cache is None:
-        loader = environment().loader
-        assert loader is not None
+        loader = loader_of(environment())
         names = filter(is_style, loader.list_templates())
         styles = "".join(loader.get_source(environment(), name)[0] for name in names)
         place = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"

@@ -1,8 +1,8 @@
 """The names of players on pages that everybody may read.
 
 After ``prefs public=no`` such pages do not name a player. `PublicName` is the type of all names in
-`public`, and only this module makes values of it, so the type checker finds a userid that was put
-there as it is.
+`public_facts`, and only this module makes values of it, so the type checker finds a userid that was
+put there as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Templates of an operator, which replace the shipped ones of the same name.
+"""Templates of an operator, which override the shipped ones of the same name.
 
 They are in a folder of their own, which an upgrade does not change. Each is checked before it is
 used, since a later version may require more of a template. If a template has a fault, the fault is
@@ -19,7 +19,7 @@ from jinja2 import TemplateSyntaxError, meta, nodes
 
 from pbmserv.errors import OperatorError
 from pbmserv.files import read_octets
-from pbmserv.views.environment import environment, environment_of, templates_root
+from pbmserv.views.environment import environment, environment_of, loader_of, templates_root
 from pbmserv.views.template_loader import TemplateLoader
 
 
@@ -63,9 +63,7 @@ def use(folder: Path) -> tuple[Fault, ...]:
         OperatorError: the folder cannot be read.
     """
     checked = check(folder)
-    loader = environment().loader
-    assert isinstance(loader, TemplateLoader)
-    loader.overrides = checked.usable
+    loader_of(environment()).overrides = checked.usable
     return checked.faults
 
 
@@ -146,8 +144,7 @@ class _Shipped:
 
     @cached_property
     def names(self) -> list[str]:
-        loader = self.environment.loader
-        assert isinstance(loader, TemplateLoader)
+        loader = loader_of(self.environment)
         loader.add_games()
         return [
             name
@@ -156,9 +153,7 @@ class _Shipped:
         ]
 
     def text(self, name: str) -> str:
-        loader = self.environment.loader
-        assert isinstance(loader, TemplateLoader)
-        return loader.source_as_written(self.environment, name)[0]
+        return loader_of(self.environment).source_as_written(self.environment, name)[0]
 
     def tree(self, name: str) -> nodes.Template:
         return self.environment.parse(self.text(name))

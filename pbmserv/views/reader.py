@@ -43,13 +43,15 @@ class BoardReader:
 
     Attributes:
         connection: a transaction that sees one state of the store.
-        positions: replays boards and keeps the newest positions.
+        positions: replays boards. The reader adds nothing to them, since it may read in a
+            transaction that is never committed.
+        newest: the newest positions of the boards that were shown.
     """
 
     connection: Connection
     positions: Positions
+    newest: dict[int, Position] = field(default_factory=dict)
     _rows: dict[int, BoardRow] = field(default_factory=dict)
-    _positions: dict[int, Position] = field(default_factory=dict)
 
     def board(self, board_id: int) -> BoardRow:
         """Return a board's row.
@@ -91,10 +93,9 @@ class BoardReader:
 
     def _newest(self, board: BoardRow) -> Position:
         """Return the newest position of a board, replayed at most once."""
-        position = self._positions.get(board.id)
+        position = self.newest.get(board.id)
         if position is None:
-            position = self._positions[board.id] = self.positions.newest(self.connection, board)
-            self.positions.remember({board.id: position})
+            position = self.newest[board.id] = self.positions.newest(self.connection, board)
         return position
 
 

@@ -2,7 +2,7 @@
 
 Anybody can request such pages as often as they like. So each network has a share of a processor,
 and all networks together have a share that leaves time for players' own pages. One page is rendered
-at a time. Pages that `web.pages.Rendered` keeps cost nothing.
+at a time. Pages that `web.page_cache.PageCache` keeps cost nothing.
 """
 
 from __future__ import annotations

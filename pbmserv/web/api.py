@@ -7,9 +7,7 @@ can make a browser send neither a token nor JSON, so it can make nobody play.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Collection, Mapping
-from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -24,7 +22,7 @@ from pbmserv.engine.protocol import Readable
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo
 from pbmserv.engine.types import Seat as SeatNumber
-from pbmserv.errors import NotDone, ServerFault, StillWorking
+from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.core.budget import TooMuch
@@ -34,18 +32,19 @@ from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.board import BoardScene
-from pbmserv.views.public import EventLine, EventPage, Finished, TeamPage
+from pbmserv.views.public_facts import EventLine, EventPage, Finished, Seek, TeamPage
 from pbmserv.web import api_shapes as shapes
-from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
+from pbmserv.web.answers import BRIEFLY, PRIVATE, SHARED, UNLISTED, tagged
+from pbmserv.web.api_problems import ProblemAnswers, problem_answer
 from pbmserv.web.api_requests import (
     HTML,
     JSON,
-    PROBLEM,
     ApiProblem,
     adapter,
     bad_token,
     check_accepts,
+    number_in_path,
     number_of,
     posted,
     quality,
@@ -60,31 +59,19 @@ from pbmserv.web.api_shapes import (
     Player,
     Ratings,
     Seat,
-    Seek,
     Today,
     like,
 )
 from pbmserv.web.openapi import LAST_NUMBER, Endpoint, described
-from pbmserv.web.pages import (
-    BRIEFLY,
-    PRIVATE,
-    SHARED,
-    UNLISTED,
-    Printer,
-    Rendered,
-    seconds_until,
-    tagged,
-)
+from pbmserv.web.page_cache import PageCache
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
-from pbmserv.web.public import is_number
+from pbmserv.web.printer import Printer
 from pbmserv.web.safe_responses import AGAIN_S, SafeResponses
 
 MOST_RENDERED = 200
 """Boards that are kept as JSON, of some 4 kB each."""
 USUAL_LIMIT, HIGHEST_LIMIT = 30, 50
 """Items of a list if the client does not say how many, and at most."""
-TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
-"""Reason phrases of RFC 9110; Python before 3.13 has older ones."""
 WITH_TOKEN = ("/api/seat/",)
 """Beginnings of the paths that take a POST with a token."""
 
@@ -98,8 +85,6 @@ _PAGING = {
     "before": {**_POSITIVE, "maximum": LAST_NUMBER},
 }
 _PROBLEMS_OF_A_MOVE = (400, 401, 409, 413, 415, 422)
-
-log = logging.getLogger("pbmserv.web")
 
 
 def build_api(
@@ -116,7 +101,7 @@ def build_api(
         allowance: processor time for anonymous readers, shared with the pages.
         proxies: networks of our own proxies.
     """
-    api, problems = _Api(printer, web_requests, allowance), _Problems(printer)
+    api, problems = _Api(printer, web_requests, allowance), ProblemAnswers(printer)
     application = Starlette(
         routes=[
             *(
@@ -146,11 +131,6 @@ def build_api(
     return application
 
 
-def api_url(printer: Printer) -> str:
-    """Return the URL below which the API's addresses lie, without a slash at its end."""
-    return f"{printer.pages.origin}{printer.base}/api"
-
-
 def _json(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
     """Return a value of this shape as JSON, with its ETag."""
     return _encoded(request, adapter(shape).dump_json(value), headers)
@@ -178,8 +158,8 @@ class _Api:
         self._printer = printer
         self._web_requests = web_requests
         self._allowance = allowance
-        self._url = api_url(printer)
-        self._rendered = Rendered(MOST_RENDERED)
+        self._url = printer.url("/api")
+        self._rendered = PageCache(MOST_RENDERED)
         self._seats: dict[tuple[int, SeatNumber | None], _SeatJson] = {}
         self._document = b""
         self.endpoints = [
@@ -222,13 +202,13 @@ class _Api:
 
     async def games(self, request: Request) -> Response:
         """The games of this server."""
-        games = [_game(info) for info in self._printer.pages.games]
+        games = [_game(info) for info in self._printer.facts.games]
         return _json(request, Listing(games), Listing[Game], SHARED)
 
     async def game(self, request: Request) -> Response:
         """One game of this server."""
         key = request.path_params["game"]
-        for info in self._printer.pages.games:
+        for info in self._printer.facts.games:
             if info.key == key:
                 return _json(request, _game(info), Game, SHARED)
         raise ApiProblem(404, "no-game", game=key[:40])
@@ -255,14 +235,14 @@ class _Api:
 
     async def board(self, request: Request) -> Response:
         """A board as everybody may see it, now or after a number of turns."""
-        text, turn = request.path_params["board"], number_of(request, "turn", 0, LAST_NUMBER)
-        number = int(text) if is_number(text) else 0
+        number = number_in_path(request, "board")
+        turn = number_of(request, "turn", 0, LAST_NUMBER)
 
         async def render() -> bytes | None:
             page = await self._web_requests.public.game(number, turn)
             if page is None:
                 return None
-            url = f"{self._printer.pages.origin}{self._printer.base}/game/{number}"
+            url = self._printer.url(f"/game/{number}")
             return adapter(Board).dump_json(shapes.board_of(page, url))
 
         body = None
@@ -272,7 +252,7 @@ class _Api:
                 (number, turn), stamp, lambda: self._allowance.spend(request, render)
             )
         if body is None:
-            raise ApiProblem(404, "no-board", number=text[:40])
+            raise ApiProblem(404, "no-board", number=request.path_params["board"][:40])
         return _encoded(request, body, _PUBLIC)
 
     async def ratings(self, request: Request) -> Response:
@@ -315,8 +295,7 @@ class _Api:
 
     async def seeks(self, request: Request) -> Response:
         """Open seeks: players who look for an opponent."""
-        rows = await self._allowance.spend(request, self._web_requests.public.seeks)
-        seeks = [like(Seek, row) for row in rows]
+        seeks = await self._allowance.spend(request, self._web_requests.public.seeks)
         return _json(request, Listing(seeks), Listing[Seek], _PUBLIC)
 
     async def events(self, request: Request) -> Response:
@@ -326,13 +305,13 @@ class _Api:
 
     async def event(self, request: Request) -> Response:
         """The tables and games of an event, of twelve groups from a group on."""
-        text, first = request.path_params["event"], number_of(request, "group", 1, LAST_NUMBER)
-        number = int(text) if is_number(text) else 0
+        number = number_in_path(request, "event")
+        first = number_of(request, "group", 1, LAST_NUMBER)
         event = await self._allowance.spend(
             request, lambda: self._web_requests.public.event(number, first or 1)
         )
         if event is None:
-            raise ApiProblem(404, "no-event", number=text[:40])
+            raise ApiProblem(404, "no-event", number=request.path_params["event"][:40])
         return _json(request, event, EventPage, _PUBLIC)
 
     async def teams(self, request: Request) -> Response:
@@ -384,7 +363,7 @@ class _Api:
         if pressed.refused is not None:
             status = 409 if pressed.code == "stale" else 422
             page = pressed.refused
-            return _problem(status, pressed.code, page.trouble, page.example)
+            return problem_answer(status, pressed.code, page.trouble, page.example)
         return self._seat(request, await self._web_requests.boards.page(token, Look()))
 
     def _seat(self, request: Request, page: BoardPage | None) -> Response:
@@ -423,87 +402,3 @@ class _Api:
 
 def _game(info: GameInfo) -> Game:
     return like(Game, info, game=info.key, options=dict(info.options))
-
-
-class _Problems:
-    """The answers to requests that are refused or failed (RFC 9457)."""
-
-    def __init__(self, printer: Printer) -> None:
-        self._printer = printer
-
-    async def problem(self, _request: Request, error: Exception) -> Response:
-        """Answer with the problem that a handler raised."""
-        assert isinstance(error, ApiProblem)
-        return self._answer(error)
-
-    async def no_such_address(self, request: Request, error: Exception) -> Response:
-        """Return 404 or 405 for an address or method that no route has."""
-        assert isinstance(error, HTTPException)
-        if error.status_code != 405:
-            home = f"{api_url(self._printer)}/"
-            return self._answer(ApiProblem(404, "no-such-address", home=home))
-        headers = dict(error.headers or {})
-        allowed = " or ".join(sorted(headers.get("Allow", "").split(", ")))
-        words = {"method": request.method[:20], "allowed": allowed}
-        return self._answer(ApiProblem(405, "method", headers, **words))
-
-    async def too_many(self, _request: Request, error: Exception) -> Response:
-        """Return 429: the player has sent as much as the server accepts."""
-        assert isinstance(error, TooMany)
-        over, seconds = error.over, seconds_until(error.over.again)
-        words = {"most": over.most, "span": over.span, "seconds": seconds}
-        return self._answer(ApiProblem(429, "too-many", {"Retry-After": str(seconds)}, **words))
-
-    async def too_busy(self, _request: Request, error: Exception) -> Response:
-        """Return 429 if the client's network has used its share up, 503 if all readers have."""
-        assert isinstance(error, Exhausted)
-        headers = {"Retry-After": str(error.seconds)}
-        words = {"is_own": error.is_own, "seconds": error.seconds}
-        return self._answer(ApiProblem(429 if error.is_own else 503, "busy", headers, **words))
-
-    async def too_large(self, _request: Request, _error: Exception) -> Response:
-        """Return 503: the answer would take more work than one may."""
-        return self._answer(ApiProblem(503, "too-large"))
-
-    def too_many_posts(self, seconds: int) -> Response:
-        """Return 429: the client's network has sent too many POSTs."""
-        most = post_limits.WITH_TOKEN.amount
-        problem = ApiProblem(429, "too-many", most=most, span="minute", seconds=seconds)
-        return self._answer(problem)
-
-    async def away(self, _request: Request, error: Exception) -> Response:
-        """Return 503: a stage or a database does not answer."""
-        log.warning("the API could not answer", exc_info=error)
-        return self._answer(ApiProblem(503, "away", {"Retry-After": str(AGAIN_S)}))
-
-    def fault(self, error: BaseException) -> Response:
-        """Return 500; the log names the fault, the answer does not."""
-        log.error("the API failed", exc_info=error)
-        return self._answer(ApiProblem(500, "not-done" if isinstance(error, NotDone) else "fault"))
-
-    def _answer(self, problem: ApiProblem) -> Response:
-        template = self._printer.templates.get_template("web/problems.j2")
-        context = template.new_context({"words": problem.words})
-        sentence = "".join(template.blocks[problem.code.replace("-", "_")](context))
-        detail = " ".join(sentence.split())
-        return _problem(problem.status, problem.code, detail, headers=problem.headers)
-
-
-def _problem(
-    status: int,
-    code: str,
-    detail: str,
-    example: str = "",
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    """Return a problem as JSON.
-
-    Args:
-        code: the reason for programs.
-        detail: the reason for people.
-        example: a request that would be accepted; ``""`` for none.
-    """
-    title = TITLES.get(status) or HTTPStatus(status).phrase
-    problem = shapes.Problem(title, status, detail, code, example)
-    body = adapter(shapes.Problem).dump_json(problem)
-    return Response(body, status, {**PRIVATE, **(headers or {})}, PROBLEM)

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from starlette.requests import Request
 
-from pbmserv.web.pages import read_body
-from pbmserv.web.public import is_number
+from pbmserv.web.address_numbers import is_number
+from pbmserv.web.request_bodies import read_body
 from pbmserv.web.visits import LONGEST_TOKEN
 
 JSON, PROBLEM, HTML = "application/json", "application/problem+json", "text/html"
@@ -74,6 +74,12 @@ def number_of(request: Request, name: str, least: int, most: int) -> int | None:
     if not is_number(text) or not least <= int(text) <= most:
         raise ApiProblem(400, "bad-query", name=name, least=least, most=most)
     return int(text)
+
+
+def number_in_path(request: Request, name: str) -> int:
+    """Return the number of a board or event in the path; 0, which none has, for other texts."""
+    text = request.path_params[name]
+    return int(text) if is_number(text) else 0
 
 
 def token_of(request: Request) -> str:

@@ -15,7 +15,16 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
 from pbmserv.views.board import BoardScene
 from pbmserv.views.board_forms import board_facts, board_text
-from pbmserv.views.public import GamePage, LadderPage, PublicPlayer, Standing, StandingsTable
+from pbmserv.views.public_facts import (
+    Fame,
+    GamePage,
+    LadderPage,
+    PublicPlayer,
+    Rung,
+    Seek,
+    Standing,
+    StandingsTable,
+)
 
 T = TypeVar("T")
 Words = Mapping[str, Any]
@@ -27,12 +36,12 @@ LONGEST_KEY = 64
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why it was not done (RFC 9457).
+    """Why a request was refused, or failed (RFC 9457).
 
     Attributes:
         detail: what is wrong, for people.
         code: the same for programs.
-        example: what would do in its place; "" = none.
+        example: what would be accepted in its place; "" = none.
     """
 
     title: str
@@ -47,7 +56,7 @@ class Listing(Generic[T]):
     """A list.
 
     Attributes:
-        next: where it goes on; null = this is its end.
+        next: the URL of the next part; null = this is the last one.
     """
 
     items: list[T]
@@ -60,7 +69,7 @@ class Game:
 
     Attributes:
         game: its word in commands.
-        hidden: some of it is hidden from some seats.
+        hidden: whether something is hidden from some seats.
         options: words that a challenge may have, and what they mean.
     """
 
@@ -79,7 +88,7 @@ class Rating:
 
     Attributes:
         rank: the place in the table; null = none yet.
-        provisional: it comes of too few games to be sure.
+        provisional: whether it comes from too few games to be sure.
     """
 
     userid: str
@@ -97,7 +106,7 @@ class Ratings:
     """The best players of a game.
 
     Attributes:
-        more: there are more than these.
+        more: whether there are more players than these.
     """
 
     game: str
@@ -135,7 +144,7 @@ class Running:
     """A board that is played, or waits to be accepted.
 
     Attributes:
-        waiting: who is to move, or to accept.
+        waiting: the players who are to move, or to accept.
     """
 
     board: int
@@ -153,32 +162,6 @@ class Counted:
     won: int
     lost: int
     drawn: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seek:
-    """Somebody looks for an opponent."""
-
-    userid: str
-    game: str
-    seats: int
-    options: Names
-    since: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """A place on a ladder.
-
-    Attributes:
-        before: rank 30 days ago; null for a player who was not there.
-        joined: the day.
-    """
-
-    rank: int
-    userid: str
-    before: int | None
-    joined: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +194,6 @@ class Climb:
 
 
 @dataclass(frozen=True, slots=True)
-class Fame:
-    """At least 90 days at first place; `until` is empty if they last."""
-
-    userid: str
-    since: str
-    until: str
-    days: int
-
-
-@dataclass(frozen=True, slots=True)
 class Ladder:
     """The ladder of a game.
 
@@ -246,7 +219,7 @@ class Player:
     """Public facts about a player. Finished boards are a list of their own.
 
     Attributes:
-        accepts: what becomes of a challenge: "ask", "auto" (it begins) or "none"; "" = a bot.
+        accepts: what happens with a challenge: "ask", "auto" (it begins) or "none"; "" = a bot.
     """
 
     userid: str
@@ -282,9 +255,9 @@ class Shown:
         players: userids by seat.
         chooser: userid of the player who chose the box of a race (-id, -seed) and may know it;
             "" = no player did.
-        events: what has happened lately, a sentence each, oldest first.
-        scores: what each has scored, a sentence each.
-        outcome: how it ended; null = it runs.
+        events: a sentence for each recent event, oldest first.
+        scores: a sentence for the score of each player.
+        outcome: how the board ended; null = it runs.
         text: the board as a letter draws it, for a font with characters of one width.
     """
 
@@ -304,16 +277,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board(Shown):
-    """A board as everybody may see it, after so many turns.
+    """A board as everybody may see it, after a number of turns.
 
     Attributes:
-        kept: why it is shown as it was at first: "daily-today", "daily-runs", "event-box-runs",
+        kept: why it is shown as it was at the start: "daily-today", "daily-runs", "event-box-runs",
             "event-game-runs", "origin-runs" or "box-chosen"; "" = it is not.
-        turn: after so many turns it is shown.
-        turns: so many there are.
-        waiting: who is to move.
-        ended: in ISO 8601, UTC; null = it is not over.
-        url: its page.
+        turn: the number of turns after which it is shown.
+        turns: the number of turns that were played.
+        waiting: the players who are to move.
+        ended: when it ended, in ISO 8601, UTC; null = it is not over.
+        url: the URL of its page.
     """
 
     status: Literal["running", "finished", "declined"]
@@ -327,14 +300,14 @@ class Board(Shown):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat(Shown):
-    """A board as the one who sits there sees it, as that player's letters and page do.
+    """A board as one of its players sees it, as in that player's letters.
 
     Attributes:
         seat: the reader's own; the first is 0.
-        undecided: who has not accepted yet.
+        undecided: the players who have not accepted yet.
         turn: the number of the reader's next turn.
-        waiting: the others who are to move.
-        legal: some turns that could be played now; null = there are too many to tell.
+        waiting: the other players who are to move.
+        legal: some turns that could be played now; null = there are too many to list.
     """
 
     seat: int
@@ -352,10 +325,10 @@ class Today(Shown):
     """The guests' box of today, after the taps so far. The server keeps nothing of it.
 
     Attributes:
-        state: to be sent with the next tap, such as "A", "+B2" or "?".
-        full: there is no room for more taps.
-        trouble: why the tap does not do; "" = it does.
-        anew: the state was none of today's, so the box is as it was at first.
+        state: the taps so far, to be sent with the next one. A tap is "A", "+B2", "?" or the like.
+        full: whether there is no room for more taps.
+        trouble: why the tap was refused; "" = it was not.
+        anew: whether the state was not one of today's box, which therefore begins again.
     """
 
     number: int
@@ -371,9 +344,9 @@ class Move:
     """A move to play.
 
     Attributes:
-        turn: the number of the turn that was looked at; what uses none is done whatever it says.
+        turn: the number of the turn that the player saw; a move that uses no turn ignores it.
         move: a move such as "g,+b2", or any other first line of a reply: "accept", "resign".
-        words: for the others at the board.
+        words: a message to the other players of the board.
         key: any text. The same turn, move, words and key are played once, however often they come.
     """
 
@@ -425,10 +398,10 @@ def ladder_of(page: LadderPage) -> Ladder:
         page.game,
         page.title,
         page.count,
-        places=[like(Rung, rung) for rung in page.rungs],
+        places=list(page.rungs),
         boards=[like(LadderBoard, game) for game in page.running],
         movements=[like(Climb, climb) for climb in page.climbs],
-        fame=[like(Fame, fame) for fame in page.fame],
+        fame=list(page.fame),
     )
 
 
@@ -448,7 +421,7 @@ def player_of(player: PublicPlayer) -> Player:
         running=[like(Running, board) for board in player.running],
         opponents=[like(Counted, record) for record in player.met],
         kinds=[like(Counted, record) for record in player.kinds],
-        seeks=[like(Seek, seek) for seek in player.seeks],
+        seeks=list(player.seeks),
     )
 
 

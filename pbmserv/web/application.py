@@ -18,19 +18,23 @@ from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.allowance import Allowance, Exhausted
+from pbmserv.web.answers import PRIVATE, SHARED, html, seconds_until
 from pbmserv.web.api import build_api
 from pbmserv.web.board_pages import board_routes
+from pbmserv.web.feeds import feed_routes
 from pbmserv.web.front import front_routes
-from pbmserv.web.help import HelpPages
+from pbmserv.web.game_pages import game_routes
+from pbmserv.web.help import HelpPages, help_routes
 from pbmserv.web.hot_seat import hot_seat_routes
 from pbmserv.web.letter_links import letter_link_routes
-from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Pages, Printer, html, seconds_until, tagged
 from pbmserv.web.personal_pages import personal_routes
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
+from pbmserv.web.printer import Printer, SiteFacts
 from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.proof import proof_routes
 from pbmserv.web.public import public_routes
 from pbmserv.web.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
+from pbmserv.web.site_files import site_file_routes
 
 WITH_TOKEN = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
 """Beginnings of the paths of forms that need a token."""
@@ -39,7 +43,7 @@ log = logging.getLogger("pbmserv.web")
 
 
 def build(
-    pages: Pages,
+    facts: SiteFacts,
     web_requests: WebRequests,
     templates: Environment,
     health: Health,
@@ -49,38 +53,43 @@ def build(
     """Return the application.
 
     Args:
-        pages: facts that the pages show.
+        facts: facts that the pages show.
         web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: checks the health of the server.
         registry: the games, by which finished boards are checked.
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
-    printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
-    help_pages = HelpPages(pages.games, templates, printer.shared)
-    site, errors = _Site(printer, help_pages), _ErrorPages(printer)
+    printer, allowance = Printer(facts, templates), allowance or Allowance(facts.proxies)
+    help_pages = HelpPages(facts.games, templates, printer.shared)
+    errors = _ErrorPages(printer)
+
+    async def to_api(_request: Request) -> Response:
+        """Redirect to ``/api/``, where the API's own application begins."""
+        return Response(status_code=308, headers={**SHARED, "Location": f"{printer.base}/api/"})
+
     application = Starlette(
         routes=[  # the first match counts
             *board_routes(printer, web_requests, help_pages),
             *front_routes(printer, web_requests, help_pages),
-            Route("/help", site.help),
-            Route("/help/{topic}", site.help),
+            *help_routes(help_pages),
             *health_routes(health, numbers=False),
-            Route("/style.css", site.style),
-            Route("/icon.svg", site.icon),
             *letter_link_routes(printer, web_requests),
             *public_routes(printer, web_requests.public, allowance),
+            *game_routes(printer, web_requests.public, allowance),
+            *feed_routes(printer, web_requests.public, allowance),
+            *site_file_routes(printer, web_requests.public, allowance),
             *hot_seat_routes(printer, web_requests.hot_seats, allowance),
             *proof_routes(printer, registry, allowance),
             *personal_routes(printer, web_requests),
-            Route("/api", site.redirect_to_api),
+            Route("/api", to_api),
             mount_below("/api", build_api(printer, web_requests, allowance)),
         ],
         middleware=[
             Middleware(SafeResponses, fault=errors.fault),
             Middleware(
                 LimitedPosts,
-                limits=PostLimits(WITH_TOKEN, pages.proxies),
+                limits=PostLimits(WITH_TOKEN, facts.proxies),
                 refuse=errors.too_many_forms,
                 but_below="/api/",
             ),
@@ -98,33 +107,6 @@ def build(
     )
     application.router.redirect_slashes = False  # a redirect would echo the Host header
     return application
-
-
-class _Site:
-    """The handlers of pages that need no service."""
-
-    def __init__(self, printer: Printer, help_pages: HelpPages) -> None:
-        self._printer = printer
-        self._help = help_pages
-
-    async def help(self, request: Request) -> Response:
-        """Show the table of contents, or a page of the help."""
-        page = self._help.page(request.path_params.get("topic", "").lower())
-        if page is None:
-            return self._printer.failure(404, "missing")
-        return tagged(request, page, headers=SHARED)
-
-    async def style(self, request: Request) -> Response:
-        return tagged(request, self._printer.style, "text/css; charset=utf-8", LASTING)
-
-    async def icon(self, request: Request) -> Response:
-        return tagged(request, self._printer.icon, "image/svg+xml", LASTING)
-
-    async def redirect_to_api(self, _request: Request) -> Response:
-        """Redirect from ``/api`` to ``/api/``, where the API's own application begins."""
-        return Response(
-            status_code=308, headers={**SHARED, "Location": f"{self._printer.base}/api/"}
-        )
 
 
 class _ErrorPages:
@@ -172,7 +154,7 @@ class _ErrorPages:
     async def game_away(self, _request: Request, error: Exception) -> Response:
         """Return 503: the board's game is stopped, or not installed."""
         assert isinstance(error, GameAway)
-        titles = {game.key: game.title for game in self._printer.pages.games}
+        titles = {game.key: game.title for game in self._printer.facts.games}
         title = titles.get(error.game, f"{error.game} (not installed)")
         text = self._printer.text("game-away", title=title, is_stopped=error.is_stopped)
         return html(text, 503, {**PRIVATE, "Retry-After": str(AGAIN_S)})

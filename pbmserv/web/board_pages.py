@@ -11,9 +11,11 @@ from pbmserv.errors import NotDone
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
+from pbmserv.web.address_numbers import is_number, step_of
+from pbmserv.web.answers import PRIVATE, html
 from pbmserv.web.help import HelpPages
-from pbmserv.web.pages import PRIVATE, Printer, html, read_form
-from pbmserv.web.public import is_number, step_of
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_form
 from pbmserv.web.visits import LONGEST_FORM, LONGEST_TOKEN, Visits
 
 
@@ -40,12 +42,11 @@ class _BoardPages:
         token: str = request.path_params["token"]
         if len(token) > LONGEST_TOKEN:
             return self._no_board()
-        if self._web_requests.has_ended(token):
-            return await self._visits.ended(request)
+        answer = await self._visits.answer_instead(request, token)
+        if answer is not None:
+            return answer
         if request.method == "POST":
             return await self._play(request, token)
-        if self._web_requests.is_link(token):
-            return self._visits.redirect(token, request.url.query)
         return await self._show(request, token)
 
     async def _show(self, request: Request, token: str) -> Response:

@@ -12,11 +12,14 @@ from starlette.routing import Route
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.names import PublicName
-from pbmserv.views.public import Finished
+from pbmserv.views.public_facts import Finished
 from pbmserv.views.texts import refusal_sentence
+from pbmserv.web.answers import BRIEFLY, PRIVATE, html, tagged
 from pbmserv.web.client_network import network_of
 from pbmserv.web.help import HelpPages
-from pbmserv.web.pages import BRIEFLY, PRIVATE, Printer, Rendered, html, read_form, tagged
+from pbmserv.web.page_cache import PageCache
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_form
 
 LONGEST_FORM = 2_000
 """Octets of a form."""
@@ -44,8 +47,8 @@ class _FrontPages:
     ) -> None:
         self._printer = printer
         self._web_requests = web_requests
-        self._rendered = Rendered(1)
-        keys = [game.key for game in printer.pages.games]
+        self._rendered = PageCache(1)
+        keys = [game.key for game in printer.facts.games]
         self._rules = {key for key in keys if help_pages.has(key)}
 
     async def front(self, request: Request) -> Response:
@@ -69,13 +72,13 @@ class _FrontPages:
 
     async def signup(self, request: Request) -> Response:
         """Show the form that signs up; a POST has the letter sent that asks the address."""
-        if self._printer.pages.signup == "closed":
+        if self._printer.facts.signup == "closed":
             return self._printer.failure(404, "missing")
         if request.method != "POST":
             return html(self._signup_form(), headers=PRIVATE)
         form = await read_form(request, LONGEST_FORM)
         name, address = form.get("name", ""), form.get("address", "")
-        network = network_of(request, self._printer.pages.proxies)
+        network = network_of(request, self._printer.facts.proxies)
         refusal = await self._web_requests.sign_up(name, address, network)
         if refusal is not None:
             trouble = refusal_sentence(refusal, on_page=True)

@@ -20,9 +20,11 @@ from pbmserv.service.boards.board_page import TOOLS
 from pbmserv.service.solo.hot_seat import FillingPage, HotSeatPage, HotSeats
 from pbmserv.service.solo.solo_page import SoloLook
 from pbmserv.views.texts import refusal_sentence
+from pbmserv.web.address_numbers import is_number, step_of
 from pbmserv.web.allowance import Allowance
-from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Printer, html, read_form, tagged
-from pbmserv.web.public import is_number, step_of
+from pbmserv.web.answers import LASTING, PRIVATE, SHARED, html, tagged
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_form
 from pbmserv.web.safe_responses import HEADERS
 
 LONGEST_FORM = 2_000

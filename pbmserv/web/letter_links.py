@@ -11,7 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.pages import PRIVATE, Printer, html
+from pbmserv.web.answers import PRIVATE, html
+from pbmserv.web.printer import Printer
 from pbmserv.web.visits import LONGEST_TOKEN
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from jinja2 import Environment
 from starlette.applications import Starlette
@@ -24,7 +22,6 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.config.listen import Listen
@@ -32,9 +29,11 @@ from pbmserv.errors import RelayError
 from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.outbound.relay_url import read_relay_url
+from pbmserv.web.answers import LASTING, PRIVATE, html, tagged
+from pbmserv.web.local_only import LocalOnly
 from pbmserv.web.mail_program import LONGEST_BODY, Draft, MailProgram, Person, drafted
-from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
+from pbmserv.web.request_bodies import read_form
 from pbmserv.web.safe_responses import HEADERS, SafeResponses
 
 ANSWER_S = 3.0
@@ -56,8 +55,6 @@ LETTER = (
 
 # With "no-referrer" browsers send "Origin: null" with forms.
 _SAFE = HEADERS | {"Content-Security-Policy": CONTENT, "Referrer-Policy": "same-origin"}
-_OF_PROXIES = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
-_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::[0-9]{1,5})?", re.IGNORECASE)
 
 log = logging.getLogger("pbmserv.web")
 
@@ -95,7 +92,7 @@ def build_mailbox(
         ],
         middleware=[
             Middleware(SafeResponses, fault=site.fault, headers=_SAFE),
-            Middleware(OnlyHere, what="mailbox"),
+            Middleware(LocalOnly, what="mailbox"),
             Middleware(LimitedPosts, limits=PostLimits((f"{top}/",), ()), refuse=too_many_forms),
         ],
         exception_handlers={HTTPException: site.refused},
@@ -108,68 +105,6 @@ def too_many_forms(seconds: int) -> Response:
     """Return 429: this machine has sent too many forms."""
     text = f"You have sent too many forms within a minute. Wait {seconds} s and send it again.\n"
     return Response(text, 429, PRIVATE, "text/plain")
-
-
-class OnlyHere:
-    """ASGI middleware that answers only browsers on this machine, and only forms of its own pages.
-
-    Args:
-        app: the application.
-        what: the name of the pages, for error messages.
-        origin: origin of the server's own proxy, whose requests alone are answered then; "" for
-            none.
-    """
-
-    def __init__(self, app: ASGIApp, what: str, origin: str = "") -> None:
-        self._app = app
-        self._what = what
-        self._origin = origin
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reason = ""
-        if scope["type"] == "http":
-            reason = refusal_reason(Request(scope), self._what, self._origin)
-        if reason:
-            answer = Response(f"{reason}\n", 403, PRIVATE, "text/plain")
-            await answer(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
-
-
-def refusal_reason(request: Request, what: str, origin: str) -> str:
-    """Return why a request is refused, or "": see `OnlyHere`."""
-    host = request.headers.get("host", "")
-    if origin:
-        if host.lower() != urlsplit(origin).netloc.lower():
-            return f"The {what} answers to another name."
-    else:
-        if request.client is None or not ip_address(request.client.host).is_loopback:
-            return f"The {what} can only be used on the machine that it runs on."
-        if not _is_here(host):
-            return f"The {what} answers to localhost and 127.0.0.1 only."
-        if any(name in request.headers for name in _OF_PROXIES):
-            return f"The {what} does not answer proxies."
-    if request.method not in {"GET", "HEAD"}:
-        # Older browsers send no Sec-Fetch-Site.
-        own = origin or f"http://{host}"
-        site = request.headers.get("sec-fetch-site", "same-origin")
-        if site not in {"same-origin", "none"} or request.headers.get("origin", own) != own:
-            return f"The {what} takes forms from its own pages only."
-    return ""
-
-
-def _is_here(host: str) -> bool:
-    """Return whether a Host header names this machine; the port may be that of a tunnel."""
-    match = _HOST.fullmatch(host)
-    if match is None:
-        return False
-    name = (match[1] or match[2]).lower()
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 class _Mailbox:

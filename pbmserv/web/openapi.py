@@ -16,9 +16,9 @@ from starlette.responses import Response
 
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.web import api_shapes
+from pbmserv.web.address_numbers import LONGEST_NUMBER
 from pbmserv.web.api_requests import JSON, PROBLEM, adapter
 from pbmserv.web.api_shapes import Problem
-from pbmserv.web.public import LONGEST_NUMBER
 
 LAST_NUMBER = 10**LONGEST_NUMBER - 1
 

@@ -12,7 +12,9 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.pages.form_commands import NEW_GAME_FORMS
 from pbmserv.service.pages.personal_page import MOST_DRAWN, PersonalPage
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.pages import PRIVATE, SHARED, Printer, html, read_form, tagged
+from pbmserv.web.answers import PRIVATE, SHARED, html, tagged
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_form
 from pbmserv.web.visits import LONGEST_TOKEN, Visits
 
 LONGEST_FORM = 8_000
@@ -60,12 +62,11 @@ class _PersonalPages:
         token: str = request.path_params["token"]
         if len(token) > LONGEST_TOKEN:
             return self._expired()
-        if self._web_requests.has_ended(token):
-            return await self._visits.ended(request)
+        answer = await self._visits.answer_instead(request, token)
+        if answer is not None:
+            return answer
         if request.method == "POST":
             return await self._change(request, token)
-        if self._web_requests.is_link(token):
-            return self._visits.redirect(token, request.url.query)
         page = await self._personal.page(token)
         if page is None:
             return self._expired()
@@ -82,7 +83,7 @@ class _PersonalPages:
 
     async def _change(self, request: Request, token: str) -> Response:
         fields = await read_form(request, LONGEST_FORM)
-        games = {game.key for game in self._printer.pages.games}
+        games = {game.key for game in self._printer.facts.games}
         if fields.get("do") not in CHANGES or fields.get("game", "") not in games | {""}:
             return self._printer.failure(400, "no-form")
         change = await self._personal.press(token, fields)

@@ -17,7 +17,9 @@ from pbmserv.verifying.findings import Verdict
 from pbmserv.verifying.letters import Mailbox
 from pbmserv.verifying.uploads import mails_in_form
 from pbmserv.web.allowance import WAIT_S, Allowance, Exhausted
-from pbmserv.web.pages import PRIVATE, SHARED, Printer, html, read_body, tagged
+from pbmserv.web.answers import PRIVATE, SHARED, html, tagged
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_body
 
 LONGEST_FORM = 2_000_000
 """Octets of a form; a long game has letters of 1 MB."""

@@ -11,7 +11,9 @@ from starlette.responses import Response
 
 from pbmserv.mail.reply_address import VISIT_MINUTES
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.pages import PRIVATE, Printer, html, read_form
+from pbmserv.web.answers import PRIVATE, html
+from pbmserv.web.printer import Printer
+from pbmserv.web.request_bodies import read_form
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
@@ -31,13 +33,21 @@ class Visits:
         self._web_requests = web_requests
         self._url = f"{printer.base}{path}"
 
+    async def answer_instead(self, request: Request, token: str) -> Response | None:
+        """Return the answer in place of the page: its visit is over, or a link begins one."""
+        if self._web_requests.has_ended(token):
+            return await self._ended(request)
+        if request.method != "POST" and self._web_requests.is_link(token):
+            return self.redirect(token, request.url.query)
+        return None
+
     def redirect(self, token: str, query: str = "") -> Response:
         """Redirect to the page under a new visit, so that its address replaces that of the link."""
         visit = self._web_requests.visit(token) or token
         location = f"{self._url}{visit}" + (f"?{query}" if query else "")
         return Response(status_code=303, headers={**PRIVATE, "Location": location})
 
-    async def ended(self, request: Request) -> Response:
+    async def _ended(self, request: Request) -> Response:
         """Answer 410 with the words of the form, if the request sends one, so that none is lost."""
         form = await read_form(request, LONGEST_FORM) if request.method == "POST" else {}
         written = [form[name] for name in ("move", "words") if form.get(name, "").strip()]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pbmserv.engine.types import Seat
-from pbmserv.games.blackbox.display import MarkedRay, MarkedSide, box_facts
+from pbmserv.games.blackbox.display import MarkedRay, MarkedSide, marked_parts
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.views import BoxView
 from pbmserv.views.texts import render_text
@@ -42,7 +42,7 @@ def spoken(*boxes: BoxView, phase: str = "playing") -> str:
 
 
 def test_sides_rays_and_rows_are_told_in_order_and_nothing_empty() -> None:
-    sentences = box_facts(
+    sentences = marked_parts(
         BOARD, box(0, {"9": "B", "F": "B", "K": "a", "3": "a", "A": "#"}).marks, []
     )
     assert sentences.sides == (

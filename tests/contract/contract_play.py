@@ -11,12 +11,14 @@ from types import ModuleType
 from typing import Any
 
 from blackbox_alone import every_game
+from examples import DEEP
 from heaps import HEAPS, show_heaps
 
 from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
-from pbmserv.engine.types import Note, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Seat, Step
 from pbmserv.letters.rendering import Links
 from pbmserv.letters.replies import Mailto
 from pbmserv.views.environment import environment
@@ -25,7 +27,7 @@ show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
 GAMES = tuple(Registry([*(entry.load() for entry in every_game()), HEAPS]))
 LONGEST = 2000
-SOME = 5
+SOME = 12 if DEEP else 3
 """States of a board that are looked at, where a look takes long."""
 SEED = bytes(32)
 """Seed of the boards that most tests look at."""

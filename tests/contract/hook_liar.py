@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import Table
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.types import Seat
 
 OPTIONS = [(), ("-dice=2", "-wild=no")]
 GARBAGE = "123456x fiveslart"

@@ -6,24 +6,26 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import pytest
-from contract_play import CASE_NAMES, CASES, GAMES, alternatives, option_sets, seats_for
+from contract_play import CASE_NAMES, CASES, GAMES, alternatives, seats_for
+from examples import DEEP
+from rows import rows
 
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.protocol import Bot, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, check_agreement
-from pbmserv.engine.types import BOT_USERIDS, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import BOT_USERIDS, Seat, Step
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.views.texts import refusal_sentence
 
 LONGEST = 600
-BOTS = [
-    pytest.param(game, words, level, id=f"{name} {level}")
-    for (game, words), name in zip(CASES, CASE_NAMES, strict=True)
-    for level in (game.bots if words == option_sets(game)[0] else list(game.bots)[-1:])
-]
-"""Each bot with the first options of its game, and the best bot with all others."""
-every_bot = pytest.mark.parametrize(("game", "words", "level"), BOTS)
+every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
+
+
+def levels_of(game: AnyGame, words: tuple[str, ...]) -> list[str]:
+    """Return the levels that play with these options."""
+    return [level for level in game.bots if agrees(game, words, level)]
 
 
 def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
@@ -50,26 +52,33 @@ def begun(game: AnyGame, words: tuple[str, ...]) -> Position:
 
 
 @pytest.mark.slow
-@every_bot
-def test_a_bot_plays_to_the_end_by_what_its_seat_may_know(
-    game: AnyGame, words: tuple[str, ...], level: str
+@every_case
+def test_bots_play_to_the_end_by_what_their_seats_may_know(
+    game: AnyGame, words: tuple[str, ...]
 ) -> None:
-    assert level in BOT_USERIDS
-    if not agrees(game, words, level):
-        return
+    """All levels in turn in one game; in a deep run, also each level alone."""
+    assert {*game.bots} <= {*BOT_USERIDS}
+    levels = levels_of(game, words)
+    for playing in [levels, *([level] for level in levels if DEEP)]:
+        if playing:
+            play_to_the_end(game, words, playing)
+
+
+def play_to_the_end(game: AnyGame, words: tuple[str, ...], levels: list[str]) -> None:
     position = begun(game, words)
-    compared = 0
+    compared = set()
     while position.outcome is None:
         assert position.number < LONGEST
         seat = min(position.game.to_act(position.state))
-        move = bot_move(position, seat, level)
+        turns, level = divmod(position.number // 2, len(levels))
+        move = bot_move(position, seat, levels[level])
         assert not move.free
-        if position.number % 20 < 2:  # of each seat's moves every tenth
-            assert bot_move(position, seat, level) == move
+        if turns % 10 == 0:  # the first moves of each level, and then every tenth
+            assert bot_move(position, seat, levels[level]) == move
             for other in alternatives(game, position.state, seat)[:1]:
                 hidden = replace(position, step=Step(other, {None: ""}))
-                assert bot_move(hidden, seat, level) == move
-                compared += 1
+                assert bot_move(hidden, seat, levels[level]) == move
+                compared.add(level)
         position = position.move(seat, move)
     assert compared or not game.info.hidden
 
@@ -99,31 +108,31 @@ def whole(value: Any) -> str:
     return repr(sorted(value) if isinstance(value, set | frozenset) else value)
 
 
-@every_bot
+@every_case
 def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
-    monkeypatch: pytest.MonkeyPatch, game: AnyGame, words: tuple[str, ...], level: str
+    monkeypatch: pytest.MonkeyPatch, game: AnyGame, words: tuple[str, ...]
 ) -> None:
-    """Yield the same board in worlds in which something else was hidden at random or by name."""
-    if not agrees(game, words, level):
-        return
-    listener = Listener(game.bots[level])
-    monkeypatch.setattr(game, "bots", {level: listener})
+    """Hand it the same board in worlds in which something else was hidden at random or by name."""
     seats = seats_for(game, words)
-    kinds = set()
-    for world in range(6):
-        options = words
-        if races(game):
-            chosen = game.fixed(game.options(words, seats), Rng(bytes([world]) * 32, 0))
-            options = game.describe(chosen)
-        listener.handed.clear()
-        check_agreement(game, level, options, seats)
-        position = begun(game, options)
-        bot_move(position, min(game.to_act(position.state)), level)
-        kinds.add(tuple(listener.handed))
-    assert len(kinds) == 1
+    for level in levels_of(game, words):
+        listener = Listener(game.bots[level])
+        kinds = set()
+        for world in range(6 if DEEP else 3):
+            options = words
+            if races(game):
+                chosen = game.fixed(game.options(words, seats), Rng(bytes([world]) * 32, 0))
+                options = game.describe(chosen)
+            listener.handed.clear()
+            with monkeypatch.context() as heard:
+                heard.setattr(game, "bots", {level: listener})
+                check_agreement(game, level, options, seats)
+                position = begun(game, options)
+                bot_move(position, min(game.to_act(position.state)), level)
+            kinds.add(tuple(listener.handed))
+        assert len(kinds) == 1
 
 
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
+@rows("game", GAMES, ids=lambda game: game.info.key)
 def test_where_something_is_hidden_another_seed_gives_other_moves(game: AnyGame) -> None:
     for level in game.bots if game.info.hidden else ():
         position = begun(game, ())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 from contract_play import CASE_NAMES, CASES, GAMES, Played, hook, play_randomly
+from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.views.texts import refusal_sentence
 
@@ -67,6 +69,7 @@ def check(game: AnyGame, played: Played, number: int, text: str) -> None:
 
 @pytest.mark.slow
 @every_case
+@examples(8)
 @given(data=st.data())
 def test_anything_typed_is_a_move_or_refused(
     game: AnyGame, words: tuple[str, ...], data: st.DataObject
@@ -77,7 +80,7 @@ def test_anything_typed_is_a_move_or_refused(
     check(game, played, data.draw(st.integers(0, len(played.states) - 1)), text)
 
 
-@every_game
+@rows("game", GAMES, ids=lambda game: game.info.key)
 def test_sentences_are_no_moves(game: AnyGame) -> None:
     played = play_randomly(game, ())
     for state in played.some_states:
@@ -89,6 +92,7 @@ def test_sentences_are_no_moves(game: AnyGame) -> None:
 
 
 @every_game
+@examples(8)
 @given(word=st.text(max_size=20) | st.from_regex(r"-[a-z]{1,9}(=[0-9x-]{0,6})?", fullmatch=True))
 def test_any_option_word_is_read_or_refused(game: AnyGame, word: str) -> None:
     seats = game.info.max_seats

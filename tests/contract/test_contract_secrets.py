@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from contract_play import (
     CASE_NAMES,
     CASES,
@@ -15,19 +14,21 @@ from contract_play import (
     rendered,
     texts,
 )
+from rows import rows
 
 from pbmserv.engine.position import notes_for
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError
 
 HIDDEN = [(case, name) for case, name in zip(CASES, CASE_NAMES, strict=True) if case[0].info.hidden]
-every_hidden_case = pytest.mark.parametrize(
+every_hidden_case = rows(
     ("game", "words"), [case for case, _ in HIDDEN], ids=[name for _, name in HIDDEN]
 )
 
 
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
+@rows("game", GAMES, ids=lambda game: game.info.key)
 def test_a_game_with_secrets_says_how_to_change_them(game: AnyGame) -> None:
     assert not game.info.hidden or hasattr(hook(game), "alternatives")
 

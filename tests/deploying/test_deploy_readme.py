@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,12 +66,14 @@ BLOCKS = [block for page in PAGES for block in page.blocks()]
 SHELL = [block for block in BLOCKS if not block.kind]
 
 
-def commands_in_blocks() -> Iterator[list[str]]:
-    """Yield the arguments of each pbmserv command in a shell block."""
-    for block in SHELL:
-        for line in block.body.splitlines():
-            if line.startswith(("pbm ", "/opt/pbmserv/bin/pbmserv ")):
-                yield shlex.split(_COPY.sub("COPY", line))[1:]
+def commands_in_blocks() -> set[str]:
+    """Return the arguments of all pbmserv commands in shell blocks."""
+    return {
+        _COPY.sub("COPY", line).partition(" ")[2]
+        for block in SHELL
+        for line in block.body.splitlines()
+        if line.startswith(("pbm ", "/opt/pbmserv/bin/pbmserv "))
+    }
 
 
 def commands_in_prose() -> set[str]:
@@ -99,16 +100,16 @@ def is_command(path: list[str]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("arguments", list(commands_in_blocks()), ids=" ".join)
+@pytest.mark.parametrize("line", sorted(commands_in_blocks()))
 def test_each_command_in_a_block_works(
-    arguments: list[str],
+    line: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PBMSERV_DATABASE", migrated(tmp_path / "pbmserv.sqlite3"))
-    copy = str(tmp_path / "copy")
+    copy, arguments = str(tmp_path / "copy"), shlex.split(line)
     if "restore" in arguments:
         assert run(["db", "backup", copy]) == 0
         if "--overwrite" not in arguments:  # it is put into a new database

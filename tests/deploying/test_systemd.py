@@ -183,9 +183,9 @@ def test_a_copy_that_fails_costs_no_older_one_and_is_not_taken_for_one(backups: 
     assert len(backups.names()) == 2
 
 
-@pytest.mark.parametrize("keep", ["0", "-1", "many", "3 4"])
-def test_a_number_that_is_none_loses_nothing(backups: Backups, keep: str) -> None:
+def test_a_number_that_is_none_loses_nothing(backups: Backups) -> None:
     for name in OLD:
         (backups.copies / name).touch()
-    assert backups.run(keep) == 2
-    assert backups.names() == OLD
+    for keep in ("0", "-1", "many", "3 4"):
+        assert backups.run(keep) == 2
+        assert backups.names() == OLD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from email.utils import getaddresses, make_msgid, parseaddr
 
@@ -110,16 +110,29 @@ class Play:
         self._all: list[_Received] = []
         self._sent: _Sent | None = None
 
-    def play(self) -> None:
+    def begin(self) -> dict[str, Letter]:
+        """Create the boards that exist from the beginning; return each player's newest letter."""
+        for userid, password in self._dialog.seated:
+            self._server.sign_up(userid, password)
+        for game in self._dialog.games:
+            self._begin(game)
+        return {to: letter.letter for to, letter in self._newest.items()}
+
+    def play(self, newest: Mapping[str, Letter] | None = None) -> None:
         """Play the dialog to its end.
+
+        Args:
+            newest: what `begin` returned; `None` if the first boards do not exist yet.
 
         Raises:
             DialogFailed: names the line of the dialog and shows the letter.
         """
-        for userid, password in self._dialog.players:
+        if newest is None:
+            self.begin()
+        else:
+            self._newest = {to: _Received.of(letter) for to, letter in newest.items()}
+        for userid, password in self._dialog.players[len(self._dialog.seated) :]:
             self._server.sign_up(userid, password)
-        for game in self._dialog.games:
-            self._begin(game)
         for step in self._dialog.steps:
             self._take(step)
         self._nothing_left(None)

@@ -170,6 +170,13 @@ class Dialog:
     steps: tuple[Step, ...] = ()
     has_every_game: bool = False
 
+    @property
+    def seated(self) -> tuple[tuple[str, str], ...]:
+        """The first players, up to the last one who sits at a board from the beginning."""
+        sitting = {userid for game in self.games for userid in game.players}
+        last = max((n for n, (name, _) in enumerate(self.players, 1) if name in sitting), default=0)
+        return self.players[:last]
+
 
 def address_of(who: str) -> str:
     """Return the mail address of a name in a dialog."""

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from dialog_play import DialogFailed, Play
 from dialog_reader import DialogError, read_dialog
-from running import start
+from rows import rows
+from running import Correspondence
 
 ASK = "bob writes\n    Subject: list\n\n"
 STORY = "# A story.\n\n"
@@ -51,7 +52,7 @@ def test_unknown_lines_of_a_dialog_are_errors(tmp_path: Path, text: str, why: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@rows(
     ("text", "why"),
     [
         ("nobody gets a letter\n", "a.dialog:6: before this, a letter came that is not mentioned"),
@@ -66,25 +67,21 @@ def test_unknown_lines_of_a_dialog_are_errors(tmp_path: Path, text: str, why: st
     ],
 )
 def test_a_failure_shows_the_letter_that_differs_from_the_dialog(
-    tmp_path: Path, text: str, why: str
+    handed_in: Correspondence, tmp_path: Path, text: str, why: str
 ) -> None:
     dialog = read_dialog(written(tmp_path, STORY + ASK + text))
-    with (
-        start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, web="") as server,
-        pytest.raises(DialogFailed, match=why) as failed,
-    ):
-        Play(dialog, server).play()
+    with pytest.raises(DialogFailed, match=why) as failed:
+        Play(dialog, handed_in).play()
     nothing_to_show = ("250", "No letter came to anybody")
     if not any(words in str(failed.value) for words in nothing_to_show):
         assert "The letter that came:" in str(failed.value)
         assert "Subject: Games you can play here" in str(failed.value)
 
 
-def test_passwords_are_declared_and_looked_for(tmp_path: Path) -> None:
+def test_passwords_are_declared_and_looked_for(handed_in: Correspondence, tmp_path: Path) -> None:
     signup = STORY + "bob writes\n    Subject: signup bob toolbelt\n\nbob gets a letter\n"
     shown = STORY + "password: blackbox\n\n" + ASK + "bob gets a letter\n"
     wrong = ((signup, 'say at the top: "password: toolbelt"'), (shown, "shows the password"))
-    with start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, web="") as server:
-        for text, why in wrong:
-            with pytest.raises(DialogFailed, match=why):
-                Play(read_dialog(written(tmp_path, text)), server).play()
+    for text, why in wrong:
+        with pytest.raises(DialogFailed, match=why):
+            Play(read_dialog(written(tmp_path, text)), handed_in).play()

@@ -7,6 +7,7 @@ Maildir.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,8 @@ from dialog_play import DialogFailed, Play
 from dialog_reader import ALSO, Dialog, read_dialog
 from examples_tried import Trying, check
 from indoors import HandedIn, indoors
-from running import Correspondence, start
+from migrated import migrated
+from running import Correspondence, Letter, remember_password, start
 
 from pbmserv.engine import registry
 
@@ -42,6 +44,36 @@ PLAYS = [("sqlite", path) for path in DIALOGS]
 PLAYS += [("postgresql", path) for path in DIALOGS if _is_also_on_postgresql(path)]
 
 
+class Beginnings:
+    """Stopped servers with the boards that dialogs begin with: most begin with the same one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[object, tuple[Path, dict[str, Letter]]] = {}
+
+    def copy(self, dialog: Dialog, folder: Path) -> dict[str, Letter]:
+        """Copy a server with the dialog's first boards; return its players' newest letters."""
+        settings = tuple(dialog.settings.items())
+        key = (dialog.seated, dialog.games, settings, dialog.has_every_game)
+        if key not in self._made:
+            self._made[key] = self._make(dialog, self._folder / f"{len(self._made)}")
+        made, newest = self._made[key]
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+        return newest
+
+    def _make(self, dialog: Dialog, folder: Path) -> tuple[Path, dict[str, Letter]]:
+        folder.mkdir()
+        url = migrated(folder / "pbmserv.sqlite3")
+        with _server(dialog, url, folder) as server:
+            newest = Play(dialog, server).begin()
+            return folder, {to: Letter(letter.id, letter.raw) for to, letter in newest.items()}
+
+
+@pytest.fixture(scope="module")
+def beginnings(tmp_path_factory: pytest.TempPathFactory) -> Beginnings:
+    return Beginnings(tmp_path_factory.mktemp("beginnings"))
+
+
 @pytest.mark.parametrize(
     ("database_url", "path"),
     PLAYS,
@@ -49,15 +81,23 @@ PLAYS += [("postgresql", path) for path in DIALOGS if _is_also_on_postgresql(pat
     ids=[f"{kind}-{path.stem}" for kind, path in PLAYS],
 )
 def test_dialog(
-    path: Path, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path,
+    database_url: str,
+    tmp_path: Path,
+    beginnings: Beginnings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dialog = read_dialog(path)
     if dialog.has_every_game:
         monkeypatch.setattr(registry, "announced", every_game)
     failure = ""
+    is_copied = dialog.games and "sqlite" in database_url and path.stem not in THROUGH_SOCKETS
+    newest = beginnings.copy(dialog, tmp_path) if is_copied else None
     with _server(dialog, database_url, tmp_path) as server:
+        for userid, password in dialog.seated if is_copied else ():
+            remember_password(server.server, userid, password)
         try:
-            Play(dialog, server).play()
+            Play(dialog, server).play(newest)
         except DialogFailed as failed:
             failure = str(failed)
     if failure:

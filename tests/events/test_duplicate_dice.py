@@ -86,29 +86,12 @@ def test_a_player_who_vanishes_harms_nobody(field: Callable[[int], Field]) -> No
     line = f"liar move {_board(players, 'bob')} bob {PASSWORD} 2 sixes"  # the house must doubt it
     players.server.send(address_of("bob"), line)
     letters = players.until(1, EventStatus.FINISHED, most=30)
+    assert players.event(1)["finished"] == players.event(1)["ends"]
     assert [row.rank for row in _results(players)].count(GIVEN_UP) == 2
     assert players.table(1) == [("bob", 4), ("ann", 1), ("cleo", 1)]
     assert set(kinds_to(letters, "ann")[:-1]) == {"reminder"}
     assert kinds_to(letters, "ann")[-1] == "event-ends"
     assert kinds_to(letters, "bob") == ["event-news"]
-
-
-def test_games_that_still_run_are_given_up_after_four_weeks(field: Callable[[int], Field]) -> None:
-    players = field(2)
-    _begun(players, "backgammon", "-games=1")
-    for _ in range(3):
-        players.live(9)
-        for name in players.names:
-            play_as_bot(players.server, name, _board(players, name), most=1)
-    assert players.event(1)["status"] == EventStatus.RUNNING
-    letters = players.live(1.5)
-    assert players.event(1)["status"] == EventStatus.FINISHED
-    assert players.event(1)["finished"] == players.event(1)["ends"]
-    assert {row.rank for row in _results(players)} == {GIVEN_UP}
-    assert players.table(1) == [("ann", 1), ("bob", 1)]
-    assert kinds_to(letters, "ann") == ["event-ends"]
-    (end,) = [letter for letter in letters if letter.recipient == address_of("ann")]
-    assert "The game that you had not finished was given up." in end.one_line
 
 
 def test_a_player_leaves_while_the_house_is_to_move(field: Callable[[int], Field]) -> None:
@@ -233,19 +216,6 @@ def test_the_dice_can_be_checked_when_all_have_finished(field: Callable[[int], F
     assert "it belongs to a duplicate event" in findings
     assert "on a page" not in findings
     assert all(not _ply(position).mark for position in _position(players, number).backwards())
-
-
-def test_the_first_letter_about_one_game_speaks_of_one_board(field: Callable[[int], Field]) -> None:
-    players = field(2)
-    letters = _begun(players, "backgammon", "-games=1")
-    number = _board(players, "ann")
-    begins = next(
-        letter
-        for letter in letters
-        if letter.kind == "event-begins" and letter.recipient == address_of("ann")
-    )
-    assert f"Your board: {number}." in begins.one_line
-    assert f'with the number of the board, such as "{number}: show".' in begins.one_line
 
 
 def test_a_move_in_a_hidden_game_leaves_its_page_as_it_is(field: Callable[[int], Field]) -> None:

@@ -100,24 +100,6 @@ def test_the_table_compares_and_the_event_ends_on_its_day(field: Callable[[int],
         assert {text[:8] for text in text.split("is lost on Wednesday ")[1:]} == {"18 March"}
 
 
-def test_who_leaves_harms_nobody(field: Callable[[int], Field]) -> None:
-    players = field(3)
-    _begun(players)
-    players.says("bob", "event leave 1")
-    players.server.operators.do(OLGA, partial(events.remove, number=1, userid="cleo"))
-    assert _marks(players) == {
-        "ann": ["plays"] * 3,
-        "bob": ["finished"] * 3,
-        "cleo": ["finished"] * 3,
-    }
-    for number in _boards(players, "ann"):
-        answers = _solves(players, "ann", number)
-        assert any('reply "events 1"' in letter.one_line for letter in answers)
-    players.live(1)
-    assert players.event(1)["status"] == EventStatus.FINISHED
-    assert players.table(1) == [("ann", 12), ("bob", 3), ("cleo", 3)]
-
-
 def test_what_operators_cannot_do(field: Callable[[int], Field]) -> None:
     players = field(2)
     operators = players.server.operators

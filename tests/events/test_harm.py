@@ -41,6 +41,8 @@ def test_a_player_who_is_late_is_barred_and_longer_the_second_time(
     players.live(10)
     texts = [letter.one_line for letter in players.letters if letter.recipient == address_of("ann")]
     (barred,) = [text for text in texts if "enter no event until" in text]
+    assert players.event(2)["sections"][0]["removed"] == ["ann"]
+    assert players.table(2) == [("bob", 6), ("cleo", 4), ("dan", 2), ("eve", 0)]
     assert "you are no longer entered in every season" not in barred
     (refused,) = players.says("ann", "swiss join chess")
     assert f"can enter none until {day_in(players, 30)}" in refused.one_line

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from indoors import address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather_two
 
+from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store.tables.events import EventStatus
 
 
@@ -28,17 +31,21 @@ def test_the_digest_of_a_monday_has_the_table(tmp_path: Path) -> None:
         assert "event letters 1 off" in tables[0].one_line
 
 
-def test_a_swiss_shows_its_top_and_the_neighbours(tmp_path: Path) -> None:
-    names = tuple(f"p{number:02}" for number in range(26))
+def test_a_swiss_shows_its_top_and_the_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Swiss, "rules", replace(Swiss.rules, least=16))
+    names = tuple(f"p{number:02}" for number in range(16))
     with indoors(tmp_path) as server:
         players = Field(server, names)
         players.all_say(f"swiss join {GAME}")
-        readers = ("p03", "p12", "p25")
+        readers = ("p03", "p09", "p15")
         players.all_say("prefs digest=daily@07:30", readers)
         players.until(1, EventStatus.RUNNING)
         players.give_up(1, losers=["p01", "p02"])
         letters = players.live(8)
-        tables = [letter for letter in letters if ": the table" in letter.text]
+        digests = [letter for letter in letters if letter.kind == "tray"]
+        tables = [letter for letter in digests if ": the table" in letter.text]
         assert tables, "those whose board waits get a digest"
         assert {table.recipient for table in tables} <= set(map(address_of, readers))
         for letter in tables:
@@ -60,7 +67,8 @@ def test_a_match_of_teams_has_a_table_of_teams(tmp_path: Path) -> None:
         players.until(1, EventStatus.RUNNING)
         players.give_up(1, losers=["ivy"])
         letters = players.live(8)
-        tables = [letter for letter in letters if ": the table" in letter.text]
+        digests = [letter for letter in letters if letter.kind == "tray"]
+        tables = [letter for letter in digests if ": the table" in letter.text]
         assert {letter.recipient for letter in tables} == {address_of("ann")}
         lines = [line.split() for line in tables[0].text.split("\n")]
         assert ["1", "Rooks", "0", "2", "3"] in lines

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rows import rows
 from running import Running
 from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection
@@ -125,7 +126,7 @@ def test_a_purpose_of_a_newer_version_is_no_address_of_ours() -> None:
         assert RING.read(token) is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("address", "is_ours"),
     [
         ("pbmserv@games.example", True),
@@ -183,6 +184,7 @@ def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> No
             assert row.password_hash == player.password_hash
 
 
+@pytest.mark.sqlite_alone
 def test_raising_the_epoch_revokes_every_address(server: Running) -> None:
     table = seat_pairs(server.server, 1)[0]
     player, address = table.players[0], table.addresses[0]

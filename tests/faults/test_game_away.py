@@ -133,6 +133,7 @@ def test_a_stopped_game(opened: House, caplog: pytest.LogCaptureFixture) -> None
         assert states(house)[-1] == "done"
 
 
+@pytest.mark.sqlite_alone
 def test_letters_and_pages_of_a_stopped_game(opened: House) -> None:
     with opened() as house:
         begin(house)
@@ -150,6 +151,7 @@ def test_letters_and_pages_of_a_stopped_game(opened: House) -> None:
         assert shown(house, "/game/1") == {"/game/1": 200}
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_game_that_is_not_installed(opened: House) -> None:
     with opened() as house:
         begin(house)
@@ -178,6 +180,7 @@ def test_a_game_that_is_not_installed(opened: House) -> None:
         assert played(house) == 2  # the second reply was to the same turn
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_player_can_leave_though_a_game_is_gone(opened: House) -> None:
     with opened() as house:
         begin(house)

@@ -36,12 +36,11 @@ def commands(text: str) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("signup", ["confirm", "open"])
 def test_the_first_game_of_the_greeting_is_a_game(
-    tmp_path: Path, signup: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path, signup=signup) as server:
+    with start(url, tmp_path, signup="open") as server:
         for name, value in {
             "DATA_DIR": str(tmp_path),
             "SMTP": f"127.0.0.1:{server.port}",
@@ -51,7 +50,7 @@ def test_the_first_game_of_the_greeting_is_a_game(
         for name in ("alice", "bob"):  # as the mailbox in the browser suggests
             server.send(f"{name}@{DOMAIN}", f"signup {name} wonder-land")
         typed = commands(greeting(as_it_runs(server)))
-        assert len(typed) == (10 if signup == "confirm" else 8)
+        assert len(typed) == 8
         for arguments in typed:
             assert run(arguments) == 0, arguments
             server.settle()

@@ -75,6 +75,7 @@ def operator(server: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     return server
 
 
+@pytest.mark.sqlite_alone
 def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

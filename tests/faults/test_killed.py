@@ -21,11 +21,11 @@ from pbmserv.store.tables.mail import arrivals, inbox, outbox
 
 pytestmark = pytest.mark.slow
 
-TABLES = 50
+TABLES = 30
 SESSIONS = 8
-ENOUGH = 35
+ENOUGH = 20
 """So many 250s, then the process is killed; the rest is under way or has not begun."""
-MOST = 80
+MOST = 48
 """Behind so many nobody begins another where the server dies: some are left for the next one."""
 
 

@@ -1,4 +1,5 @@
-"""The plug is pulled between a player's move and the house's; the next process makes it, once."""
+"""The plug is pulled between a player's move and the house's: the next process moves once, and the
+letters of both prove the game."""
 
 from __future__ import annotations
 
@@ -11,46 +12,60 @@ from processes import Process, Sink, wait_until
 from smtp_client import Wire, mail
 from sqlalchemy import select, update
 
+from pbmserv.engine.registry import Registry
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import outbox
+from pbmserv.verifying.checking import verdicts
+from pbmserv.verifying.letters import Mailbox
 
 pytestmark = pytest.mark.slow
 
-ALICE = "alice@players.example"
-OURS = "pbmserv@games.example"
+ALICE, OURS = "alice@players.example", "pbmserv@games.example"
 
 
-def arrived(sink: Sink) -> list[EmailMessage]:
-    """Every letter that came, oldest first; each once."""
-    letters = [
-        message_from_bytes(copies[0], policy=policy.default) for copies in sink.taken.values()
-    ]
-    return [letter for letter in letters if isinstance(letter, EmailMessage)]
+class Player:
+    """A player with a mailbox of sent and received mails."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._sent: list[bytes] = []
+
+    @property
+    def mails(self) -> list[bytes]:
+        return [*self._sent, *(copies[0] for copies in self._sink.taken.values())]
+
+    def write(self, process: Process, subject: str, body: str = "", to: str = OURS) -> None:
+        number = len(self._sent) + 1
+        raw = mail(ALICE, subject, body, Message_ID=f"<{number}@players.example>")
+        self._sent.append(raw)
+        with Wire(process.port) as wire:
+            assert wire.mail(ALICE, to, raw).startswith("250")
+
+    def newest(self, count: int) -> EmailMessage:
+        """Return the newest letter once this many have arrived."""
+        wait_until(lambda: len(self._sink.taken) >= count, f"{count} letters")
+        letter = message_from_bytes([*self._sink.taken.values()][-1][0], policy=policy.default)
+        assert isinstance(letter, EmailMessage)
+        return letter
+
+    def reply(self, process: Process, letters: int, body: str) -> None:
+        """Reply to the newest letter once this many have arrived."""
+        self.write(process, "Re: board", body, str(self.newest(letters)["Reply-To"]))
 
 
-def send(process: Process, to: str, subject: str, body: str, message_id: str) -> None:
-    with Wire(process.port) as wire:
-        raw = mail(ALICE, subject, body, Message_ID=message_id)
-        assert wire.mail(ALICE, to, raw).startswith("250")
-
-
-def newest(sink: Sink, count: int) -> EmailMessage:
-    wait_until(lambda: len(sink.taken) >= count, f"{count} letters")
-    return arrived(sink)[-1]
-
-
-def test_the_house_moves_after_the_plug_was_pulled(
+def test_the_house_moves_once_and_the_server_opens_what_it_pledged(
     database: Database, tmp_path: Path, sink: Sink
 ) -> None:
     relay = f"smtp://127.0.0.1:{sink.port}"
+    alice = Player(sink)
     process = Process(tmp_path, database.url, relay=relay)
-    send(process, OURS, "signup alice wonder-land", "", "<1@p>")
-    newest(sink, 1)
-    send(process, OURS, "blackbox challenge alice house", "", "<2@p>")
-    send(process, str(newest(sink, 2)["Reply-To"]), "Re: board", "yes", "<3@p>")
-    send(process, str(newest(sink, 3)["Reply-To"]), "Re: board", "b3,d3,a1,f2", "<4@p>")
-    send(process, str(newest(sink, 4)["Reply-To"]), "Re: board", "5", "<5@p>")
+    alice.write(process, "signup alice wonder-land")
+    alice.newest(1)
+    alice.write(process, "blackbox challenge alice house")
+    alice.reply(process, 2, "yes")
+    alice.reply(process, 3, "b3,d3,a1,f2")
+    alice.reply(process, 4, "5")
     process.kill()
     with database.writing.begin() as connection:
         # Should it have been quick, and died with the letter in its hands: the lease ends.
@@ -59,9 +74,8 @@ def test_the_house_moves_after_the_plug_was_pulled(
         )
 
     process = Process(tmp_path, database.url, relay=relay)
-    letter = newest(sink, 5)
-    assert process.stop() == 0
-    assert letter["In-Reply-To"] == "<5@p>"
+    letter = alice.newest(5)
+    assert letter["In-Reply-To"] == "<5@players.example>"
     part = letter.get_body(("plain",))
     assert part is not None
     text = part.get_content()
@@ -71,3 +85,13 @@ def test_the_house_moves_after_the_plug_was_pulled(
         seats = connection.execute(select(plies.c.seat).order_by(plies.c.number)).scalars().all()
     assert seats == [1, 0, 0, 1]
     assert len(sink.taken) == 5
+
+    alice.reply(process, 5, "resign")
+    alice.newest(6)
+    assert process.stop() == 0
+    mailbox = Mailbox()
+    mailbox.add_all(alice.mails)
+    (verdict,) = verdicts(mailbox, Registry.installed())
+    sentences = [finding.sentence for finding in verdict.findings]
+    assert verdict.is_proven, sentences
+    assert "The mail of alice with move" in " ".join(sentences)

@@ -27,6 +27,7 @@ def subjects(sink: Sink) -> list[str]:
     return [str(letter["Subject"]) for letter in letters]
 
 
+@pytest.mark.sqlite_alone  # on PostgreSQL `test_kills` kills whole servers
 def test_a_result_moves_the_players_once(database: Database, tmp_path: Path, sink: Sink) -> None:
     relay = f"smtp://127.0.0.1:{sink.port}"
     process = Process(tmp_path, database.url, relay=relay)

@@ -24,6 +24,7 @@ def taken(server: Running) -> int:
         return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
 
 
+@pytest.mark.sqlite_alone
 def test_every_recipient_has_a_reply_of_its_own(database_url: str, tmp_path: Path) -> None:
     with start(database_url, tmp_path, lmtp="127.0.0.1:0") as server:
         reply_to = server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, 1))

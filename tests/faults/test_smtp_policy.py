@@ -11,6 +11,7 @@ import pytest
 from examples import examples
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from rows import rows
 from running import Running, start
 from smtp_client import Wire, mail
 from sqlalchemy import select
@@ -44,7 +45,7 @@ def received(server: Running) -> list[tuple[str, str, str, str]]:
         return [tuple(row) for row in rows]
 
 
-@pytest.mark.parametrize(
+@rows(
     "recipient",
     [
         "someone@elsewhere.example",
@@ -98,7 +99,7 @@ def test_a_mail_that_is_too_large_is_refused_before_and_after(embedded: Running)
     assert len(received(embedded)) == len(before) + 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("raw", "reply"),
     [
         (b"From: a@players.example\nSubject: help\r\n\r\nhello", "550"),
@@ -126,7 +127,7 @@ def test_octets_that_no_parser_shall_see_are_refused(
     assert received(embedded) == before
 
 
-@pytest.mark.parametrize(
+@rows(
     "end",
     [
         b"\n.\n",
@@ -196,7 +197,7 @@ def test_dots_are_doubled_on_the_way_and_only_there(embedded: Running) -> None:
     assert stored.endswith(b"\r\n\r\n.\r\n..two\r\n.\r\nend\r\n")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("sender", "headers"),
     [
         ("", {}),
@@ -222,9 +223,7 @@ def test_machines_are_heard_and_never_answered(
     assert received(embedded)[-1][2] == "ignored"
 
 
-@pytest.mark.parametrize(
-    "recipient", ["postmaster@games.example", "PostMaster", "POSTMASTER@GAMES.EXAMPLE"]
-)
+@rows("recipient", ["postmaster@games.example", "PostMaster", "POSTMASTER@GAMES.EXAMPLE"])
 def test_mail_to_the_postmaster_waits_for_a_person(embedded: Running, recipient: str) -> None:
     raw = mail(ALICE, f"something is wrong with {recipient}", "list")
     embedded.letters()
@@ -234,7 +233,7 @@ def test_mail_to_the_postmaster_waits_for_a_person(embedded: Running, recipient:
     assert embedded.letters() == []
 
 
-@pytest.mark.parametrize("recipient", [OURS, "postmaster@games.example"])
+@rows("recipient", [OURS, "postmaster@games.example"])
 def test_addresses_in_other_alphabets_and_eight_bit_bodies(
     embedded: Running, recipient: str
 ) -> None:
@@ -379,7 +378,7 @@ def test_a_client_that_has_said_all_still_gets_its_replies(embedded: Running) ->
     assert len(received(embedded)) == before + 4
 
 
-@pytest.mark.parametrize(
+@rows(
     "path",
     [
         *('<"\\', '<"a@b.example>', '<a"b@c.example>', '<"a"b@c.example>', '<"">', '<""@>'),
@@ -403,7 +402,7 @@ def test_paths_that_are_none_are_no_senders(embedded: Running, path: str) -> Non
         assert wire.ask(f"RCPT TO:<{OURS}>").startswith("503")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "sender"),
     [
         ("<>", ""),
@@ -452,7 +451,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("of_mail", "of_rcpt"), HARMLESS)
+@rows(("of_mail", "of_rcpt"), HARMLESS)
 def test_parameters_that_ask_nothing_of_us_are_taken(
     embedded: Running, of_mail: str, of_rcpt: str
 ) -> None:
@@ -466,7 +465,7 @@ def test_parameters_that_ask_nothing_of_us_are_taken(
             assert received(embedded)[-1][:2] == (sender, OURS)
 
 
-@pytest.mark.parametrize("parameter", UNKNOWN)
+@rows("parameter", UNKNOWN)
 def test_parameters_that_ask_for_more_are_refused(embedded: Running, parameter: str) -> None:
     with Wire(embedded.port) as wire:
         assert wire.ask(f"MAIL FROM:<{ALICE}> {parameter}")[:3] in {"501", "555"}

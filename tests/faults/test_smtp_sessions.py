@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from running import Running, start
 from smtp_client import Wire, mail
 
@@ -27,7 +28,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield running
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         b"NOOP\rRSET\r\n",
@@ -48,7 +49,8 @@ def test_a_command_line_that_is_none_is_refused_and_forgotten(
         assert wire.ask("NOOP").startswith("250")  # one reply to one line
 
 
-@pytest.mark.parametrize(
+@pytest.mark.parametrize("at_once", [True, False])
+@rows(
     "line",
     [
         b"NOOP\n",
@@ -59,7 +61,6 @@ def test_a_command_line_that_is_none_is_refused_and_forgotten(
         b"NOOP " + b"x" * 5000 + f"\r\n\nMAIL FROM:<{ALICE}>\r\n".encode(),
     ],
 )
-@pytest.mark.parametrize("at_once", [True, False])
 def test_commands_behind_a_bare_lf_are_never_carried_out(
     embedded: Running, line: bytes, at_once: bool
 ) -> None:
@@ -107,7 +108,7 @@ def test_one_reply_to_one_line_however_they_end(embedded: Running, words: list[b
     assert replies == [*expected, *(["500", "421"] if lf else [])]
 
 
-@pytest.mark.parametrize("first", ["GET / HTTP/1.1", "POST / HTTP/1.0", "Host: games.example"])
+@rows("first", ["GET / HTTP/1.1", "POST / HTTP/1.0", "Host: games.example"])
 def test_a_browser_is_told_where_it_is(embedded: Running, first: str) -> None:
     with Wire(embedded.port, hello="") as wire:
         wire.say(f"{first}\r\nContent-Type: text/plain\r\n\r\nEHLO a\r\nMAIL FROM:<{ALICE}>")
@@ -117,10 +118,8 @@ def test_a_browser_is_told_where_it_is(embedded: Running, first: str) -> None:
     assert answers[2] == ""
 
 
-@pytest.mark.parametrize(
-    "name", [b"\xff\xfe", b"a b", b"x" * 300, "münchen.example".encode(), b"", b" ", b"a\tb"]
-)
 @pytest.mark.parametrize("verb", [b"HELO", b"EHLO"])
+@rows("name", [b"\xff\xfe", b"a b", b"x" * 300, "münchen.example".encode(), b"", b" ", b"a\tb"])
 def test_names_that_no_machine_has(embedded: Running, verb: bytes, name: bytes) -> None:
     with Wire(embedded.port, hello="") as wire:
         assert wire.ask(verb + b" " + name + b"\r\n").startswith("501")
@@ -128,7 +127,7 @@ def test_names_that_no_machine_has(embedded: Running, verb: bytes, name: bytes) 
         assert wire.ask("EHLO players.example").startswith("250")
 
 
-@pytest.mark.parametrize("name", ["[127.0.0.1]", "[IPv6:::1]", "localhost", "MY_PC", "1", "-.-"])
+@rows("name", ["[127.0.0.1]", "[IPv6:::1]", "localhost", "MY_PC", "1", "-.-"])
 def test_names_that_careless_machines_have(embedded: Running, name: str) -> None:
     with Wire(embedded.port, hello="") as wire:
         answer = wire.ask(f"EHLO {name}")
@@ -137,7 +136,7 @@ def test_names_that_careless_machines_have(embedded: Running, name: str) -> None
         assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
 
 
-@pytest.mark.parametrize("command", ["NOOP", "RSET", "HELP", "VRFY root", "EHLO a"])
+@rows("command", ["NOOP", "RSET", "HELP", "VRFY root", "EHLO a"])
 def test_a_client_that_only_chats_is_sent_away(embedded: Running, command: str) -> None:
     with Wire(embedded.port) as wire:
         wire.say(f"{command}\r\n".encode() * MOST_COMMANDS)  # the greeting counts, too
@@ -149,7 +148,7 @@ def test_a_client_that_only_chats_is_sent_away(embedded: Running, command: str) 
     assert all(answer.startswith("25") for answer in answers[:-1])
 
 
-@pytest.mark.parametrize(
+@rows(
     "command",
     ["RCPT TO:<nobody@games.example>", "MAIL FROM:<", "DATA", "XYZZY", "NOOP " + "x" * 600, "\x01"],
 )
@@ -200,7 +199,7 @@ def test_a_session_that_never_ends_is_ended(
         assert wire.answer().startswith("421 4.3.2")
 
 
-@pytest.mark.parametrize("peer", ["", "/run/pbmserv.sock", "nonsense"])
+@rows("peer", ["", "/run/pbmserv.sock", "nonsense"])
 def test_a_text_that_is_no_address_belongs_to_no_network(peer: str) -> None:
     assert block_of(peer) is None
 

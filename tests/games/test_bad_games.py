@@ -155,12 +155,19 @@ def first_letter(house: Indoors, key: str, players: tuple[str, str]) -> Posted:
     return own
 
 
+@pytest.fixture(scope="module")
+def newest(house: Indoors) -> dict[str, Posted]:
+    """The newest letters of the players to move on two other boards, by their games."""
+    house.sign_up("nina", "olaf")
+    return {key: first_letter(house, key, ("nina", "olaf")) for key in ("bad", "ttt")}
+
+
 @pytest.mark.parametrize("way", WAYS)
-def test_only_its_own_board_is_harmed(house: Indoors, way: str) -> None:
+def test_only_its_own_board_is_harmed(house: Indoors, newest: dict[str, Posted], way: str) -> None:
     number = WAYS.index(way)
     players = f"anna{number}", f"bela{number}"
     house.sign_up(*players)
-    own, other, good = (first_letter(house, key, players) for key in ("bad", "bad", "ttt"))
+    own = first_letter(house, "bad", players)
     for words in (way, "show"):
         house.reply_unread(own, words)
     letters = [
@@ -176,8 +183,11 @@ def test_only_its_own_board_is_harmed(house: Indoors, way: str) -> None:
         assert html is None or "<script" not in html.get_content()
 
     # The other boards, of the game itself too, go on.
-    assert [letter.kind for letter in house.reply(other, "fine")] == ["board", "board"]
-    assert [letter.kind for letter in house.reply(good, "b2")] == ["board", "board"]
+    answers = house.reply(newest["bad"], "fine")
+    assert [letter.kind for letter in answers] == ["board", "board"]
+    (newest["bad"],) = [letter for letter in answers if letter.recipient != newest["bad"].recipient]
+    if number % 3 == 0:  # a player gets only so many answers a day
+        assert [letter.kind for letter in house.reply(newest["ttt"], "show")] == ["board"]
 
 
 @pytest.mark.parametrize("bot", Bad.bots)

@@ -9,13 +9,15 @@ from time import process_time
 from typing import Any
 
 import pytest
+from examples import DEEP
 from rows import rows
 
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, bot_move, opening
 from pbmserv.engine.record import GameRecord
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.types import Seat
 from pbmserv.game.search import Effort, monte_carlo
 from pbmserv.games import chess, connect4, go, tictactoe
 
@@ -99,7 +101,7 @@ def test_go_passes_after_a_pass_if_it_leads(
     """Black has 45 points, and white 36 and half a one, beside those for handicap stones."""
     monkeypatch.setattr(Effort, "share", 0.1)
     board = f"..{'X' * 43}{'O' * 34}.."
-    state = go.Position(board, frozenset(), doubled=1, passes=1, handicap=handicap)
+    state = go.Position(board, frozenset(), twice_komi=1, passes=1, handicap=handicap)
     assert (go.GAME.bots["house"](state, seat, chance(1)) == "pass") is passes
 
 
@@ -110,7 +112,7 @@ def begun(name: str, seed: int = 0) -> Position:
 
 
 @pytest.mark.slow
-@rows("name", ["backgammon", "battleships", "connect4"])
+@rows("name", ["backgammon", "battleships", "connect4"] if DEEP else ["battleships"])
 def test_a_better_bot_wins_more(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The best bot against the easy one, with a part of its budget."""
     won = 0.0
@@ -127,10 +129,10 @@ def test_a_better_bot_wins_more(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.slow
-@rows("name", ["go", "chess", "reversi"])
+@rows("name", ["go", "chess"])
 def test_a_bot_thinks_for_a_second_or_two(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its time grows with its effort, so a quarter of the effort shows it."""
-    monkeypatch.setattr(Effort, "share", 0.25)
+    """Its time grows with its effort, so a tenth of the effort shows it."""
+    monkeypatch.setattr(Effort, "share", 0.1)
     position = begun(name)
     for _ in range(4):
         if position.outcome is None:
@@ -140,4 +142,4 @@ def test_a_bot_thinks_for_a_second_or_two(name: str, monkeypatch: pytest.MonkeyP
     for level in list(position.game.bots)[-1:]:
         began = process_time()
         bot_move(position, seat, level)
-        assert process_time() - began < 1
+        assert process_time() - began < 0.4

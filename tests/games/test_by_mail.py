@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
-from running import Letter, Running
+from indoors import HandedIn, indoors
+from running import Letter
 
+from pbmserv.engine.registry import Registry
+from pbmserv.game import Game
 from pbmserv.games import battleships
 from pbmserv.games.tictactoe import GAME
 
-Begin = Callable[..., Running]
+Begin = Callable[..., HandedIn]
 
 
 class Pair:
     """Anna and Bela at board 1 of a game; she has begun."""
 
-    def __init__(self, server: Running, key: str, options: str = "") -> None:
+    def __init__(self, server: HandedIn, key: str, options: str = "") -> None:
         self.server = server
         self.addresses = {name: server.sign_up(name) for name in ("anna", "bela")}
         server.send(self.addresses["anna"], f"{key} challenge anna bela {options}".strip())
@@ -37,6 +43,18 @@ class Pair:
 
     def other(self, name: str) -> Letter:
         return self.last["bela" if name == "anna" else "anna"]
+
+
+@pytest.fixture
+def playing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
+    """Start a server that plays a game."""
+    with ExitStack() as stack:
+
+        def begin(game: Game[Any]) -> HandedIn:
+            monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls([game])))
+            return HandedIn(stack.enter_context(indoors(tmp_path)))
+
+        yield begin
 
 
 @pytest.fixture
@@ -113,14 +131,6 @@ def test_a_move_is_taken_back_by_consent(pair: Pair) -> None:
     assert "bela played C3." in pair.last["anna"].one_line
 
 
-def test_resigning(pair: Pair) -> None:
-    pair.say("anna", "b2")
-    pair.say("bela", "a1")
-    pair.say("anna", "resign")
-    assert "You resigned: bela won board 1" in pair.last["anna"].one_line
-    assert "anna resigned: you won board 1" in pair.last["bela"].one_line
-
-
 def test_hidden_ships_are_shown_after_a_resignation(playing: Begin) -> None:
     pair = Pair(playing(battleships.GAME), "battleships")
     pair.say("anna", "random")
@@ -148,13 +158,3 @@ def test_rules_are_the_docstring(pair: Pair) -> None:
     text = pair.read("anna")[-1].one_line
     assert "Take turns to name a free cell." in text
     assert "-unrated" in text
-
-
-def test_the_random_bot_is_free(playing: Begin) -> None:
-    server = playing(GAME)
-    anna = server.sign_up("anna")
-    server.send(anna, "ttt challenge anna house")
-    server.reply(server.letter(anna), "yes")
-    server.reply(server.letters(anna)[-1], "b2")
-    server.settle()
-    assert "house played" in server.letters(anna)[-1].one_line

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from pbmserv.cli.main import run
-from pbmserv.game import After, Game, Grid, Option, Told, draw, win
+from pbmserv.game import After, Game, Grid, Told, win
 from pbmserv.games.tictactoe import CELLS, TicTacToe
 from pbmserv.testing import check, check_game, endless
 
@@ -112,53 +112,11 @@ class Forgetful(Plain):
         super().play(state, seat, move, rng)
 
 
-class Truthful(Plain):
-    """Says only whether it is over."""
-
-    def over(self, state):
-        return super().over(state) is not None
-
-
-class Blind(Plain):
-    """Shows None."""
-
-    def show(self, state, seat):
-        return None
-
-
-class Quitting(Plain):
-    """Ends the program."""
-
-    def play(self, state, seat, move, rng):
-        raise SystemExit
-
-
 class Shapeless(Game[str]):
     """Has nothing to look at."""
 
     key, title = "shapeless", "Shapeless"
     start, moves, play, over = Plain.start, Plain.moves, Plain.play, Plain.over
-
-
-class Strange(Plain):
-    """Shows a piece that it does not describe."""
-
-    def show(self, state, seat):
-        return Grid(["Z" + state[1:3], state[3:6], state[6:]])
-
-
-class Wide(Plain):
-    """Shows a board that is too wide."""
-
-    def show(self, state, seat):
-        return Grid(["." * 60], columns=[str(n) for n in range(60)])
-
-
-class Empty(Plain):
-    """Shows nothing."""
-
-    def show(self, state, seat):
-        return []
 
 
 class Twofold(Plain):
@@ -181,20 +139,6 @@ class Secretive(Plain):
         return Grid(["".join(state)])
 
 
-class Talking(Plain):
-    """Tells of a third seat."""
-
-    def play(self, state, seat, move, rng):
-        return After(super().play(state, seat, move, rng), [Told("{2} is amazed.")])
-
-
-class Crowded(Plain):
-    """Ends with a place too many."""
-
-    def over(self, state):
-        return draw("full", seats=3) if state.count(".") < 3 else None
-
-
 class Remembering(Plain):
     """Keeps things in itself."""
 
@@ -210,15 +154,6 @@ class Cheating(Plain):
     """Has a bot that plays anywhere."""
 
     bots: ClassVar[Any] = {"house": lambda state, seat, rng: "B2"}
-
-
-class Optional(Plain):
-    """Has an option without a start."""
-
-    options = (Option("size", "of the board", (3, 4), 3),)
-
-    def start(self, seats, options, rng):
-        return {3: "." * 9}[options["size"]]
 
 
 class Lonely(Plain):
@@ -241,20 +176,11 @@ class Unexplained(TicTacToe):
         (Stuck(), "play", "has not ended after 0.1 s of processor time"),
         (Numeric(), "moves", "0 is not a text of words"),
         (Forgetful(), "play", "returns None in place of a state"),
-        (Truthful(), "over", "returns False, which is neither None nor a result"),
         (Shapeless(), "show", "is missing"),
-        (Blind(), "show", "returns None in place of a board"),
-        (Quitting(), "play", "raises SystemExit"),
-        (Strange(), "show", "no piece has the key 'Z'"),
-        (Wide(), "show", "columns; 76 are the most"),
-        (Empty(), "show", "the board is empty"),
         (Twofold(), "moves", "differ in capitals"),
         (Secretive(), "hidden", "must be True"),
-        (Talking(), "play", "a seat that is not there"),
-        (Crowded(), "over", "does not fit 2 players"),
         (Remembering(), "Remembering", "keep everything in states"),
         (Cheating(), "bots", "house plays 'B2', which is not legal"),
-        (Optional(), "start", "raises KeyError"),
         (Lonely(), "seats", "nobody can play alone"),
         (Unexplained(), "Unexplained", "has no docstring"),
     ],

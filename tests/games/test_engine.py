@@ -7,16 +7,15 @@ from typing import Any, Literal
 
 import pytest
 
-from pbmserv.boards.filters import drawn_aloud, drawn_letter, drawn_page, drawn_text
+from pbmserv.drawing.filters import drawn_aloud, drawn_letter, drawn_page, drawn_text
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Rng, Seat
-from pbmserv.errors import Ambiguous, Illegal, NotUnderstood, OptionError
-from pbmserv.game import After, Game, Grid, Items, Option, Piece, Result, draw, win
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
+from pbmserv.errors import Ambiguous, Illegal, NotUnderstood
+from pbmserv.game import After, Game, Grid, Items, Piece, Result, win
 from pbmserv.games import chess, connect4, tictactoe
-from pbmserv.games import hex as hex_game
 from pbmserv.testing import check_game
 
 NAMES = ("anna", "bela")
@@ -86,17 +85,6 @@ def test_moves_made_together_are_secret_until_all_are_there() -> None:
     position = moved(moved(position, 2, "paper"), 1, "rock")
     assert position.outcome is not None
     assert position.outcome.places == (2, 2, 1)
-
-
-def test_a_seat_that_resigns_does_not_hold_up_the_others() -> None:
-    position = begun(AdaptedGame(Hands()), 3)
-    position = moved(moved(position, 0, "rock"), 1, "rock")
-    position = position.withdraw(Seat(2))
-    assert position.outcome is None
-    assert position.game.to_act(position.state) == {0, 1}
-    position = moved(moved(position, 0, "rock"), 1, "paper")
-    assert position.outcome is not None
-    assert position.outcome.places == (2, 1, 3)
 
 
 def test_a_game_played_together_keeps_the_contract() -> None:
@@ -193,70 +181,12 @@ def test_texts(text: str, error: type[Exception] | None) -> None:
         game.parse(view, text)
 
 
-def test_the_one_legal_move_among_other_words() -> None:
-    game = AdaptedGame(tictactoe.GAME)
-    view = game.view(begun(game).state, Seat(0))
-    move = game.meant(view, "I play b2, thanks")
-    assert move is not None
-    assert move.text == "B2"
-    for talk in ("b2 or c3?", "Bus b2 is late again", "My flat is B2", "is it b2?"):
-        assert game.meant(view, talk) is None, talk
-    assert tictactoe.GAME.read("." * 9, 0, "my move is C3") == "C3"
-
-
-def test_a_swap_exchanges_the_sides() -> None:
-    position = begun(AdaptedGame(hex_game.GAME), options=("-size=5",))
-    position = moved(moved(position, 0, "c3"), 1, "swap")
-    assert position.state.sides == (1, 0)
-    assert position.game.to_act(position.state) == {0}
-    position = moved(position, 0, "a1")
-    assert position.state.state[0] == "O"
-    with pytest.raises(Illegal):
-        moved(position, 1, "swap")
-
-
-class Sized(tictactoe.TicTacToe):
-    """Options of all kinds.
-
-    For their words.
-    """
-
-    key = "sized"
-    bots: Any = {}  # noqa: RUF012
-    options = (
-        Option("size", "cells", (3, 4), 3),
-        Option("wild", "anything goes", (False, True), True, rated=False),
-        Option("mode", "how", ("slow", "fast"), "slow"),
-    )
-
-
-def test_options_are_read_and_written() -> None:
-    game = AdaptedGame(Sized())
-    options = game.options(["-size=4", "-wild=no", "-MODE=Fast"], 2)
-    assert (options["size"], options.wild, options["mode"]) == (4, False, "fast")
-    assert game.describe(options) == ("-size=4", "-wild=no", "-mode=fast")
-    assert not game.rated(options)
-    assert game.rated(game.options(["-size=4"], 2))
-    for word in ("-size=5", "size=4", "-colour", "-mode"):
-        with pytest.raises(OptionError):
-            game.options([word], 2)
-
-
 def test_a_board_is_turned_for_the_second_player() -> None:
     game = AdaptedGame(chess.GAME)
     state = begun(game).state
     first, second = (drawn_text(game.view(state, Seat(n)), ("anna", "bela")) for n in (0, 1))
     assert first.splitlines()[0].split() == list("abcdefgh")
     assert second.splitlines()[0].split() == list("hgfedcba")
-
-
-def test_a_draw_and_a_grid_can_be_shown() -> None:
-    assert draw("full").places == (1, 1)
-    assert Grid(["X."]).name(0, 1) == "B1"
-
-
-def test_a_game_that_is_not_installed_has_a_title() -> None:
-    assert Registry([tictactoe.GAME]).titles["gone"] == "gone (not installed)"
 
 
 def test_texts_of_a_board_name_the_players() -> None:

@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 from test_engine import begun, moved
 
-from pbmserv.boards.filters import drawn_text, whose_pieces
+from pbmserv.drawing.filters import drawn_text, whose_pieces
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.types import Seat
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rows import rows
 
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.table import CountedRng
-from pbmserv.engine.types import Rng
 from pbmserv.game import After
 from pbmserv.games import backgammon, connect4, go, reversi
 from pbmserv.games import hex as hex_game

@@ -125,6 +125,9 @@ def test_a_game_by_mail(server: HandedIn, key: str, options: str, moves: str, en
 
 def test_a_game_of_chess_is_saved_for_chess_programs(server: HandedIn) -> None:
     table = Table(server, "chess", "", ("anna", "bela"))
+    first = table.newest[table.addresses[0]]
+    assert "body=e2" in first.html, "a cell of the board is a link"
+    assert len(first.html.encode()) <= 16_000
     for seat, move in ((0, "f3"), (1, "e5"), (0, "g4"), (1, "Qh4")):
         table.reply(table.addresses[seat], move)
     table.reply(table.addresses[0], "pgn")
@@ -150,14 +153,7 @@ def test_three_players_and_one_resigns(server: HandedIn) -> None:
     assert outcome.places[1] == 3
 
 
-def test_a_board_of_eight_columns_is_a_short_letter(server: HandedIn) -> None:
-    table = Table(server, "chess", "", ("anna", "bela"))
-    for letter in table.letters[-2:]:
-        assert len(letter.html.encode()) <= 16_000
-    assert "body=e2" in table.newest[table.addresses[0]].html
-
-
-@pytest.mark.parametrize("key", ["go", "hex", "connect4"])
+@pytest.mark.parametrize("key", ["go", "connect4"])
 def test_talk_with_a_cell_in_it_is_no_move(server: HandedIn, key: str) -> None:
     table = Table(server, key, "", ("anna", "bela"))
     (talk, move) = ("My flat is B4, come round", "my move is b4, thanks")

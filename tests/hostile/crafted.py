@@ -10,7 +10,7 @@ import base64
 import json
 import resource
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from time import process_time
 
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
@@ -22,11 +22,6 @@ from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope
 
 MIB = 1 << 20
-SIZES = (MIB // 4, MIB // 2, MIB)
-MOST_GROWTH = 5.0
-"""Limit of the time for four times the mail in proportion; 4 is linear growth."""
-MOST_S = 0.5
-"""Seconds of processor time that any mail may take; the server stops before (`reading_time`)."""
 
 _ANSWERED = (None, Answered.QUESTION, Answered.DIGEST)
 """A mail to the server's own address, to a letter's, and to that of the one mail a day."""
@@ -229,17 +224,6 @@ def _commands(subject: str, text: str, answered: Answered | None) -> float:
     return process_time() - begun
 
 
-def times(make: Callable[[int], bytes], rounds: int, sizes: Sequence[int] = SIZES) -> list[float]:
-    """Seconds for each of these sizes, the quickest of some rounds."""
-    mails = [make(size) for size in sizes]
-    return [min(seconds(mail) for _ in range(rounds)) for mail in mails]
-
-
-def growth(took: Sequence[float]) -> float:
-    """Return the largest time in proportion to the smallest; less than 1 ms counts as none."""
-    return (took[-1] + 0.001) / (took[0] + 0.001)
-
-
 def main() -> None:
     """Print for each mail its times at the named size and at a quarter of it, and the octets by
     which the process has grown."""
@@ -247,7 +231,7 @@ def main() -> None:
     _load()
     before = _octets_held()
     for name, make in CRAFTED.items():
-        took = times(make, 1, (most // 4, most))
+        took = [seconds(make(size)) for size in (most // 4, most)]
         print(json.dumps({"name": name, "seconds": took, "grown": _octets_held() - before}))
 
 

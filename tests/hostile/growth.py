@@ -17,7 +17,7 @@ SHORTER = 8
 8, quadratic growth by 64: far enough apart for a machine that is busy during one of the two."""
 MOST_GROWTH = 22.0
 PATIENCE_S = 0.2
-"""Seconds of processor time after which a function is interrupted."""
+"""Seconds of processor time after which a function is interrupted, if it may not take longer."""
 _ROUNDS = 4
 
 
@@ -37,7 +37,7 @@ def allowed(seconds: float) -> float:
 
 
 class _TooLong(BaseException):
-    """A function has not returned within `PATIENCE_S`."""
+    """A function has not returned in time."""
 
 
 @contextmanager
@@ -54,12 +54,14 @@ def patience() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def seconds(ask: Callable[[Any], object], text: str | bytes) -> float:
+def seconds(
+    ask: Callable[[Any], object], text: str | bytes, patience_s: float = PATIENCE_S
+) -> float:
     """Return the processor time of a call; infinite if it was interrupted."""
     # The clock of the process becomes coarse while its timer runs; that of the thread does not.
     begun = thread_time()
     gc.disable()  # an interruption is lost in what the collector calls
-    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE_S)
+    signal.setitimer(signal.ITIMER_VIRTUAL, patience_s)
     try:
         ask(text)
     except _TooLong:
@@ -89,11 +91,14 @@ def steepness(
     shorter = short()
     before = 0.0
     for _ in range(_ROUNDS):  # a busy machine is slow now and then, a slow function each time
-        if took < inf:  # if it is interrupted each time, the time of the short one does not matter
-            before = max(before, min(seconds(ask, shorter) for _ in range(2)))
-        if took <= floor_s or took <= MOST_GROWTH * before:
+        before = max(before, min(seconds(ask, shorter) for _ in range(2)))
+        if before == inf:
+            break
+        most = max(floor_s, MOST_GROWTH * before)
+        if took <= most:
             return ""
-        took = min(took, *(seconds(ask, text) for _ in range(2)))
+        patience_s = max(PATIENCE_S, 2 * most)
+        took = min(took, *(seconds(ask, text, patience_s) for _ in range(2)))
         if took == inf:
             break
     return (

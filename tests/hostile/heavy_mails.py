@@ -115,6 +115,11 @@ def _many(command: str) -> Heavy:
     return Heavy("multiple", "\n".join([command] * 50))
 
 
+def _games_on_boards_of_guesses(w: World) -> Heavy:
+    _boards(w, _guessed, 10)
+    return Heavy("blackbox games alice active", "")
+
+
 def _on(command: str, numbers: Iterable[int], rest: str = "") -> Heavy:
     """Return lines about several boards, or about one board several times."""
     return Heavy("multiple", "\n".join(f"blackbox {command} {n} {ME} {rest}" for n in numbers))
@@ -266,8 +271,7 @@ HEAVY: Mapping[str, Build] = {
         map(str, _boards(w, _guessed, 10))), ""),
     "looks at boards with room for guesses": lambda w: Heavy("blackbox show " + " ".join(
         map(str, _boards(w, lambda v: _guessed(v, 70), 10))), ""),
-    "games on boards of guesses": lambda w: (
-        _boards(w, _guessed, 10) and Heavy("blackbox games alice active", "")),
+    "games on boards of guesses": _games_on_boards_of_guesses,
     "hints on large boards": lambda w: _on("hint", _boards(w, _practice, 20)),
     "records": lambda w: _look("record", _boards(w, _over, 8)),
     "help about everything": lambda w: _many("help move challenge signup show prefs rules " * 15),

@@ -169,7 +169,7 @@ class World:
         self.restart()
         envelope = Envelope(sender, to or self.server.mail_domain.address, raw)
         begun = process_time()
-        reply = self.loop.run_until_complete(self.server.door.receive(envelope, is_counted=False))
+        reply = self.loop.run_until_complete(self.server.door.receive(envelope))
         self.server.settle()
         taken = process_time() - begun
         begun = process_time()

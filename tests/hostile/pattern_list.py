@@ -8,11 +8,11 @@ import importlib
 import pkgutil
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinMethodType, ModuleType
 from typing import Any
 
 import pbmserv
@@ -20,8 +20,9 @@ import pbmserv
 SEARCHES = frozenset(("search", "findall", "finditer", "sub", "subn", "split"))
 ASKS = SEARCHES | {"match", "fullmatch"}
 _COMPILES = ASKS | {"compile"}
-_CALLS = re.compile(rf"\.\s*(?:{'|'.join(sorted(_COMPILES))})\b")
-"""Occurs in the text of each module that makes or asks a pattern; parsing takes 6 ms."""
+_CALL = re.compile(rf"\bre\.(?:{'|'.join(sorted(_COMPILES))})\(")
+"""Occurs in the text of each module that makes a pattern; parsing takes 6 ms."""
+_USE = re.compile(rf"(?<![\w.])(\w+(?:\.\w+)?)\s*\.\s*({'|'.join(sorted(ASKS))})\b")
 
 
 @dataclass(frozen=True)
@@ -38,31 +39,15 @@ class Asked:
     asks: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Source:
-    """A module with its calls and attributes."""
-
-    module: ModuleType
-    calls: tuple[ast.Call, ...]
-    attributes: tuple[ast.Attribute, ...]
-
-    @classmethod
-    def of(cls, module: ModuleType, text: str) -> Source:
-        nodes = list(ast.walk(ast.parse(text)))
-        calls = (node for node in nodes if isinstance(node, ast.Call))
-        attributes = (node for node in nodes if isinstance(node, ast.Attribute))
-        return cls(module, tuple(calls), tuple(attributes))
-
-
-def sources() -> list[Source]:
+def _modules() -> list[tuple[ModuleType, str]]:
+    """Return the modules of the program with their texts."""
     listed = []
     for info in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
         if info.name.endswith("__main__"):
             continue
         module = importlib.import_module(info.name)
         assert module.__file__ is not None
-        text = Path(module.__file__).read_text("utf-8")
-        listed.append(Source.of(module, text if _CALLS.search(text) else ""))
+        listed.append((module, Path(module.__file__).read_text("utf-8")))
     return listed
 
 
@@ -72,23 +57,22 @@ def all_patterns() -> tuple[list[Asked], list[str]]:
     places: dict[re.Pattern, set[str]] = defaultdict(set)
     asks: dict[re.Pattern, set[str]] = defaultdict(set)
     unclear: list[str] = []
-    listed = sources()
-    seen: set[int] = set()
-    for source in listed:
-        for place, pattern, method in _kept(source.module, seen):
-            places[pattern].add(place)
+    modules = _modules()
+    for module, text in modules:
+        for name, pattern, method in _kept(module):
+            places[pattern].add(f"{module.__name__}.{name}")
             if method:
                 asks[pattern].add(method)
-        for line, pattern, method in _written(source):
-            where = f"{source.module.__name__}:{line}"
+        for line, pattern, method in _written(module, text):
+            where = f"{module.__name__}:{line}"
             if pattern is None:
                 unclear.append(where)
                 continue
             places[pattern].add(where)
             if method != "compile":
                 asks[pattern].add(method)
-    for source in listed:
-        for pattern, method in _used(source):
+    for module, text in modules:
+        for pattern, method in _used(module, text):
             asks[pattern].add(method)
     patterns = [
         Asked(pattern, tuple(sorted(names)), frozenset(asks[pattern] or ASKS))
@@ -97,75 +81,35 @@ def all_patterns() -> tuple[list[Asked], list[str]]:
     return patterns, unclear
 
 
-def _kept(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, re.Pattern, str]]:
-    """Yield patterns in a module's values at any depth: place, pattern, name of a bound method.
+def _kept(module: ModuleType) -> Iterator[tuple[str, re.Pattern, str]]:
+    """Yield patterns among a module's values: name, pattern, name of a bound method.
 
-    Args:
-        seen: ids of containers that were searched before; more are added.
+    Functions of the program put some of them together, so they are written nowhere as a whole.
     """
-    stack: list[tuple[str, Any]] = [
-        (f"{module.__name__}.{name}", value) for name, value in vars(module).items()
-    ]
-    while stack:
-        place, value = stack.pop()
-        if isinstance(value, re.Pattern):
-            yield place, value, ""
-        elif isinstance(value, (str, int, bytes)) or id(value) in seen:
-            continue
-        elif isinstance(value, BuiltinMethodType) and isinstance(value.__self__, re.Pattern):
-            yield place, value.__self__, value.__name__
-        else:
-            seen.add(id(value))
-            stack += [(place, inner) for inner in _inside(value)]
+    for name, value in vars(module).items():
+        several = list(value.values()) if isinstance(value, dict) else value
+        for inner in several if isinstance(several, (list, tuple)) else [value]:
+            if isinstance(inner, re.Pattern):
+                yield name, inner, ""
+            elif isinstance(inner, BuiltinMethodType) and isinstance(inner.__self__, re.Pattern):
+                yield name, inner.__self__, inner.__name__
 
 
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        return (*value.keys(), *value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return value
-    if isinstance(value, type):
-        return vars(value).values() if value.__module__.startswith("pbmserv") else ()
-    if type(value).__module__.startswith("pbmserv"):
-        slots = (getattr(value, name, None) for name in getattr(type(value), "__slots__", ()))
-        return (*getattr(value, "__dict__", {}).values(), *slots)
-    return _inside_callable(value)
-
-
-def _inside_callable(value: Any) -> Iterable[Any]:
-    """The values that a function or one of its wrappers holds."""
-    if isinstance(value, partial):
-        return (value.func, *value.args, *value.keywords.values())
-    if isinstance(value, MethodType):
-        return (value.__self__, value.__func__)
-    if isinstance(value, FunctionType):
-        wrapped = (value.__wrapped__,) if hasattr(value, "__wrapped__") else ()
-        named = (value.__kwdefaults__ or {}).values()
-        return (*(value.__closure__ or ()), *(value.__defaults__ or ()), *named, *wrapped)
-    if isinstance(value, CellType):
-        try:
-            return (value.cell_contents,)
-        except ValueError:
-            return ()
-    if isinstance(value, property):
-        return (value.fget,)
-    return (value.__func__,) if isinstance(value, (classmethod, staticmethod)) else ()
-
-
-def _written(source: Source) -> Iterator[tuple[int, re.Pattern | None, str]]:
+def _written(module: ModuleType, text: str) -> Iterator[tuple[int, re.Pattern | None, str]]:
     """Yield the calls of `re` in a module: line, pattern, name of the function."""
-    for node in source.calls:
+    for node in ast.walk(ast.parse(text)) if _CALL.search(text) else ():
         if not (
-            isinstance(node.func, ast.Attribute)
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
             and isinstance(node.func.value, ast.Name)
             and node.func.value.id == "re"
             and node.func.attr in _COMPILES
         ):
             continue
-        text = node.args[0]
-        if isinstance(text, ast.Attribute) and text.attr == "pattern":
+        argument = node.args[0]
+        if isinstance(argument, ast.Attribute) and argument.attr == "pattern":
             continue  # the text of another pattern, which is here or a library's
-        yield node.lineno, _evaluated(node, source.module), node.func.attr
+        yield node.lineno, _evaluated(node, module), node.func.attr
 
 
 def _evaluated(call: ast.Call, module: ModuleType) -> re.Pattern | None:
@@ -190,21 +134,14 @@ def _evaluated(call: ast.Call, module: ModuleType) -> re.Pattern | None:
         return None
 
 
-def _used(source: Source) -> Iterator[tuple[re.Pattern, str]]:
+def _used(module: ModuleType, text: str) -> Iterator[tuple[re.Pattern, str]]:
     """Yield the methods that a module calls on patterns that have a global name."""
-    for node in source.attributes:
-        if node.attr in ASKS:
-            pattern = _named(node.value, source.module)
-            if isinstance(pattern, re.Pattern):
-                yield pattern, node.attr
-
-
-def _named(node: ast.expr, module: ModuleType) -> Any:
-    if isinstance(node, ast.Name):
-        return vars(module).get(node.id)
-    if isinstance(node, ast.Attribute):
-        return getattr(_named(node.value, module), node.attr, None)
-    return None
+    for name, method in set(_USE.findall(text)):
+        value: Any = module
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        if isinstance(value, re.Pattern):
+            yield value, method
 
 
 def ways(used: Asked) -> Mapping[str, Callable[[Any], object]]:

@@ -17,7 +17,7 @@ LONG = 40
 """A repetition with at least this bound is pumped like one without a bound."""
 _PROBES = "a1 \n\t_-é"
 _MOST_SAMPLES = 8
-_ENDS = ("", "\0", "!")
+_ENDS = ("", "\0")
 """Ends of a pumped text: none, or a character that hardly any pattern accepts there."""
 _INLINE_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 _ZERO_WIDTH = frozenset("AbBZ")

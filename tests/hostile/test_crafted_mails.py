@@ -15,8 +15,8 @@ from growth import allowed
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
-SHARE = 1 if DEEP else 8
-"""A usual run makes mails an eighth as long as allowed; `tests.hostile.crafted` whole ones."""
+SHARE = 1 if DEEP else 16
+"""A usual run makes mails a 16th as long as allowed; `tests.hostile.crafted` whole ones."""
 LENGTH = 2**20 // SHARE
 MOST_CPU_S = 0.5 if DEEP else 0.125
 MOST_MEMORY = (64 if DEEP else 16) * 2**20

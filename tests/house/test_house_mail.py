@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.bots.levels import Level
 from pbmserv.games.blackbox.game import GAME, Blackbox
 from pbmserv.log import TextFormatter
+from pbmserv.service.boards import bot_turns
 from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
@@ -73,27 +74,6 @@ def record(server: Indoors, board: int = 1) -> list[tuple[int, str]]:
         return [(ply.seat, ply.text) for ply in moves.record(connection, board)]
 
 
-def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
-    started = only_letter(server.begin(ALICE, "blackbox challenge alice house-easy", "Hello!"))
-    assert "house-easy" in started.subject
-    assert "It moves at once" in started.text
-    assert "The game is rated" in started.text
-    assert "passed on" not in started.text
-    letter = only_letter(server.reply(started, HIDING))
-    assert "you fire first" in letter.text
-    for turn in (1, 2):
-        port = unused(letter)
-        letter = only_letter(server.reply(letter, f"{port}\n\nNice move!"))
-        assert f"* You fired port {port}:" in letter.text
-        assert "* house-easy fired port" in letter.text
-        assert "passed on" not in letter.text
-        assert "Your move on board 1" in letter.text
-        assert f"<1.{2 + 2 * turn}.0." in str(letter.message["Message-ID"])
-        assert letter.message["In-Reply-To"] == f"<{server.mails}@players.example>"
-    assert [seat for seat, _ in record(server)] == [1, 0, 0, 1, 0, 1]
-    assert waiting(server) == 0
-
-
 def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors) -> None:
     letter = begun(server, "house-hard")
     while letter.kind != "result":
@@ -126,60 +106,12 @@ def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors)
     assert rebuilding.check(server.server.database).differences == 0
 
 
-def test_a_report_of_several_commands_has_the_answer_in_it(server: Indoors) -> None:
-    begun(server)
-    begun(server)
-    lines = [f"blackbox move {n} alice {PASSWORD} 5" for n in (1, 2)]
-    report = only_letter(
-        server.send(ALICE, "multiple", "\n".join([*lines, "blackbox games alice"]))
-    )
-    assert report.kind == "summary"
-    assert report.text.count("* house fired port") == 2
-    assert "3 of 3 commands done" in report.text
-    assert waiting(server) == 0
-
-
-def test_free_moves_and_undo_are_no_business_of_the_house(server: Indoors) -> None:
-    letter = begun(server)
-    marked = only_letter(server.reply(letter, "+b2"))
-    assert "house fired" not in marked.text
-    taken_back = only_letter(server.reply(marked, "undo"))
-    assert "took your last move back" in taken_back.text
-    moved = only_letter(server.reply(taken_back, "5"))
-    refused = only_letter(server.reply(moved, "undo"))
-    assert "so you have nothing to take back" in refused.text
-
-
 def test_queued_moves_are_answered_in_one_letter(server: Indoors) -> None:
     begun(server)
     letter = only_letter(server.send(ALICE, f"blackbox queue 1 alice {PASSWORD} 4; 5; 6"))
     moves = [seat for seat, _ in record(server)]
     assert moves == [1, 0, 0, 1, 0, 1, 0, 1] or "could not be played" in letter.text
     assert letter.text.count("* house fired port") == moves[2:].count(1)
-
-
-def test_words_to_the_house_are_kindly_refused(server: Indoors) -> None:
-    letter = begun(server)
-    for answer in (
-        only_letter(server.reply(letter, "chat\nAre you there?")),
-        only_letter(server.send(ALICE, f"message alice {PASSWORD} house", "Are you there?")),
-    ):
-        assert "does not read messages" in answer.one_line
-    assert "talk to" not in letter.text
-
-
-def test_a_refused_challenge_leaves_nothing_behind(server: Indoors) -> None:
-    for words, why in (
-        ("-race -scoring=timed", "it would beat everybody"),
-        ("-race -scoring=first", "it would always come first"),
-    ):
-        refused = only_letter(server.send(ALICE, f"blackbox challenge alice house {words}"))
-        assert why in refused.one_line
-        assert "blackbox challenge alice house -race" in refused.text
-    assert waiting(server) == 0
-    assert (
-        "There are no active games" in only_letter(server.send(ALICE, "blackbox games house")).text
-    )
 
 
 def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server: Indoors) -> None:
@@ -231,26 +163,24 @@ def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("choose", [lambda *_: "no move at all", lambda *_: sys.exit(3)])
 def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
-    server: Indoors,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    choose: Callable[..., str],
+    server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     letter = begun(server)
-    with monkeypatch.context() as broken:
-        broken.setattr(Level, "choose", choose)
-        own = only_letter(server.reply(letter, "5"))
-    assert "house fired" not in own.text
-    assert "house to move" in own.text
-    (error_record,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    line = TextFormatter().format(error_record)
-    assert '"the house cannot move; it is put off" board=1 fault=' in line
-    assert "no move at all" not in line
-    later = only_letter(server.live(hours=2))
-    assert "* house fired port" in later.text
-    assert waiting(server) == 0
+    for choose in (lambda *_: "no move at all", lambda *_: sys.exit(3)):
+        caplog.clear()
+        with monkeypatch.context() as broken:
+            broken.setattr(Level, "choose", choose)
+            own = only_letter(server.reply(letter, unused(letter)))
+        assert "house fired" not in own.text
+        assert "house to move" in own.text
+        (error_record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+        line = TextFormatter().format(error_record)
+        assert '"the house cannot move; it is put off" board=1 fault=' in line
+        assert "no move at all" not in line
+        letter = only_letter(server.live(hours=2))
+        assert "* house fired port" in letter.text
+        assert waiting(server) == 0
 
 
 def gone_away(*_: object) -> str:
@@ -313,29 +243,15 @@ def test_operators_see_the_house_and_cannot_treat_it_as_a_person(server: Indoors
         server.operators.do(signed, partial(operating_boards.set_rated, number=2, rated=True))
 
 
-def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
-    letter = begun(server, "house-hard")
-    assert (
-        "alice - house-hard" in only_letter(server.send(BOB, "blackbox games house-hard"), BOB).text
-    )
-    server.reply(letter, "resign")
-    assert "house-hard" in only_letter(server.send(BOB, "blackbox history alice"), BOB).text
-    standings = only_letter(server.send(BOB, "blackbox standings"), BOB).text
-    assert "house" not in standings.partition("The house plays, too")[0]
-    assert f"house-best {GAME.info.strength['house-best']['rating']}" in " ".join(standings.split())
-    mine = only_letter(server.send(BOB, "blackbox ratings house-hard"), BOB).one_line
-    assert "house-hard is the house. Its rating was measured" in mine
-    record_ = only_letter(server.send(BOB, "blackbox record 1"), BOB).text
-    assert "house-hard" in record_
-
-
-def test_only_so_many_boards_with_one_house(server: Indoors) -> None:
+def test_only_so_many_boards_with_one_house(
+    server: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot_turns, "MOST", 2)
     words = "challenge alice house-easy -size=2x2 -atoms=1"
     letter = only_letter(server.begin(ALICE, f"blackbox {words}"))
-    for _ in range(19):
-        assert only_letter(server.reply(letter, words)).kind == "started"
+    assert only_letter(server.reply(letter, words)).kind == "started"
     refused = only_letter(server.reply(letter, words))
-    assert "You play 20 games with house-easy" in refused.text
+    assert "You play 2 games with house-easy" in refused.text
     assert only_letter(server.reply(letter, words.replace("-easy", ""))).kind == "started"
 
 
@@ -350,25 +266,23 @@ def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("fault", [ValueError, SystemExit])
 def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_asked_for_again(
-    server: Indoors,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    fault: type[BaseException],
+    server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise fault("atoms at B2")
-
     server.begin(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
-    ended = only_letter(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))
-    with monkeypatch.context() as broken:
-        broken.setattr(Blackbox, "report", staticmethod(fail))
-        letter = only_letter(server.reply(ended, "report"))
-    assert "No report on board 1" in letter.text
-    assert "the coach cannot work a report out" in caplog.text
-    assert "B2" not in caplog.text
-    caplog.clear()
+    letter = only_letter(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))
+    for fault in (ValueError, SystemExit):
+
+        def fail(*_: object, fault: type[BaseException] = fault) -> None:
+            raise fault("atoms at B2")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Blackbox, "report", staticmethod(fail))
+            letter = only_letter(server.reply(letter, "report"))
+        assert "No report on board 1" in letter.text
+        assert "the coach cannot work a report out" in caplog.text
+        assert "B2" not in caplog.text
+        caplog.clear()
     again = only_letter(server.reply(letter, "report"))
     assert "The coach needs" in again.text
     assert not caplog.records

@@ -10,7 +10,6 @@ from sqlalchemy import select, update
 
 from pbmserv.service.schedule import scheduler
 from pbmserv.store import ladders
-from pbmserv.store.accounts import persons
 from pbmserv.store.tables import ladder_games, ladder_moves
 from pbmserv.store.tables.accounts import addresses
 
@@ -199,31 +198,6 @@ def test_no_more_challenges_come_in_than_the_rank_takes(server: Correspondence) 
     answer = climbers.say("gina", "ladder challenge gina secret alice")
     assert "alice has 5 challengers, the most for number 1." in answer
     assert "Try this: blackbox ladder challenge bob" in answer
-
-
-def test_one_is_not_challenged_above_ones_range(server: Correspondence) -> None:
-    names = tuple(f"player{n:02}" for n in range(1, 14))
-    climbers = Climbers(server, names)
-    answer = climbers.say("player13", "ladder challenge player13 secret player02")
-    assert "player02 is number 2. As number 13 you may challenge from number 3 down." in answer
-    assert "Try this: blackbox ladder challenge player03" in answer
-    shown = climbers.say("player13", "ladder join player13 secret blackbox")
-    assert "You are on the Blackbox ladder already, as number 13." in shown
-
-
-def test_a_person_has_one_place_under_all_names(server: Correspondence) -> None:
-    climbers = Climbers(server, ("alice",))
-    server.sign_up("alicia")
-    with server.server.database.writing.begin() as connection:
-        ids = (
-            connection.execute(select(addresses.c.player_id).order_by(addresses.c.player_id))
-            .scalars()
-            .all()
-        )
-        connection.execute(update(addresses).values(mailbox="alice@players.example"))
-        assert len(persons.names_of(connection, ids[0])) == 2
-    answer = climbers.say("alicia", "ladder join alicia secret blackbox")
-    assert "You are on the Blackbox ladder as alice. Each person has one place there." in answer
 
 
 def test_silent_players_leave_after_45_days_outside_an_absence(server: Correspondence) -> None:

@@ -283,12 +283,12 @@ def test_passwords_stand_in_no_letter(letters: list[Posted]) -> None:
 
 
 def subjects_but_daily(letters: list[Posted]) -> set[str]:
-    """Return all subjects but those of boxes of the day.
+    """Return the subjects of all kinds of letters but those of boxes of the day.
 
     Their name is worth it: at worst somebody called "box" is asked for a password.
     """
-    subjects = {letter.subject for letter in letters}
-    return {subject for subject in subjects if not re.fullmatch(r"Daily Box \d+", subject)}
+    alike = {re.sub(r"\d+", "1", letter.subject): letter.subject for letter in letters}
+    return {subject for kind, subject in alike.items() if kind != "Daily Box 1"}
 
 
 def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None:
@@ -304,11 +304,11 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
 
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
     """Behind "Re:" it is what was answered, and nobody's command."""
-    for subject in subjects_but_daily(letters):
-        for body in ("thanks for this", "What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
+    for body in ("What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
+        alone = _echoes(read_new_mail("", body, ("blackbox",)))
+        for subject in subjects_but_daily(letters):
             below = read_new_mail(f"Re: {subject}", body, ("blackbox",))
-            alone = read_new_mail("", body, ("blackbox",))
-            assert _echoes(below) == _echoes(alone), subject
+            assert _echoes(below) == alone, subject
 
 
 def _echoes(reading: Reading) -> list[tuple[str, object]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
@@ -30,12 +31,7 @@ HOSTILE = (
     "surrogate \ud800 here",
 )
 
-few = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+few = settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=300)
 
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
+from examples import DEEP
 from indoors import Indoors, Posted, address_of, indoors
 from letter_reading import (
     boards_in_page,
@@ -24,7 +25,7 @@ from pbmserv.store.boards.boards import BoardRow
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = "alice", "bob"
-GAMES = 4
+GAMES = 40 if DEEP else 3
 SEATED = {"challenge", "challenged", "board", "result", "refusal", "chat", "chat-sent"}
 
 Played = tuple[int, list[Posted]]

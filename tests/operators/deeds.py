@@ -37,7 +37,7 @@ def deliver_at_door(house: Indoors, subject: str) -> None:
     house.mails += 1
     raw = f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <w{house.mails}@x.example>\r\n\r\n"
     envelope = Envelope(ALICE, house.server.mail_domain.address, raw.encode())
-    reply = house.loop.run_until_complete(house.server.door.receive(envelope, is_counted=False))
+    reply = house.loop.run_until_complete(house.server.door.receive(envelope))
     assert reply.startswith("250")
 
 

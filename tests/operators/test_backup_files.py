@@ -6,7 +6,6 @@ import os
 import sqlite3
 import stat
 import subprocess
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -81,26 +80,24 @@ def _dangling(path: Path) -> None:
     path.symlink_to(path.parent / "nothing")
 
 
-@pytest.mark.parametrize("lay", [_folder, _pipe, _link, _dangling])
-@pytest.mark.parametrize("place", [files.only_new, files.replacing])
-def test_nothing_but_a_file_is_replaced(
-    own: str, tmp_path: Path, lay: Callable[[Path], None], place: files.Place
-) -> None:
-    file = tmp_path / "copy"
-    lay(file)
-    with pytest.raises(OperatorError, match="is not a file, so a copy cannot replace it"):
-        save(own, file, place)
-    assert names(tmp_path) == ["copy", "pbmserv.sqlite3"]
+LAID = {_folder: "is not a file", _pipe: "is not a file", _dangling: "cannot be read"}
 
 
-@pytest.mark.parametrize(("lay", "message"), [(_folder, "is not a file"), (_pipe, "is not a file"),
-                                           (_dangling, "cannot be read")])  # fmt: skip
-def test_nothing_but_a_file_is_restored(
-    own: str, tmp_path: Path, lay: Callable[[Path], None], message: str
-) -> None:
-    lay(tmp_path / "copy")
-    with pytest.raises(OperatorError, match=message):
-        restore(own, tmp_path / "copy", files.replacing)
+def test_nothing_but_a_file_is_replaced(own: str, tmp_path: Path) -> None:
+    laid = {lay.__name__: lay for lay in (*LAID, _link)}
+    for name, lay in laid.items():
+        lay(tmp_path / name)
+        for place in (files.only_new, files.replacing):
+            with pytest.raises(OperatorError, match="is not a file, so a copy cannot replace it"):
+                save(own, tmp_path / name, place)
+    assert names(tmp_path) == sorted([*laid, "pbmserv.sqlite3"])
+
+
+def test_nothing_but_a_file_is_restored(own: str, tmp_path: Path) -> None:
+    for lay, message in LAID.items():
+        lay(tmp_path / lay.__name__)
+        with pytest.raises(OperatorError, match=message):
+            restore(own, tmp_path / lay.__name__, files.replacing)
 
 
 def test_an_existing_file_is_replaced_only_with_overwrite(own: str, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from deeds import SIGNED
+from rows import rows
 from running import Running, start
 from smtp_client import Wire, mail
 
@@ -71,7 +72,7 @@ def test_a_blocked_network_is_refused_directly_and_behind_a_mail_server(server: 
 BLOCKS = ("bad.example", "eve@good.example", "192.0.2.0/24", "2001:db8::/32")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("address", "client", "is_blocked"),
     [
         ("x@bad.example", "", True),

@@ -45,10 +45,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.types import NullType
-from typer.testing import CliRunner
 
 from pbmserv import files
-from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
@@ -247,7 +245,7 @@ def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: str) -> None:
-    @examples(3)
+    @examples(2)
     @given(filled())
     def holds(rows_of_tables: dict[str, list[dict[str, Any]]]) -> None:
         own = _filled(tmp_path / "random", rows_of_tables)
@@ -331,18 +329,10 @@ def test_a_database_in_use_or_not_empty_is_left_alone(
         assert schema.check(database) == []
 
 
-def test_a_copy_of_a_newer_version_or_another_program_is_refused(
+def test_a_damaged_copy_and_what_is_no_copy_are_refused(
     played: str, tmp_path: Path, empty_postgres_url: str
 ) -> None:
     copy = tmp_path / "copy"
-    for change, refusal in (
-        ("UPDATE alembic_version SET version_num = '9999'", "install the newer version"),
-        ("DROP TABLE alembic_version", "another program's"),
-    ):
-        with closing(sqlite3.connect(copy)) as opened, opened:
-            opened.execute(change)
-        with pytest.raises(OperatorError, match=refusal):
-            restore(empty_postgres_url, copy)
     copy.write_bytes(copy.read_bytes()[:50_000])
     with pytest.raises(OperatorError, match="copy is damaged"):
         restore(empty_postgres_url, copy)
@@ -377,25 +367,11 @@ def test_a_copy_of_an_older_version_is_upgraded_first(
     assert (tmp_path / "copy").read_bytes() == before
 
 
-def test_a_full_temporary_folder_is_reported(
-    played: str, tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(backup_sqlite, "_write_mail_store", full)
-    with pytest.raises(OperatorError, match="No space left on device; TMPDIR may name"):
-        restore(empty_postgres_url, tmp_path / "copy")
-    assert tables(empty_postgres_url) == []
-
-
 def test_a_value_that_postgresql_refuses_is_reported_without_quoting_it(
     played: str, tmp_path: Path, empty_postgres_url: str
 ) -> None:
     for value, message in (
         ("'t1ger' || char(0)", "in players: PostgreSQL text fields cannot contain NUL"),
-        ("CAST('t1ger' AS BLOB)", "something in players that cannot be read"),
-        (f"'{'t1ger' * 50}'", "in players: value too long"),
         # SQLite itself would quote this one.
         ("CAST(x'7431676572ff' AS TEXT)", "in players that cannot be read"),
     ):
@@ -491,17 +467,6 @@ def test_a_server_that_starts_during_a_restore_waits_without_a_time_limit(
 
 
 _WAITING = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-
-
-def test_the_command_prints_what_it_did_and_no_secret(
-    played: str, tmp_path: Path, empty_postgres_url: str
-) -> None:
-    settings = {"PBMSERV_DATABASE": empty_postgres_url, "PBMSERV_DATA_DIR": str(tmp_path)}
-    done = CliRunner().invoke(app, ["db", "restore", str(tmp_path / "copy")], env=settings)
-    assert done.exit_code == 0, done.output
-    assert f"is now the copy {tmp_path / 'copy'} (revision {schema.head()})." in done.output
-    assert "skip 100,000 numbers" in " ".join(done.output.split())
-    assert len(done.output.splitlines()) < 8
 
 
 def test_a_copy_made_before_the_first_start_has_no_mail_store(

@@ -19,6 +19,7 @@ from dns_zone import Zone
 from fork_server import run
 from name_server import name_server
 from programs import free_port
+from rows import rows
 
 from pbmserv.clock import SystemClock
 from pbmserv.config.settings import load
@@ -59,7 +60,7 @@ def installation(
             server.resolver(),
             SystemClock(),
             (IP,),
-            (postfix or {}).get,
+            ({} if postfix is None else postfix).get,
         )
 
 
@@ -95,7 +96,7 @@ def test_an_empty_zone_is_told_each_record_to_add(tmp_path: Path) -> None:
         assert only(dns_records.dkim_keys(bare)).level is Level.WARNING
 
 
-@pytest.mark.parametrize(
+@rows(
     ("record", "part"),
     [
         ("v=spf1 ip4:203.0.113.9 -all", "may not send"),
@@ -146,31 +147,28 @@ POSTFIX = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "advice"),
-    [
-        ("mydestination", f"localhost, {DOMAIN}", "mydestination = localhost"),
-        ("recipient_delimiter", "", "recipient_delimiter = +"),
-        ("virtual_mailbox_domains", "", f"virtual_mailbox_domains = {DOMAIN}"),
-        ("virtual_transport", "virtual", "virtual_transport = lmtp:inet:127.0.0.1:2424"),
-        ("smtpd_recipient_restrictions", "", "reject_unverified_recipient"),
-        ("address_verify_negative_expire_time", "3d", "address_verify_negative_expire_time = 15s"),
-        ("smtpd_tls_cert_file", "/etc/ssl/certs/ssl-cert-snakeoil.pem", "smtpd_tls_cert_file ="),
-    ],
+LACKING = (
+    ("mydestination", f"localhost, {DOMAIN}", "mydestination = localhost"),
+    ("recipient_delimiter", "", "recipient_delimiter = +"),
+    ("virtual_mailbox_domains", "", f"virtual_mailbox_domains = {DOMAIN}"),
+    ("virtual_transport", "virtual", "virtual_transport = lmtp:inet:127.0.0.1:2424"),
+    ("smtpd_recipient_restrictions", "", "reject_unverified_recipient"),
+    ("address_verify_negative_expire_time", "3d", "address_verify_negative_expire_time = 15s"),
+    ("smtpd_tls_cert_file", "/etc/ssl/certs/ssl-cert-snakeoil.pem", "smtpd_tls_cert_file ="),
 )
-def test_each_line_that_postfix_lacks_is_named(
-    tmp_path: Path, name: str, value: str, advice: str
-) -> None:
-    lines = POSTFIX | {name: value}
+
+
+def test_each_line_that_postfix_lacks_is_named(tmp_path: Path) -> None:
+    lines: dict[str, str] = {}
     with installation(
         tmp_path, healthy_zone(), postfix=lines, lmtp="127.0.0.1:2424", smtp=""
-    ) as wrong:
-        findings = list(postfix.check(wrong))
-        assert any(advice in finding.advice for finding in findings), findings
-    with installation(
-        tmp_path, healthy_zone(), postfix=POSTFIX, lmtp="127.0.0.1:2424", smtp=""
-    ) as right:
-        assert only(postfix.check(right)).level is Level.OK
+    ) as installed:
+        for name, value, advice in LACKING:
+            lines.update(POSTFIX | {name: value})
+            findings = list(postfix.check(installed))
+            assert any(advice in finding.advice for finding in findings), findings
+        lines.update(POSTFIX)
+        assert only(postfix.check(installed)).level is Level.OK
 
 
 class _Login:

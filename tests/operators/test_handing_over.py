@@ -49,20 +49,15 @@ def test_a_board_is_handed_over(house: Indoors) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
+def test_a_board_is_handed_over_only_to_somebody_who_can_take_it(house: Indoors) -> None:
+    number = start_board(house)
+    for old, new, why in (
         ("carol", "bob", "does not play"),
         ("alice", "bob", "already"),
         ("alice", "zed", "no active player"),
-    ],
-)
-def test_a_board_is_handed_over_only_to_somebody_who_can_take_it(
-    house: Indoors, old: str, new: str, why: str
-) -> None:
-    number = start_board(house)
-    with pytest.raises(OperatorError, match=why):
-        do(house, boards.hand_over, number=number, old=old, new=new)
+    ):
+        with pytest.raises(OperatorError, match=why):
+            do(house, boards.hand_over, number=number, old=old, new=new)
 
 
 SECRET = re.compile(r"\b[cC]3\b")

@@ -14,8 +14,7 @@ from sqlalchemy import text
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import boards, people
-from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.overviews import board_facts, game_lines, user_facts
+from pbmserv.service.operators.overviews import board_facts, game_lines
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import audit
 from pbmserv.store.boards import player_boards
@@ -187,18 +186,6 @@ def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) 
     assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
     do(house, boards.open_game, game="blackbox")
     assert len(house.send(ALICE, "blackbox challenge alice bob")) == 2
-
-
-def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
-    for why in ("", "  \n", "x" * 501):
-        with pytest.raises(OperatorError, match="reason"):
-            house.operators.do(
-                Signature("olga", why),
-                partial(people.suspend, userid="alice", end_games=False),
-            )
-    assert house.operators.look(lambda context: audit.entries(context.connection, None, 9)) == []
-    facts, _ = house.operators.look(partial(user_facts, userid="alice"))
-    assert ("state", "active") in facts
 
 
 def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:

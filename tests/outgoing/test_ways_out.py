@@ -135,22 +135,13 @@ def test_the_players_own_reminders_end(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} remind=10d,2d")
     moved(house)
     reminders = [
-        letter for _ in range(12) for letter in house.live(days=1) if letter.recipient == ALICE
+        letter for _ in range(6) for letter in house.live(days=2) if letter.recipient == ALICE
     ]
     assert {reminder.kind for reminder in reminders} == {"reminder"}
     pressed(house, reminders[-1])
-    usual = [letter for _ in range(8) for letter in house.live(days=1) if letter.recipient == ALICE]
+    usual = [letter for _ in range(4) for letter in house.live(days=2) if letter.recipient == ALICE]
     assert [letter.kind for letter in usual] == ["reminder"], "the last, a day before the loss"
-    assert way_out(usual[0]) == ("", "")
-
-
-def test_the_reminder_that_everybody_gets_cannot_be_ended(house: Indoors) -> None:
-    moved(house)
-    (reminder,) = [
-        letter for _ in range(9) for letter in house.live(days=1) if letter.recipient == ALICE
-    ]
-    assert reminder.kind == "reminder"
-    assert way_out(reminder) == ("", "")
+    assert way_out(usual[0]) == ("", ""), "everybody gets this one"
 
 
 def test_following_ends_for_that_board_alone(house: Indoors) -> None:
@@ -174,7 +165,7 @@ def test_the_box_of_the_day_ends(house: Indoors) -> None:
     assert not house.live(days=2)
 
 
-@pytest.mark.parametrize("subject", ["unsubscribe", "Re: anything", "resign", ""])
+@pytest.mark.parametrize("subject", ["unsubscribe", "resign"])
 def test_a_mail_to_the_link_does_the_same_whatever_it_says(house: Indoors, subject: str) -> None:
     letter = moved(house)
     _, address = way_out(letter)

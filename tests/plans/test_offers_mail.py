@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from heaps import HEAPS, Heap, Heaps, HeapView, show_heaps
+from indoors import HandedIn, indoors
 from playing import begin
-from running import Correspondence, Running, start
+from running import Correspondence
 
-from pbmserv.engine.registry import Registry
+from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Seat, Step
 from pbmserv.errors import Illegal
 
+Begin = Callable[..., HandedIn]
+
 
 @pytest.fixture
-def heaps(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    """Start a server with Blackbox and Heaps."""
+def playing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
+    """Start a server with these games."""
     show_heaps()
-    games = [*Registry.installed(), HEAPS]
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
-    with start(database_url, tmp_path) as running:
-        yield running
+    with ExitStack() as stack:
+
+        def begin(*games: AnyGame) -> HandedIn:
+            monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+            return HandedIn(stack.enter_context(indoors(tmp_path, signup="confirm")))
+
+        yield begin
+
+
+@pytest.fixture
+def heaps(playing: Begin) -> HandedIn:
+    """Start a server with Blackbox and Heaps."""
+    return playing(*Registry.installed(), HEAPS)
 
 
 @pytest.mark.slow
-def test_heaps_by_mail(heaps: Running) -> None:
+def test_heaps_by_mail(heaps: HandedIn) -> None:
     anna, bela = heaps.sign_up("anna"), heaps.sign_up("bela")
     heaps.send(anna, "heaps challenge anna bela")
     heaps.letters(anna)
@@ -81,7 +93,7 @@ def test_heaps_by_mail(heaps: Running) -> None:
 
 
 def test_only_bots_that_a_game_has_are_offered(
-    heaps: Running, monkeypatch: pytest.MonkeyPatch
+    heaps: HandedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna = heaps.sign_up("anna")
     heaps.send(anna, "list heaps")
@@ -95,29 +107,18 @@ def test_only_bots_that_a_game_has_are_offered(
     assert "house" not in listed.text + listed.html
 
 
-def test_newcomers_are_offered_only_what_a_game_has(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    show_heaps()
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls([HEAPS])))
-    with start(database_url, tmp_path) as server:
-        server.send("anna@players.example", "signup anna secret")
-        server.reply(server.letter("anna@players.example"), "yes")
-        letters = [server.letter("anna@players.example")]  # "Welcome, anna!"
-        for word in ("games", "perhaps so"):
-            server.reply(letters[0], word)
-            letters.append(server.letter("anna@players.example"))
+def test_newcomers_are_offered_only_what_a_game_has(playing: Begin) -> None:
+    server = playing(HEAPS)
+    server.send("anna@players.example", "signup anna secret")
+    server.reply(server.letter("anna@players.example"), "yes")
+    letters = [server.letter("anna@players.example")]  # "Welcome, anna!"
+    for word in ("games", "perhaps so"):
+        server.reply(letters[0], word)
+        letters.append(server.letter("anna@players.example"))
     for letter in letters:
         assert re.search(r"challenge house +a bot: plays like", letter.text)
         assert "challenge house" in letter.html
         assert not re.search(r"\b(daily|solo|house-\w+|box)\b", letter.text + letter.html)
-
-
-def test_newcomers_are_offered_the_game_that_one_can_begin_alone() -> None:
-    class Acorns(Heaps):
-        info = replace(Heaps.info, key="acorns", title="Acorns")
-
-    assert list(Registry([Acorns(), *Registry.installed()]).titles) == ["blackbox", "acorns"]
 
 
 class Coached(Heaps):
@@ -136,43 +137,25 @@ class Coached(Heaps):
         return {}
 
 
-def test_a_coach_has_words_of_its_own(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    show_heaps()
-    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls([Coached()])))
-    with start(database_url, tmp_path) as server:
-        anna, bela = server.sign_up("anna"), server.sign_up("bela")
-        server.send(anna, "heaps challenge anna bela")
-        server.send(bela, "prefs bela secret digest=daily@07:30")
-        server.live(days=1)
-        digest = server.letters(bela)[-1]
-        assert "Heaps 1 with anna" in digest.text
-        server.send(bela, "heaps accept 1 bela secret")
-        for player, userid in ((anna, "anna"), (bela, "bela")):
-            server.send(player, f"heaps move 1 {userid} secret 3")
-        server.send(anna, "heaps resign 1 anna secret")
-        server.reply(server.letters(bela)[-1], "report")
-        report = server.letter(bela)
-        assert report.text.startswith("anna made 4 turns")
-        assert "anna could have taken more." in report.text
-        for letter in (digest, report):
-            shown = letter.text + re.sub(r"<style>.*?</style>", "", letter.html, flags=re.DOTALL)
-            assert not re.search(r"\b(ray|port|layouts)\b", shown)
-
-
-def test_a_draw_is_accepted_by_reply(heaps: Running) -> None:
-    anna, bela = heaps.sign_up("anna"), heaps.sign_up("bela")
-    heaps.send(anna, "heaps challenge anna bela")
-    heaps.reply(heaps.letter(bela), "accept")
-    heaps.letters()
-    for player in ("anna", "bela"):
-        heaps.send(f"{player}@players.example", f"heaps move 1 {player} secret 1")
-    heaps.send(anna, "heaps move 1 anna secret propose")
-    letter = heaps.letters(bela)[-1]
-    heaps.reply(letter, "accept")
-    assert "Board 1 is a draw" in heaps.letter(bela).text
-    assert "Board 1 is a draw" in heaps.letters(anna)[-1].text
+def test_a_coach_has_words_of_its_own(playing: Begin) -> None:
+    server = playing(Coached())
+    anna, bela = server.sign_up("anna"), server.sign_up("bela")
+    server.send(anna, "heaps challenge anna bela")
+    server.send(bela, "prefs bela secret digest=daily@07:30")
+    server.live(days=1)
+    digest = server.letters(bela)[-1]
+    assert "Heaps 1 with anna" in digest.text
+    server.send(bela, "heaps accept 1 bela secret")
+    for player, userid in ((anna, "anna"), (bela, "bela")):
+        server.send(player, f"heaps move 1 {userid} secret 3")
+    server.send(anna, "heaps resign 1 anna secret")
+    server.reply(server.letters(bela)[-1], "report")
+    report = server.letter(bela)
+    assert report.text.startswith("anna made 4 turns")
+    assert "anna could have taken more." in report.text
+    for letter in (digest, report):
+        shown = letter.text + re.sub(r"<style>.*?</style>", "", letter.html, flags=re.DOTALL)
+        assert not re.search(r"\b(ray|port|layouts)\b", shown)
 
 
 def test_blackbox_has_its_own_sentence_for_them(server: Correspondence) -> None:

@@ -41,20 +41,6 @@ def record(position: Position) -> GameRecord:
 HIDDEN = ((ALICE, "b3,d3,a1,f2"), (BOB, "c3,b5,e5,g6"))
 
 
-def test_markers_are_taken_back_one_move_after_the_other() -> None:
-    marked = after(*HIDDEN, (ALICE, "+b2"), (ALICE, "+c2,!d4"))
-    once = marked.undo(ALICE)
-    twice = once.undo(ALICE)
-    assert once.state == after(*HIDDEN, (ALICE, "+b2")).state
-    assert twice.state == after(*HIDDEN).state
-    assert (twice.number, GAME.turn(twice.state, ALICE)) == (6, 3)
-    assert [p.number for p in twice.backwards()] == [2, 1]
-    assert [p.number for p in once.since(ALICE)] == [2, 3]
-    with pytest.raises(Illegal) as refused:
-        twice.undo(ALICE)
-    assert refused.value.refusal.code == "undo-not-yours"
-
-
 def test_play_goes_on_from_where_the_board_is() -> None:
     position = after(*HIDDEN, (ALICE, "+b2"), (ALICE, UNDO), (ALICE, "+c2"), (ALICE, "3"))
     assert position.state == after(*HIDDEN, (ALICE, "+c2"), (ALICE, "3")).state
@@ -62,13 +48,6 @@ def test_play_goes_on_from_where_the_board_is() -> None:
     assert [s.state for s in replay(GAME, record(position))] == [
         position.at(n).state for n in range(position.number + 1)
     ]
-
-
-def test_a_placement_can_be_taken_back_and_made_again() -> None:
-    position = after((ALICE, "b3,d3,a1,f2"), (ALICE, UNDO))
-    assert position.state == opening(GAME, RECORD).state
-    again = position.move(ALICE, GAME.parse(GAME.view(position.state, ALICE), "a1,a2,a3,a4"))
-    assert again.state == after((ALICE, "a1,a2,a3,a4")).state
 
 
 @pytest.mark.parametrize(

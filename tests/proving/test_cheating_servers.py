@@ -105,18 +105,6 @@ def test_a_change_in_a_running_game_is_noticed(tmp_path: Path, cheat: str) -> No
         assert verdict.is_wrong, (cheat, sentences(verdict))
 
 
-@pytest.mark.parametrize("game", [DUEL, DICE, SOLO], ids=["duel", "dice", "solo"])
-def test_the_same_course_without_a_change_is_proven(
-    tmp_path: Path, game: tuple[str, Sequence[tuple[str, str]]]
-) -> None:
-    with indoors(tmp_path) as world:
-        played = begun(world, *game)
-        played.reply("anna", "solve" if len(played.names) == 1 else "resign")
-        for name in played.names:
-            verdict = verdict_of(played.mails[name])
-            assert verdict.is_proven, sentences(verdict)
-
-
 def test_a_server_that_mixes_no_mail_at_all_cannot_hide_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

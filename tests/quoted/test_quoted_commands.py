@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
@@ -72,7 +73,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Game]:
 MOVES = ("5", "g", "g,+b2", "+b2", "?", "!b3", "a1,c4,e5,g2", "undo", "resign", "yes", "accept")
 STYLES = dict(in_plain_text("QUOTED"))
 lines = st.lists(st.sampled_from(MOVES) | st.integers(0, 3), min_size=1, max_size=6)
-at_leisure = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+at_leisure = settings(examples(10), suppress_health_check=list(HealthCheck))
 
 
 def written(game: Game, drawn: list[str | int]) -> str:
@@ -122,33 +123,33 @@ def test_no_quoted_move_flows_out_of_its_quote(game, drawn, flowed, width):
     assert game.record() == before
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        "Content-Type: text/plain\nContent-Disposition: attachment; filename=move.txt\n\n{}",
-        "Content-Type: text/plain; name=move.txt\n\n{}",
-        "Content-Type: text/plain\nContent-Disposition: inline; filename*=''m%2Etxt\n\n{}",
-        "Content-Type: message/rfc822\n\nFrom: t0b@players.example\nSubject: {}\n\n{}",
-        "Content-Type: text/rfc822-headers\n\nSubject: {}",
-        "Content-Type: multipart/digest; boundary=c\n\n--c\n\nSubject: x\n\n{}\n--c--",
-    ],
+ATTACHED = (
+    "Content-Type: text/plain\nContent-Disposition: attachment; filename=move.txt\n\n{}",
+    "Content-Type: text/plain; name=move.txt\n\n{}",
+    "Content-Type: text/plain\nContent-Disposition: inline; filename*=''m%2Etxt\n\n{}",
+    "Content-Type: message/rfc822\n\nFrom: t0b@players.example\nSubject: {}\n\n{}",
+    "Content-Type: text/rfc822-headers\n\nSubject: {}",
+    "Content-Type: multipart/digest; boundary=c\n\n--c\n\nSubject: x\n\n{}\n--c--",
 )
+
+
 @pytest.mark.parametrize("front", ["", "Content-Type: text/plain\n\n> x\n\n--b\n"])
-def test_nothing_attached_is_read(game, part, front):
+def test_nothing_attached_is_read(game, front):
     before = game.record()
-    for command in ("g", *game.commands()):
-        inside = part.replace("{}", command)
-        game.mail(
-            f"--b\n{front}{inside}\n--b--\n", more="Content-Type: multipart/mixed; boundary=b"
-        )
-    assert game.record() == before
+    for number, part in enumerate(ATTACHED):
+        for command in ("g", game.commands()[number % 4]):
+            inside = part.replace("{}", command)
+            game.mail(
+                f"--b\n{front}{inside}\n--b--\n", more="Content-Type: multipart/mixed; boundary=b"
+            )
+            assert game.record() == before, part
 
 
-@pytest.mark.parametrize("style", sorted(STYLES)[::9])
-def test_a_move_above_a_quote_is_made(game, style):
-    # Refused by the game, in words that name it: so this was read, and the quote was not.
+def test_words_above_a_quote_are_read(game):
     before = game.record()
-    assert game.mail(f"zz9\n\n{quoted(style, 'resign')}") == ["refusal"]
+    for style in sorted(STYLES)[::9]:
+        # Refused by the game, in words that name it: so this was read, and the quote was not.
+        assert game.mail(f"zz9\n\n{quoted(style, 'resign')}") == ["refusal"]
     assert game.record() == before
 
 

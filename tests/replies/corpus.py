@@ -145,41 +145,24 @@ class Stage:
         house.positions.remember(house.writer.submit(job).result())
 
     def letter(self, situation: str) -> Posted:
-        """Return the letter to new players that Alice answers in a situation."""
+        """Return the letter to new players that Alice answers: a challenge, or that of her turn."""
         self._number += 1
         alice, bob = f"alice{self._number}", f"bob{self._number}"
-        self._server.sign_up(alice, bob)
-        return self._letter(situation, alice, bob)[0]
-
-    def _letter(self, situation: str, alice: str, bob: str) -> tuple[Posted, int]:
-        """Return the letter that Alice answers, and the board it is about."""
         server = self._server
+        server.sign_up(alice, bob)
         server.send_unread(address_of(bob), f"blackbox challenge {bob} {PASSWORD} {alice}")
         letter = self._newest(alice)
-        board = letter.board
-        assert board is not None
         if situation == "challenge":
-            return letter, board
-        if situation == "hiding":
-            server.reply_unread(letter, "accept")
-            return self._newest(alice), board
+            return letter
         server.reply_unread(letter, f"accept {HIDDEN[0]}")
         server.drop_letters()
-        self._move(board, bob, HIDDEN[1])
-        letter = self._newest(alice)
-        if "Your move" not in letter.subject:  # Bob is first
-            self._move(board, bob, "1")
+        for move in (HIDDEN[1], "1"):  # the second one if Bob is first
+            line = f"blackbox move {letter.board} {bob} {PASSWORD} {move}"
+            server.send_unread(address_of(bob), line)
             letter = self._newest(alice)
-        if situation == "turn":
-            return letter, board
-        self._move(board, bob, "resign", name="resign")
-        return self._newest(alice), board
-
-    def _move(self, board: int, userid: str, move: str, name: str = "move") -> None:
-        words = "" if name == "resign" else f" {move}"
-        self._server.send_unread(
-            address_of(userid), f"blackbox {name} {board} {userid} {PASSWORD}{words}"
-        )
+            if "Your move" in letter.subject:
+                break
+        return letter
 
     def _newest(self, userid: str) -> Posted:
         return self._server.letters(address_of(userid))[-1]

@@ -1,7 +1,7 @@
 """Attributions that a mail program broke over several lines: none of their words are the player's.
 
-The cases cover every attribution of `quoting.ATTRIBUTIONS` and every verb that the program knows,
-broken at each blank, ``<`` and ``>``, and in front of the colon at its end.
+The cases cover every attribution of `mail_quotes.ATTRIBUTIONS`, broken at each blank, ``<`` and
+``>`` and in front of the colon at its end, and every verb that the program knows.
 """
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from examples import DEEP
 from hypothesis import given
 from hypothesis import strategies as st
 from mail_quotes import ATTRIBUTIONS
@@ -55,7 +56,7 @@ def broken(attribution: str, pieces: int) -> Iterator[str]:
             yield "\n".join(lines)
 
 
-def misread(attribution: str, most_pieces: int = 3) -> Iterator[str]:
+def misread(attribution: str, most_pieces: int = 3 if DEEP else 2) -> Iterator[str]:
     """Yield each reply with a broken attribution of which more, or less, than the move is read."""
     for pieces in range(1, most_pieces + 1):
         for lines in broken(attribution, pieces):
@@ -74,13 +75,15 @@ def test_a_broken_attribution_is_left_out_as_a_whole(line):
     assert list(misread(line)) == []
 
 
+def test_an_attribution_may_break_at_two_places():
+    assert list(misread(KNOWN["english, mailto"], most_pieces=3)) == []
+
+
 @rows("verb", VERBS)
 def test_an_attribution_with_any_verb_may_break_before_its_colon_or_bracket(verb):
-    for line in (
-        f"On Thu, Nov 26, 2026 at 11:14 AM pbmserv <{ADDRESS}> {verb}:",
-        f"pbmserv <{ADDRESS}> {verb} 26.11.2026 11:14:",
-    ):
-        assert list(misread(line, most_pieces=2)) == []
+    for line in (f"pbmserv <{ADDRESS}>\n{verb}:", f"pbmserv <{ADDRESS}> {verb}\n26.11.2026 11:14:"):
+        assert new_text(f"g\n\n{line}\n\n{QUOTE}") == "g"
+        assert new_text(f"{line}\n{QUOTE}\ng\n") == "g"
 
 
 @rows("name", ["attribution_top.eml", "attribution_bottom.eml"])
@@ -109,9 +112,7 @@ def test_the_attributions_of_the_list_are_left_out(text):
         "see you on 3 March, then",
     ],
 )
-@pytest.mark.parametrize(
-    "language", ["english", "german", "danish", "finnish", "polish", "russian"]
-)
+@pytest.mark.parametrize("language", ["english", "danish", "russian"])
 def test_words_above_an_attribution_stay(words, language):
     line = ATTRIBUTIONS[language]
     assert new_text(f"g\n\n{words}\n\n{line}\n{QUOTE}") == f"g\n\n{words}"

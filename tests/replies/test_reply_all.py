@@ -6,7 +6,7 @@ It comes in either order, in one transaction or in two, and with either address 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -31,10 +31,9 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
 
 
 def test_a_move_to_both_addresses_is_made_once_and_answered_once(house):
-    tables = seat_pairs(house.server, len(HEADS) * len(ORDERS), "t")
-    for number, (table, (head, order)) in enumerate(
-        zip(tables, product(HEADS, ORDERS), strict=True)
-    ):
+    tables = seat_pairs(house.server, len(HEADS), "t")
+    for number, (table, head) in enumerate(zip(tables, HEADS, strict=True)):
+        order = ORDERS[number % 2]
         for player, to, hiding in zip(table.players, table.addresses, HIDINGS, strict=True):
             house.send(player.address, body=hiding, to=to)
         first, second = table.players
@@ -100,10 +99,9 @@ def test_a_command_with_a_password_beside_an_answer_is_carried_out(house):
     assert not any("Not done" in letter.text for letter in letters)
 
 
-@pytest.mark.parametrize("forged", ["pbmserv+aaaaaaaaaaaaaaaaaaaaaaaaaaaa@games.example",
-                                    "pbmserv@games.example", "bob@players.example"])  # fmt: skip
-def test_an_address_that_is_no_reply_address_changes_nothing(house, forged):
+def test_an_address_that_is_no_reply_address_changes_nothing(house):
     house.sign_up("alice")
+    forged = "pbmserv+aaaaaaaaaaaaaaaaaaaaaaaaaaaa@games.example"
     raw = mail("To: {plain}\nCc: {reply}", "alice@players.example", 1, "9", reply=forged,
                plain=house.server.mail_domain.address)  # fmt: skip
     (letter,) = house.send_raw("alice@players.example", raw)

@@ -153,7 +153,7 @@ def count(kind: str, result: str) -> float:
 
 def deliver(house: Indoors, raw: bytes, to: str) -> None:
     envelope = Envelope("noreply-dmarc-support@mail.example", to, raw)
-    arriving = house.server.door.receive(envelope, is_counted=False)
+    arriving = house.server.door.receive(envelope)
     assert house.loop.run_until_complete(arriving).startswith("250")
     house.server.settle()
 

@@ -37,7 +37,7 @@ def hand_in(server: Indoors, sender: str, body: str = "help", to: str = "", peer
     head = f"From: {sender}\r\nSubject: x\r\nMessage-ID: <{server.mails}@players.example>\r\n\r\n"
     recipient = to or server.server.mail_domain.address
     envelope = Envelope(sender, recipient, f"{head}{body}\r\n".encode(), peer or HERE)
-    reply = server.loop.run_until_complete(server.server.door.receive(envelope, is_counted=False))
+    reply = server.loop.run_until_complete(server.server.door.receive(envelope))
     return reply.partition(" ")[0]
 
 

@@ -17,7 +17,7 @@ from indoors import PASSWORD, Indoors, Posted, address_of
 from test_copies import solution
 from test_race_worlds import indoors_drawing, without_nonces
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.service.events import shared_boxes
 
 NAMES = ("alice", "bob", "carol")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from examples import DEEP
 from indoors import Indoors, indoors
 from layouts import other_secrets
 from one_process import Server
@@ -29,6 +30,11 @@ from worlds import (
 )
 
 from pbmserv.log import TextFormatter
+
+STORIES = (1, ""), (4, "-size=3x3 -atoms=1-5 -fair -clue -guesses=99")
+"""Seeds and options of games; they have every option that a layout is told by."""
+
+LONG_STORIES = (2, "-size=5x4 -atoms=1-4 -clue -guesses=9"), (3, "-size=9x9 -atoms=2-6 -fair")
 
 
 @dataclass
@@ -112,21 +118,13 @@ def everything_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("seed", "options"),
-    [
-        (1, ""),
-        (2, "-size=5x4 -atoms=1-4 -clue -guesses=9"),
-        (3, "-size=9x9 -atoms=2-6 -fair"),
-        (4, "-size=3x3 -atoms=1-5 -fair -clue -guesses=99"),
-    ],
-)
+@pytest.mark.parametrize(("seed", "options"), [*STORIES, *(LONG_STORIES if DEEP else ())])
 def test_other_atoms_and_seals_change_no_octet_of_a_letter(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int, options: str
 ) -> None:
     dice = random.Random(seed)
     with quiet_world(tmp_path / "real") as world:
-        story = play(world, options, 16, dice)
+        story = play(world, options, 13, dice)
         real = {userid: letters_to(world, userid) for userid in (SOLVER, WATCHER)}
         mails, others = other_secrets(world, story, dice)
         hidden_from = letters_to(world, HIDER)

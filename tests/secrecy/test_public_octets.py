@@ -23,9 +23,9 @@ from worlds import (
     tell,
 )
 
-from pbmserv.engine.types import Rng
-from pbmserv.letters.replies import page_link
+from pbmserv.engine.rng import Rng
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.visits import page_link
 from pbmserv.service.solo import daily_box
 from pbmserv.store import shared_boxes
 from pbmserv.store.accounts import players
@@ -46,12 +46,12 @@ LOOKS = ("", "?check=all", "?move=a,%2Bb2", "?tap=%3F", "?check=a")
 
 
 def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
-    """Return the pages of others than the hider after every fifth mail and after the last."""
+    """Return the pages of others than the hider after every sixth mail and after the last."""
     site = site_of(world.server)
     bodies = []
     for number, mail in enumerate(mails, 1):
         tell(world, mail)
-        if number % 5 == 0 or number == len(mails):
+        if number % 6 == 0 or number == len(mails):
             answers = load_all(site, *PATHS, *own_pages(world))
             token = token_of(world, SOLVER, Purpose.BOARD)
             answers[SEAT] = asyncio.run(fetch(site, SEAT, authorization=f"Bearer {token}"))
@@ -65,7 +65,7 @@ def token_of(world: World, userid: str, purpose: Purpose) -> str:
         player = players.active_by_userid(connection, userid)
     assert player is not None
     if purpose is Purpose.PAGE:
-        address = page_link(player, world.server.clock.now())
+        address = page_link(player.id, player.reply_epoch, world.server.clock.now())
     else:
         address = ReplyAddress(purpose, player.id, 1, 1, player.reply_epoch)
     return world.server.mail_domain.ring.token(address)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from running import Letter
 from worlds import draw_from_a_counter, with_numbered_hashes
@@ -141,7 +142,7 @@ def letters_to_both(folder: Path, dice: random.Random | None) -> list[tuple[str,
 
 def test_moves_of_another_racer_change_no_letter(tmp_path: Path) -> None:
     alone = letters_to_both(tmp_path / "alone", None)
-    for seed in range(2):
+    for seed in range(20 if DEEP else 1):
         beside = letters_to_both(tmp_path / f"beside-{seed}", random.Random(seed))
         for (command, letters), (_, others) in zip(alone, beside, strict=True):
             for letter, other in zip(letters, others, strict=True):

@@ -32,14 +32,15 @@ def story(atoms: str) -> list[Sent]:
 
 
 def all_along(world: World, mails: list[Sent]) -> tuple[list[object], list[bytes]]:
-    """Return the pages after each mail, and the letters to everybody but the hider.
+    """Return the pages from the first secret on, and the letters to all but the hider.
 
     At the end the hider writes to the team below a copy of the own board.
     """
     site, pages = site_of(world.server), []
-    for mail in mails:
+    for number, mail in enumerate(mails):
         tell(world, mail)
-        pages.append(load_all(site, *PATHS))
+        if any(earlier.secret for earlier in mails[: number + 1]):
+            pages.append(load_all(site, *PATHS))
     newest = message_from_bytes(letters_to(world, HIDER)[-1], policy=default)
     body = newest.get_body(("plain",))
     assert body is not None

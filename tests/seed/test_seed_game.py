@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from running import Letter, Running
+from running import Correspondence, Letter
 
 HERE = Path(__file__).resolve().parent
 ALICE, BOB = "dzander1", "dzander2"
@@ -27,7 +27,7 @@ FROM_THE_FAR_ENDS = "10,+b2 l 9,+a7 13,+c2 h 5 k,/a7 i,+13m n j +d11,-d4,f 12 +4
 class Table:
     """The two players and the newest letter each of them has about their board."""
 
-    server: Running
+    server: Correspondence
     addresses: dict[str, str]
     letters: dict[str, Letter]
 
@@ -62,10 +62,10 @@ def boards_in(text: str) -> str:
 
 
 @pytest.fixture
-def table(server: Running) -> Table:
-    addresses = {userid: server.sign_up(userid) for userid in (ALICE, BOB)}
-    server.send(addresses[ALICE], f"blackbox challenge {ALICE} {BOB}")
-    opened = Table(server, addresses, {})
+def table(handed_in: Correspondence) -> Table:
+    addresses = {userid: handed_in.sign_up(userid) for userid in (ALICE, BOB)}
+    handed_in.send(addresses[ALICE], f"blackbox challenge {ALICE} {BOB}")
+    opened = Table(handed_in, addresses, {})
     opened.read()
     for userid in (BOB, ALICE):  # in any order
         opened.move(userid, PLACED[userid])

@@ -53,34 +53,6 @@ def test_revisions_are_read_as_alembic_reads_them() -> None:
     assert {name for name in schema.revisions() if len(name) > 32} == set()  # the column's length
 
 
-REVISION = 'revision = "{name}"\ndown_revision = {before}\n'
-
-
-@pytest.mark.parametrize(
-    ("graph", "expected"),
-    [
-        ({"9z": None, "0b": '"9z"', "c": '"0b"'}, ["c"]),
-        ({"a": None, "b": '"a"', "c": '"a"'}, ["b", "c"]),
-        ({"a": None, "b": '"a"', "c": '"a"', "0-join": '("b", "c")'}, ["0-join"]),
-        ({"a": None, "b": '"a"', "c": '"a"', "d": '(\n    "b",\n    "c",\n)'}, ["d"]),
-    ],
-)
-def test_the_head_follows_from_the_files_and_not_from_their_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graph: dict[str, str], expected: list[str]
-) -> None:
-    (tmp_path / "versions").mkdir()
-    for name, before in graph.items():
-        file = tmp_path / "versions" / f"{name}_slug.py"
-        file.write_text(REVISION.format(name=name, before=before))
-    monkeypatch.setattr(schema, "migrations_folder", lambda: tmp_path)
-    assert schema.heads(schema.revisions()) == expected
-    if len(expected) == 1:
-        assert schema.head() == expected[0]
-    else:
-        with pytest.raises(ServerFault, match=r"end in 2 revisions \(b, c\)"):
-            schema.head()
-
-
 def test_every_revision_says_how_to_go_back() -> None:
     folder = schema.migrations_folder()
     texts = {path: path.read_text("utf-8") for path in folder.glob("versions/*.py")}
@@ -117,6 +89,7 @@ def revision_of(database: Database) -> str:
         return str(schema.current(connection))
 
 
+@pytest.mark.parametrize("empty", ["sqlite"], indirect=True)
 def test_a_downgrade_refuses_to_lose_settings_of_players(empty: Database) -> None:
     schema.upgrade(empty, stores_of(empty))
     if empty.is_sqlite:  # its mail store is a file of its own

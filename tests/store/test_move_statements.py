@@ -17,6 +17,7 @@ import pytest
 from distributed_tables import distribute
 from indoors import Indoors, address_of, indoors
 from one_node import reason_to_ask_others
+from rows import rows
 from running import Letter
 from sqlalchemy import Inspector, event, inspect, text
 from sqlalchemy.engine import Engine
@@ -82,41 +83,8 @@ def server(divided: Database, tmp_path: Path) -> Iterator[Indoors]:
         yield running
 
 
-def test_no_statement_of_a_game_asks_two_nodes(server: Indoors, divided: Database) -> None:
-    server.sign_up("alice", "bob")
-    with executed() as statements:
-        letters: dict[str, Letter] = {}
-        server.send_unread(address_of("alice"), "blackbox challenge alice wonder-land bob")
-        letters |= posted(server)
-        replies = [("bob", "yes"), ("alice", "b3,d3,a1,g2"), ("bob", "a1,c4,e5,g2")]
-        replies += [
-            (userid, port) for port in ("1", "2 Hello!", "3") for userid in ("alice", "bob")
-        ]
-        replies += [("alice", "no such move"), ("alice", "resign"), ("bob", "board")]
-        for userid, words in replies:
-            answer(server, letters[address_of(userid)], words)
-            letters |= posted(server)
-    assert "won" in letters[address_of("bob")].text
-    assert_each_asks_one_node(statements, keys_of(divided))
-
-
-def test_no_statement_of_a_game_with_a_bot_asks_two_nodes(
-    server: Indoors, divided: Database
-) -> None:
-    server.sign_up("alice")
-    with executed() as statements:
-        server.send_unread(address_of("alice"), "blackbox challenge alice wonder-land house-easy")
-        server.server.bot_worker.run_once()
-        letters = posted(server)
-        for move in ("b3,d3,a1,g2", "1", "2"):
-            answer(server, letters[address_of("alice")], move)
-            server.server.bot_worker.run_once()
-            letters = posted(server) or letters
-    assert any("house_turns" in statement for statement in statements)
-    assert_each_asks_one_node(statements, keys_of(divided))
-
-
 PLAYED_OTHERWISE = (
+    ("alice", "prefs alice wonder-land messages played"),
     ("alice", "blackbox challenge alice wonder-land bob -size=4x4 -atoms=1"),
     ("bob", "b2\n\nGood luck!"),
     ("alice", "c3"),
@@ -147,13 +115,31 @@ PLAYED_OTHERWISE = (
 player's newest letter."""
 
 
-def test_no_statement_of_other_ways_to_play_asks_two_nodes(
-    server: Indoors, divided: Database
-) -> None:
+def test_no_statement_of_a_game_asks_two_nodes(server: Indoors, divided: Database) -> None:
+    """Play a whole game, one with a bot, and in all other ways that touch boards or queues."""
     server.sign_up("alice", "bob", "carol")
-    server.send_unread(address_of("alice"), "prefs alice wonder-land messages played")
-    letters = posted(server)
     with executed() as statements:
+        letters: dict[str, Letter] = {}
+        server.send_unread(address_of("alice"), "blackbox challenge alice wonder-land bob")
+        letters |= posted(server)
+        replies = [("bob", "yes"), ("alice", "b3,d3,a1,g2"), ("bob", "a1,c4,e5,g2")]
+        replies += [
+            (userid, port) for port in ("1", "2 Hello!", "3") for userid in ("alice", "bob")
+        ]
+        replies += [("alice", "no such move"), ("alice", "resign"), ("bob", "board")]
+        for userid, words in replies:
+            answer(server, letters[address_of(userid)], words)
+            letters |= posted(server)
+        assert "won" in letters[address_of("bob")].text
+
+        server.send_unread(address_of("alice"), "blackbox challenge alice wonder-land house-easy")
+        server.server.bot_worker.run_once()
+        letters |= posted(server)
+        for move in ("b3,d3,a1,g2", "1"):
+            answer(server, letters[address_of("alice")], move)
+            server.server.bot_worker.run_once()
+            letters |= posted(server)
+
         for userid, words in PLAYED_OTHERWISE:
             if "wonder-land" in words:
                 subject, _, text_below = words.partition("\n\n")
@@ -163,6 +149,7 @@ def test_no_statement_of_other_ways_to_play_asks_two_nodes(
             letters |= posted(server)
         server.server.bot_worker.run_once()  # reports and hints
         posted(server)
+    assert any("house_turns" in statement for statement in statements)
     assert_each_asks_one_node(statements, keys_of(divided))
 
 
@@ -218,7 +205,7 @@ def executed() -> Iterator[list[str]]:
 KEYS = {"boards": "id", "plies": "board_id", "seats": "board_id", "outbox": "share"}
 
 
-@pytest.mark.parametrize(
+@rows(
     "statement",
     [
         "SELECT * FROM plies WHERE plies.number = %(a)s::INTEGER",
@@ -240,7 +227,7 @@ def test_a_statement_that_asks_two_nodes_is_detected(statement: str) -> None:
     assert reason_to_ask_others(statement, KEYS)
 
 
-@pytest.mark.parametrize(
+@rows(
     "statement",
     [
         "SELECT * FROM plies AS p JOIN seats ON seats.board_id = p.board_id WHERE p.board_id = 3",

@@ -157,6 +157,7 @@ def test_an_upgrade_keeps_boxes_and_results(older: Database) -> None:
     ]
 
 
+@pytest.mark.parametrize("empty", ["sqlite"], indirect=True)
 def test_a_downgrade_keeps_boxes_of_the_day(older: Database) -> None:
     schema.upgrade(older, stores_of(older))
     with older.writing.begin() as connection:

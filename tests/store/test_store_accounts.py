@@ -9,7 +9,6 @@ import pytest
 from pbmserv.store import bots
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -18,9 +17,8 @@ pytestmark = pytest.mark.slow
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_a_new_account_and_an_erased_one_have_the_usual_preferences(empty: Database) -> None:
-    schema.upgrade(empty)
-    with empty.writing.begin() as connection:
+def test_a_new_account_and_an_erased_one_have_the_usual_preferences(database: Database) -> None:
+    with database.writing.begin() as connection:
         alice = players.create(connection, "alice", "argon", "alice@players.example", NOW)
         assert alice is not None
         assert alice == Player(
@@ -31,9 +29,8 @@ def test_a_new_account_and_an_erased_one_have_the_usual_preferences(empty: Datab
         assert players.by_id(connection, alice.id) == erased
 
 
-def test_a_bot_is_shown_before_its_first_board_as_after_it(empty: Database) -> None:
-    schema.upgrade(empty)
-    with empty.writing.begin() as connection:
+def test_a_bot_is_shown_before_its_first_board_as_after_it(database: Database) -> None:
+    with database.writing.begin() as connection:
         shown = bots.shown_account(connection, "house")
         stored = bots.account(connection, "house", NOW)
         assert shown is not None

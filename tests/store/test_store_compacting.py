@@ -98,8 +98,7 @@ def test_an_old_database_is_rebuilt_once_if_it_is_small(
 
 
 def test_a_new_database_gives_room_back_from_the_beginning(tmp_path: Path) -> None:
-    with closing(Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")) as database:
-        schema.prepare(database)
+    with closing(Database(migrated(tmp_path / "pbmserv.sqlite3"))) as database:
         assert gradual(database)
 
 
@@ -114,6 +113,7 @@ def test_the_log_of_sqlite_stays_during_a_read(
     assert (tmp_path / "pbmserv.sqlite3").stat().st_size < 2_000_000
 
 
+@pytest.mark.sqlite_alone
 @pytest.mark.parametrize("more", [[], ["--rebuild"]])
 def test_the_command_prints_the_room_that_it_gained(
     database_url: str, tmp_path: Path, more: list[str]

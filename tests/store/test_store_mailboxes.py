@@ -30,9 +30,8 @@ ADDRESSES = (
 )
 
 
-def test_rows_have_a_mailbox_and_an_upgrade_computes_it(empty: Database) -> None:
-    schema.upgrade(empty)
-    with empty.writing.begin() as connection:
+def test_rows_have_a_mailbox_and_an_upgrade_computes_it(database: Database) -> None:
+    with database.writing.begin() as connection:
         player = players.create(connection, "alice", "", ADDRESSES[0], NOW)
         assert player is not None
         for address in ADDRESSES[1:]:

@@ -258,7 +258,7 @@ def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
     postgres_url: str, clock: MovableClock
 ) -> None:
     servers = [Post(postgres_url, clock, f"post{n}") for n in range(4)]
-    servers[0].post(120, clock)
+    servers[0].post(60, clock)
     sent: list[int] = []
     begin = threading.Barrier(4)
 
@@ -275,7 +275,7 @@ def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
     for thread in threads:
         thread.join(PATIENCE_S)
     assert sorted(sent) == servers[1].numbers()
-    assert servers[1].states() == {"sent": 120}
+    assert servers[1].states() == {"sent": 60}
     for server in servers:
         server.close()
 

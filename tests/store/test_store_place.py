@@ -73,6 +73,7 @@ def test_a_database_in_memory_has_no_file(url: str, tmp_path: Path) -> None:
     assert list(open_to_others(tmp_path / "missing", url)) == []
 
 
+@pytest.mark.sqlite_alone
 def test_the_text_of_a_mail_is_deleted_after_some_days(database_url: str, tmp_path: Path) -> None:
     """Passwords are stored as hashes, so they must not stay in mails."""
     with indoors(tmp_path, database=database_url, mail_days="3") as server:

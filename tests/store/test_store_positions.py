@@ -43,6 +43,7 @@ def play(server: Running, table: Table, *turns: tuple[int, str]) -> None:
         assert server.send(player.address, words).startswith("250")
 
 
+@pytest.mark.sqlite_alone
 def test_cached_positions_equal_replayed_ones(server: Running) -> None:
     table = seat_pairs(server.server, 1)[0]
     play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]), (0, "a"), (1, "5"), (0, "+b2"), (0, "g"))
@@ -58,6 +59,7 @@ def test_cached_positions_equal_replayed_ones(server: Running) -> None:
         assert server.server.positions.newest(connection, board) is remembered
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_position_that_was_rolled_back_is_not_cached(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def test_no_text_of_a_strangers_mail_is_kept(database_url: str, tmp_path: Path) 
         assert kept(server)[-1] == ("answered", 0)
 
 
+@pytest.mark.sqlite_alone
 def test_an_operator_can_keep_them_for_a_day(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database=database_url, unused_days="1") as server:
         server.send(ALICE, "nonsense")

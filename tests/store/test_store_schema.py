@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fork_server
 import pytest
-from migrated import stores_of
-from sqlalchemy import inspect, select, text
+from migrated import migrated, stores_of
+from sqlalchemy import inspect, text
 
 from pbmserv.errors import ServerFault
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.columns import metadata
-from pbmserv.store.tables.mail import stores
 
 pytestmark = pytest.mark.slow
 
@@ -53,8 +51,9 @@ def store_of(name: str) -> str:
 
 def test_each_store_may_have_a_file_of_its_own(tmp_path: Path) -> None:
     by_file = {}
-    for store in schema.ALL:
-        database = Database(f"sqlite:///{tmp_path}/{store}.sqlite3")
+    migrated(tmp_path / "pbmserv.sqlite3")
+    for store, file in (("game", "pbmserv"), ("mail", "pbmserv-mail")):
+        database = Database(f"sqlite:///{tmp_path}/{file}.sqlite3")
         schema.prepare(database, (store,))
         schema.require(database)
         assert schema.check(database, (store,)) == []
@@ -64,18 +63,6 @@ def test_each_store_may_have_a_file_of_its_own(tmp_path: Path) -> None:
     assert by_file == {
         store: {name for name in metadata.tables if store_of(name) == store} for store in schema.ALL
     }
-
-
-def test_each_mail_store_has_its_own_uuid(tmp_path: Path) -> None:
-    names = set()
-    for number in range(2):
-        database = Database(f"sqlite:///{tmp_path}/{number}.sqlite3")
-        schema.prepare(database, ("mail",))
-        with database.reading.connect() as connection:
-            names.add(connection.execute(select(stores.c.uuid)).scalar_one())
-        database.close()
-    assert len(names) == 2
-    assert {len(name) for name in names} == {32}
 
 
 def test_no_table_refers_to_one_of_the_other_store() -> None:
@@ -95,61 +82,28 @@ def test_sqlite_never_gives_a_number_twice(tmp_path: Path) -> None:
     database.close()
 
 
-def test_preparing_a_current_database_is_cheap(
-    empty: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    schema.prepare(empty)
-    with empty.writing.begin() as connection:
-        connection.execute(
-            text("INSERT INTO keys (id, secret, created_at) VALUES (1, :secret, :now)"), KEY
-        )
-    monkeypatch.setattr(schema, "upgrade", lambda *_: pytest.fail("nothing is to be done"))
-    schema.prepare(empty)
-    with empty.reading.connect() as connection:
-        assert connection.execute(text("SELECT count(*) FROM keys")).scalar() == 1
-
-
-KEY = {"secret": b"k" * 32, "now": "2026-03-01 12:00:00"}
-
-
-def test_alembic_is_not_imported_for_a_current_database(tmp_path: Path) -> None:
-    database = Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")
-    schema.prepare(database)
-    database.close()
-    look = (
-        "import sys\n"
-        "from pbmserv.store.core import schema\n"
-        "from pbmserv.store.core.database import Database\n"
-        f"schema.prepare(Database({database.url!r}))\n"
-        "sys.exit('alembic' in sys.modules)\n"
-    )
-    result = subprocess.run([sys.executable, "-c", look], timeout=PATIENCE_S, check=False)
-    assert result.returncode == 0
-
-
+@pytest.mark.sqlite_alone
 def test_a_database_of_another_version_is_refused_with_advice_and_not_changed(
-    empty: Database,
+    database: Database,
 ) -> None:
-    schema.upgrade(empty)
     for revision, advice in (
         ("0001", "run: pbmserv db upgrade"),
         ("9999", "install the newer version again"),
     ):
-        with empty.writing.begin() as connection:
+        with database.writing.begin() as connection:
             connection.execute(
                 text("UPDATE alembic_version SET version_num = :found"), {"found": revision}
             )
         for check in (schema.require, schema.check):
             with pytest.raises(ServerFault, match=advice):
-                check(empty)
+                check(database)
     with pytest.raises(ServerFault, match=r"revision 9999.*install the newer version again"):
-        schema.prepare(empty)
+        schema.prepare(database)
 
 
 def test_a_newer_database_is_reported_without_a_traceback(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    database = Database(url)
-    schema.prepare(database)
+    database = Database(migrated(tmp_path / "pbmserv.sqlite3"))
     with database.writing.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.close()

@@ -139,7 +139,7 @@ def test_a_resolved_future_is_committed(database: Database) -> None:
 
 def test_closing_finishes_submitted_jobs_and_accepts_no_more(database: Database) -> None:
     writer = open_writer(database)
-    count = BATCH + 50  # more than one group
+    count = BATCH + 10  # more than one group
     futures = [writer.submit(joins(f"u{n}")) for n in range(count)]
     writer.close()
     assert all(future.done() for future in futures)

@@ -9,7 +9,7 @@ from heaps import HEAPS
 from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 
 GAMES: tuple[AnyGame, ...] = (*Registry.installed(), HEAPS)
 

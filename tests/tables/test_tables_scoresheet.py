@@ -22,7 +22,8 @@ from pbmserv.engine.record import (
     write_record,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat, Step
 from pbmserv.errors import NotUnderstood
 
 words = st.text(

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.clocks import (
@@ -25,9 +25,7 @@ from pbmserv.engine.clocks import (
     clocks_after_turn,
     counted_wait,
     decide,
-    from_json,
     time_left,
-    to_json,
 )
 from pbmserv.engine.time_spans import Span, first_part, merge_spans, weekends
 from pbmserv.engine.types import Seat
@@ -135,7 +133,7 @@ def counting_minutes(away: tuple[Span, ...], down: tuple[Span, ...], zone: str, 
     return counts
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     spans,
     spans,
@@ -187,7 +185,7 @@ def test_weekends_are_whole_saturdays_and_sundays(zone: str, first: int, second:
 waits = st.lists(st.floats(0, 20), max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(40)
 @given(waits, spans, spans, spans, st.sampled_from(["", "2d,6h"]), st.booleans())
 def test_a_game_of_an_event_ends_after_at_most_88_days_in_which_the_server_was_up(
     thinking: list[float], mine: list, theirs: list, down: list, wish: str, digest: bool
@@ -258,9 +256,3 @@ def test_no_look_at_a_bank_is_promised_in_the_past_and_the_first_is_early_enough
         assert first <= present
     if isinstance(decision, Remind):
         assert clock_after_reminder(SeatClock(FRIDAY), terms, person, server, present) is not None
-
-
-@pytest.mark.parametrize("used", [-3.5, 0, 2])
-def test_banks_come_back_from_their_rows(used: float) -> None:
-    clock = SeatClock(FRIDAY, used=used * DAY, given=3 * DAY)
-    assert from_json(to_json((clock, SeatClock()))) == (clock, SeatClock())

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.clocks import (
-    RECOVERY,
     Forfeit,
     Person,
     Remind,
@@ -21,7 +20,6 @@ from pbmserv.engine.clocks import (
     Wait,
     clocks_after_turn,
     decide,
-    forfeit_at,
     from_json,
     read_remind,
     to_json,
@@ -56,16 +54,6 @@ def reminded(*days: float) -> SeatClock:
 def look_at(terms: Terms, before: tuple[timedelta, ...] = ()) -> datetime | None:
     """Return the moments at which the worker looks at a wait that begins at noon."""
     return clocks_after_turn((SeatClock(),), {Seat(0)}, (), NOON, {}, terms, [before])[1]
-
-
-def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
-    clock = SeatClock(NOON)
-    assert decide(clock, Terms(), Person(), UP, at(0)) == Wait(at(7))
-    assert decide(clock, Terms(), Person(), UP, at(7)) == Remind()
-    assert decide(reminded(7), Terms(), Person(), UP, at(7)) == Wait(at(20))
-    assert decide(reminded(7), Terms(), Person(), UP, at(20)) == Remind()
-    assert decide(reminded(7, 20), Terms(), Person(), UP, at(20)) == Wait(at(21))
-    assert decide(reminded(7, 20), Terms(), Person(), UP, at(21)) == Forfeit(total=False)
 
 
 def test_a_board_without_a_waiting_opponent_ends_without_a_reminder() -> None:
@@ -109,15 +97,6 @@ def test_a_digest_is_the_reminder_of_its_reader() -> None:
     assert decide(clock, Terms(7, 0), person, UP, at(21)) == Wait(None)
 
 
-def test_nobody_waits_for_a_stopped_clock() -> None:
-    assert decide(SeatClock(), Terms(), Person(), UP, at(400)) == Wait(None)
-    assert forfeit_at(SeatClock(), Terms(), Person(), UP, at(400)) is None
-    assert clocks_after_turn((SeatClock(),), (), (), NOON, {}, Terms(), [()]) == (
-        (SeatClock(),),
-        None,
-    )
-
-
 def test_zero_means_never() -> None:
     assert decide(SeatClock(NOON), Terms(0, 0), Person(), UP, at(900)) == Wait(None)
     assert decide(SeatClock(NOON), Terms(0, 5), Person(), UP, at(0)) == Wait(at(4))
@@ -138,22 +117,6 @@ def test_a_keeper_that_was_late_with_the_reminder_is_late_with_the_forfeit() -> 
     assert decide(reminded(30), Terms(), Person(), UP, at(30)) == Wait(at(31))
 
 
-def test_extra_reminders_come_before_the_forfeit() -> None:
-    person = Person.of("UTC", "2d,6h")
-    assert decide(reminded(7), Terms(), person, UP, at(18.9)) == Wait(at(19))
-    assert decide(reminded(7), Terms(), person, UP, at(19)) == Remind()
-    assert decide(reminded(7, 19), Terms(), person, UP, at(19)) == Wait(at(20))
-    last = decide(reminded(7, 19, 20), Terms(), person, UP, at(20))
-    assert last == Wait(at(20.75) + 60 * timedelta(minutes=1))  # 06:00 is night; 07:00 is not
-    assert decide(reminded(7, 19, 20, 20.8), Terms(), person, UP, at(20.8)) == Wait(at(21))
-
-
-def test_one_reminder_covers_all_due_boards() -> None:
-    person = Person.of("UTC", "3d,2d,1d")
-    assert decide(SeatClock(NOON), Terms(), person, UP, at(20.5)) == Wait(at(20.5) + 7 * HOUR)
-    assert decide(reminded(20.9), Terms(), person, UP, at(20.9)) == Wait(at(21.9))
-
-
 @pytest.mark.parametrize(
     ("written", "offsets", "night"),
     [
@@ -165,24 +128,6 @@ def test_one_reminder_covers_all_due_boards() -> None:
 )
 def test_wishes_are_read(written: str, offsets: tuple[timedelta, ...], night: bool) -> None:
     assert read_remind(written) == (offsets, night)
-
-
-def test_reminders_wait_for_the_morning_but_forfeits_do_not() -> None:
-    began = datetime(2026, 3, 1, 22, tzinfo=UTC)  # 23:00 in Berlin
-    clock = SeatClock(began)
-    person, owl = Person(BERLIN), Person(BERLIN, night=True)
-    morning = datetime(2026, 3, 9, 6, tzinfo=UTC)
-    assert decide(clock, Terms(), person, UP, began + 7 * DAY) == Wait(morning)
-    assert decide(clock, Terms(), owl, UP, began + 7 * DAY) == Remind()
-    assert decide(clock, Terms(), person, UP, morning) == Remind()
-    reminder = remind(clock, Terms(), person, UP, morning)
-    assert reminder is not None
-    last = datetime(2026, 3, 22, 6, tzinfo=UTC)
-    assert decide(reminder, Terms(), person, UP, morning) == Wait(last)
-    reminder = remind(reminder, Terms(), person, UP, last)
-    assert reminder is not None
-    assert decide(reminder, Terms(), person, UP, last) == Wait(began + 21 * DAY)
-    assert decide(reminder, Terms(), person, UP, began + 21 * DAY) == Forfeit(total=False)
 
 
 @pytest.mark.parametrize(
@@ -197,48 +142,6 @@ def test_reminders_wait_for_the_morning_but_forfeits_do_not() -> None:
 )
 def test_nights_end_at_seven_by_local_clocks(moment: str, morning: str) -> None:
     assert next_daytime(datetime.fromisoformat(moment), BERLIN) == datetime.fromisoformat(morning)
-
-
-def test_time_away_does_not_count_and_nothing_is_asked_meanwhile() -> None:
-    person = Person(away=((at(5), at(15)),))
-    assert decide(SeatClock(NOON), Terms(), person, UP, at(10)) == Wait(at(17))
-    assert decide(reminded(17), Terms(), person, UP, at(17)) == Wait(at(30))
-    leaving = Person(away=((at(7), at(9)),))
-    assert decide(SeatClock(NOON), Terms(), leaving, UP, at(7)) == Wait(at(9))
-    gone = Person(away=((at(21), at(30)),))
-    assert decide(reminded(7), Terms(), gone, UP, at(21)) == Wait(at(30))
-
-
-def test_time_that_the_server_was_down_does_not_count() -> None:
-    server = Server(((at(1), at(4)), (at(6), at(8))), at(8))
-    assert decide(SeatClock(NOON), Terms(), Person(), server, at(8)) == Wait(at(12))
-    assert decide(reminded(12), Terms(), Person(), server, at(12)) == Wait(at(25))
-
-
-def test_in_the_hour_after_an_outage_nothing_happens() -> None:
-    down = Server(((at(20.9), at(21)),), at(21))
-    due = at(21.1)
-    back = Server(((at(21), due),), due)
-    assert decide(reminded(7, 20), Terms(), Person(), down, at(21.05)) == Wait(at(21.1))
-    assert decide(reminded(7, 20), Terms(), Person(), back, due) == Wait(due + RECOVERY)
-    assert decide(SeatClock(at(14)), Terms(), Person(), back, due) == Wait(due + RECOVERY)
-
-
-def test_total_time_is_lost_by_the_same_safe_rules() -> None:
-    terms = Terms(7, 21, 10)
-    clock = SeatClock(NOON, (), 6 * DAY)
-    assert decide(clock, terms, Person(), UP, at(1)) == Wait(at(3))
-    assert decide(clock, terms, Person(), UP, at(3)) == Remind()
-    reminder = remind(clock, terms, Person(), UP, at(3))
-    assert reminder is not None
-    assert decide(reminder, terms, Person(), UP, at(3)) == Wait(at(4))
-    assert decide(reminder, terms, Person(), UP, at(4)) == Forfeit(total=True)
-    spent = SeatClock(NOON, (), 11 * DAY)
-    assert decide(spent, terms, Person(), UP, at(0)) == Remind()
-    reminder = remind(spent, terms, Person(), UP, at(0))
-    assert reminder is not None
-    assert decide(reminder, terms, Person(), UP, at(0.9)) == Wait(at(1))
-    assert Terms(7, 21, 10).for_answer() == Terms(7, 21)
 
 
 def test_a_turn_stops_one_clock_and_starts_the_other() -> None:

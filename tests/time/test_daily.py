@@ -89,8 +89,8 @@ def test_the_first_comes_at_once_where_the_hour_is_over(house: Indoors) -> None:
 def test_nobody_gets_a_box_twice_whatever_they_change(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     seen = {}
-    for turn in range(14):
-        for daily in days(house, 2):
+    for turn in range(7):
+        for daily in days(house, 4, 2):
             day = day_of(house.server.clock.now())
             assert seen.setdefault(day, daily.board) == daily.board
         zone = ("Pacific/Kiritimati", "UTC", "Pacific/Pago_Pago")[turn % 3]
@@ -112,7 +112,7 @@ def test_another_hour_of_the_same_day_brings_no_second_box(one_house: Indoors) -
         (settled,) = house.send(ALICE, f"blackbox daily alice {PASSWORD} {hour}")
         assert settled.kind == "daily-set"
         assert "Today's is on its way." not in settled.one_line
-    assert days(house, 27) == []  # to 17:00 of the next day
+    assert days(house, 27, 3) == []  # to 17:00 of the next day
     (second,) = days(house, 2)
     assert box_of(house, first) != box_of(house, second)
 

@@ -18,7 +18,6 @@ from sqlalchemy import select, update
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.schedule import deadlines, scheduler
-from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.store import clocks
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
@@ -28,7 +27,7 @@ from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
 
-MANY = 15
+MANY = 6
 
 
 def letters(server: Server, kind: str) -> Counter[tuple[int, int]]:
@@ -226,28 +225,6 @@ def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
     assert position.outcome.reason == "forfeit"
     assert board.due_at is None
     server.letters()
-
-
-def test_a_stopped_keeper_ends_at_once(server: Running) -> None:
-    lonely = Scheduler(
-        server.server.services,
-        server.server.database,
-        server.server.writer,
-        server.server.clock,
-        lambda: None,
-        expiry=server.server.expiry,
-    )
-    assert lonely.stop(1)
-    lonely = Scheduler(
-        server.server.services,
-        server.server.database,
-        server.server.writer,
-        server.server.clock,
-        lambda: None,
-        expiry=server.server.expiry,
-    )
-    lonely.start()
-    assert lonely.stop(20)
 
 
 def test_nothing_is_left_due_on_boards_that_are_over(server: Running) -> None:

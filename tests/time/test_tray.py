@@ -209,21 +209,6 @@ def test_a_digest_that_an_outage_held_up_at_night_comes_in_the_morning(
     assert len(server.letters(bob)) == 1
 
 
-def test_examples_name_a_board_of_the_digest_and_work_there(server: Correspondence) -> None:
-    _, bob = three_boards(server)
-    server.live(hours=18, minutes=30)
-    tray = server.letter(bob)
-    for words, example in (
-        ("lovely weather", "3: show"),
-        ("1: show\nlovely weather", "3: show"),
-        ("1:", "1: show"),
-        ("9:", "3: show"),
-        ("1: resign please", "1: resign"),
-    ):
-        server.reply(tray, words)
-        assert f"Try this: {example}" in server.letter(bob).one_line, words
-
-
 def test_other_commands_in_a_line_of_a_digest_reply(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     mine = server.letters(alice)

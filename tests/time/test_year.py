@@ -3,7 +3,6 @@ while away, nothing in the hour after the server was down."""
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -12,180 +11,10 @@ from random import Random
 import pytest
 from examples import DEEP
 from year_house import ServiceHouse
-from year_rules import DAY, HOUR, Human, counted, expected, is_night, is_within
-from year_world import BEGINNING, END, Event, World, humans
+from year_rules import DAY, HOUR, counted, expected, is_night, is_within
+from year_world import BEGINNING, END, World, humans
 
-from pbmserv.engine.clocks import (
-    Forfeit,
-    Person,
-    Remind,
-    SeatClock,
-    Server,
-    Terms,
-    Wait,
-    clock_after_reminder,
-    clocks_after_turn,
-    decide,
-)
-from pbmserv.engine.time_spans import counted_time as counted_by_engine
-from pbmserv.engine.time_spans import merge_spans
-from pbmserv.engine.types import Seat
 from pbmserv.service.schedule import scheduler
-
-
-class ClockHouse:
-    """Boards that are nothing but the engine's clocks."""
-
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
-        self.now = BEGINNING
-        self.server = Server((), BEGINNING)
-        self.boards: dict[int, ClockBoard] = {}
-        self.due: list[tuple[datetime, int]] = []
-
-    def create(self, board: int, sitting: list[Human], terms, is_proposed: bool) -> None:
-        self.boards[board] = ClockBoard(
-            sitting, Terms(*terms), is_proposed, self.rng.randrange(4, 30)
-        )
-        self._turn(board, set())
-
-    def accept(self, board: int, seat: int) -> None:
-        self.boards[board].is_proposed = False
-        self._turn(board, {Seat(0), Seat(1)}, playing=False)
-
-    def act(self, board: int, seat: int) -> bool:
-        state = self.boards[board]
-        state.turns += 1
-        if state.turns > state.length:
-            state.over = True
-        if state.turns <= 2:
-            state.hidden.add(seat)
-        else:
-            state.mover = 1 - state.mover
-        self._turn(board, {Seat(seat)})
-        return state.over
-
-    def leave(self, human: Human, ends: datetime) -> None:
-        pass
-
-    def back(self, human: Human) -> None:
-        for number, board in self.boards.items():
-            if human in board.sitting and not board.over:
-                heapq.heappush(self.due, (self.now, number))
-
-    def move_clock(self, now: datetime, *, up: bool) -> None:
-        if not up:
-            self.server = Server((*self.server.down, (self.now, now)), now)
-        self.now = now
-
-    def next_due(self) -> datetime | None:
-        return self.due[0][0] if self.due else None
-
-    def look(self) -> list[Event]:
-        events: list[Event] = []
-        while self.due and self.due[0][0] <= self.now:
-            _, number = heapq.heappop(self.due)
-            events += self._look(number)
-        return events
-
-    def _look(self, number: int) -> list[Event]:
-        board = self.boards[number]
-        if board.over:
-            return []
-        decisions = {seat: self._decide(board, seat) for seat in (0, 1)}
-        late = [seat for seat, decision in decisions.items() if isinstance(decision, Forfeit)]
-        if late:
-            board.over = True
-            if board.is_proposed or not board.hidden.issuperset(late):
-                people = tuple(board.sitting[seat].number for seat in late)
-                return [Event("withdrawn", number, late[0], people)]
-            return [Event("forfeit", number, late[0])]
-        events = []
-        for seat, decision in decisions.items():
-            if isinstance(decision, Remind):
-                assert self._remind(number, seat)
-                events.append(Event("remind", number, seat))
-                events += self._others(number, board.sitting[seat])
-        self._look_later(number)
-        return events
-
-    def _others(self, but: int, human: Human) -> list[Event]:
-        """Return the boards that the same letter reminds of."""
-        events = []
-        for number, board in self.boards.items():
-            if number == but or board.over or human not in board.sitting:
-                continue
-            if any(isinstance(self._decide(board, seat), Forfeit) for seat in (0, 1)):
-                continue
-            seat = board.sitting.index(human)
-            if self._remind(number, seat):
-                events.append(Event("remind", number, seat))
-                self._look_later(number)
-        return events
-
-    def _remind(self, number: int, seat: int) -> bool:
-        board = self.boards[number]
-        clocks = list(board.clocks)
-        after = clock_after_reminder(clocks[seat], *self._facts(board, seat))
-        if after is not None:
-            clocks[seat] = after
-            board.clocks = tuple(clocks)
-        return after is not None
-
-    def _look_later(self, number: int) -> None:
-        decisions = [self._decide(self.boards[number], seat) for seat in (0, 1)]
-        looks = [
-            decision.until if isinstance(decision, Wait) else self.now for decision in decisions
-        ]
-        due = [at for at in looks if at is not None]
-        if due:
-            heapq.heappush(self.due, (min(due), number))
-
-    def _decide(self, board: ClockBoard, seat: int) -> Wait | Remind | Forfeit:
-        return decide(board.clocks[seat], *self._facts(board, seat))
-
-    def _facts(self, board: ClockBoard, seat: int) -> tuple[Terms, Person, Server, datetime]:
-        human = board.sitting[seat]
-        person = Person(human.zone, tuple(human.away), human.offsets, human.night)
-        terms = board.terms.for_answer() if board.is_proposed else board.terms
-        return terms, person, self.server, self.now
-
-    def _turn(self, number: int, ended: set[Seat], *, playing: bool = True) -> None:
-        board = self.boards[number]
-        spent = {}
-        for seat in ended if playing else ():
-            since = board.clocks[seat].since
-            if since is not None:
-                stopped = merge_spans((*board.sitting[seat].away, *self.server.down))
-                spent[seat] = counted_by_engine(since, self.now, stopped)
-        before = [human.offsets for human in board.sitting]
-        board.clocks, _ = clocks_after_turn(
-            board.clocks, board.to_act(), ended, self.now, spent, board.terms, before
-        )
-        heapq.heappush(self.due, (self.now, number))
-
-
-class ClockBoard:
-    """A board of the `ClockHouse`."""
-
-    def __init__(self, sitting: list[Human], terms: Terms, is_proposed: bool, length: int) -> None:
-        self.sitting, self.terms, self.is_proposed, self.length = (
-            sitting,
-            terms,
-            is_proposed,
-            length,
-        )
-        self.clocks: tuple[SeatClock, ...] = (SeatClock(), SeatClock())
-        self.hidden: set[int] = set()
-        self.mover = self.turns = 0
-        self.over = False
-
-    def to_act(self) -> set[Seat]:
-        if self.over:
-            return set()
-        if self.is_proposed:
-            return {Seat(1)}
-        return {Seat(s) for s in {0, 1} - self.hidden or {self.mover}}
 
 
 def check(world: World) -> Counter[str]:
@@ -229,26 +58,13 @@ def check(world: World) -> Counter[str]:
 
 
 @pytest.mark.slow
-def test_a_year_on_the_engines_clocks() -> None:
-    many = 200 if DEEP else 30
-    rng = Random("a year of clocks")
-    world = World(ClockHouse(rng), humans(many, rng, 0), many, rng)
-    world.run()
-    seen = check(world)
-    assert seen["remind"] > 15 * many, seen
-    assert world.finished["forfeit"] > many, world.finished
-    assert world.finished["withdrawn"] > many, world.finished
-    assert world.finished["played"] > many // 2, world.finished
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4 if DEEP else 1))
 def test_a_year_in_the_whole_service(
     tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Database, keeper, digests and letters."""
     monkeypatch.setattr(scheduler, "EXPIRY_EVERY", timedelta(days=30))  # half the work, at 6 hours
-    many = 50 if DEEP else 12
+    many = 50 if DEEP else 10
     rng = Random(f"a year of letters, {part}")
     people = humans(many, rng, 1)
     house = ServiceHouse(tmp_path, people, rng)

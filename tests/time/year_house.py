@@ -216,7 +216,8 @@ class ServiceHouse:
         events: list[Event] = []
         counted: Counter[tuple[int, int, str]] = Counter()
         for row in rows:
-            counted[row.player_id, row.board_id or 0, row.letter] += 1
+            if row.letter != "board":  # news of two moves may wait for one digest
+                counted[row.player_id, row.board_id or 0, row.letter] += 1
             if row.letter in {"tray", "reminders"}:
                 due = [item for item in row.words["waiting"] if item["words"]["due"]]
                 events += [Event("remind", item["board"], item["seat"]) for item in due]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from rows import rows
 
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View

@@ -46,8 +46,8 @@ def test_many_boxes_are_answered_line_by_line() -> None:
             ["--size", "1x7", "--atoms", "A1"],
             "size 1x7: sides of 2 cells or more, together 52 at most",
         ),
-        (["--atoms", "A1,Z9"], "'Z9' is not a cell of a 7x7 board"),
-        (["--atoms", "A1 1H"], "'1H' names a cell twice"),
+        (["--atoms", "A1,Z9"], '"Z9" is not a cell of a 7x7 board.'),
+        (["--atoms", "A1 1H"], '"1H" names a cell twice.'),
     ],
 )
 def test_a_wrong_argument_is_named_in_one_line(arguments: list[str], why: str) -> None:

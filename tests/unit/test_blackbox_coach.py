@@ -17,12 +17,13 @@ from rows import rows
 
 from pbmserv.engine.position import Position, opening, played_out
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots import coach, knowledge
-from pbmserv.games.blackbox.bots.difficulty import fixed
+from pbmserv.games.blackbox.bots.difficulty import with_graded_box
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning, best_line
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.options import Options, draw_cells
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.views import View
 
@@ -32,7 +33,7 @@ ME = Seat(0)
 def alone(words: list[str], seed: int) -> Position:
     """Return a board of one player with a random box."""
     rng = Rng(b"coach", seed)
-    options = fixed(GAME.options(["-race", *words], 1), rng)
+    options = with_graded_box(GAME.options(["-race", *words], 1), rng)
     return opening(GAME, GameRecord("blackbox", 1, 1, GAME.describe(options), b"seed", ()))
 
 
@@ -158,7 +159,7 @@ def test_every_row_is_what_a_brute_force_finds(words: list[str], seed: int, turn
 @given(st.integers(0, 10**6))
 def test_the_best_line_leads_to_one_class_of_layouts(seed: int) -> None:
     options = Options(4, 4, 2, 2)
-    atoms = frozenset(drawn(options, Rng(b"box", seed)))
+    atoms = frozenset(draw_cells(options, Rng(b"box", seed)))
     truth = trace_all(options.board, atoms)
     line = best_line(beginning(options), atoms, Effort())
     assert line is not None
@@ -190,7 +191,7 @@ def test_the_best_port_each_time_needs_as_many_probes_as_published() -> None:
     first = beginning(options)
     needed = Counter[int]()
     for number in range(12):
-        line = best_line(first, frozenset(drawn(options, Rng(b"mean", number))), Effort())
+        line = best_line(first, frozenset(draw_cells(options, Rng(b"mean", number))), Effort())
         assert line is not None
         needed[len(line)] += 1
     assert 4.3 <= sum(n * times for n, times in needed.items()) / 12 <= 6.2

@@ -79,7 +79,7 @@ def test_his_ids_give_his_boxes_and_his_rays(vector: dict[str, Any]) -> None:
 def test_his_boxes_give_his_ids(vector: dict[str, Any]) -> None:
     game = read_id(vector["id"])
     cells = [row * game.width + column for column, row in vector["balls"]]
-    game_id = descriptive_id(game.width, game.height, game.least, game.most, cells)
+    game_id = descriptive_id(game, cells)
     assert game_id == game.text == described(game) == vector["id"]
 
 
@@ -99,7 +99,7 @@ def test_ids_go_there_and_back() -> None:
         cells = random.sample(range(width * height), count)
         least, most = random.randint(0, count), random.randint(count, width * height)
         least = min(least, width * height - 1)
-        text = descriptive_id(width, height, least, most, cells)
+        text = descriptive_id(Parameters(width, height, least, most), cells)
         game = read_id(text)
         assert game == GameId(width, height, least, most, tuple(cells))
         assert game.text == text
@@ -124,7 +124,7 @@ def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
 @rows("side", [2, 26])
 def test_a_full_box_has_an_id_that_his_program_reads(side: int) -> None:
     every = side * side
-    text = descriptive_id(side, side, every, every, range(every))
+    text = descriptive_id(Parameters(side, side, every, every), range(every))
     assert text.startswith(f"w{side}h{side}m{every - 1}M{every}:")
     assert len(text) < TEXT_LIMIT
     assert atoms_of(read_id(text)) == frozenset(range(every))
@@ -152,8 +152,12 @@ def test_a_range_gives_every_count_in_it() -> None:
 
 
 def test_the_same_set_of_atoms_has_one_id() -> None:
-    assert descriptive_id(8, 8, 3, 3, {5, 60, 9}) == descriptive_id(8, 8, 3, 3, [5, 9, 60])
-    assert descriptive_id(8, 8, 3, 3, [60, 9, 5]) != descriptive_id(8, 8, 3, 3, [5, 9, 60])
+    assert descriptive_id(Parameters(8, 8, 3, 3), {5, 60, 9}) == descriptive_id(
+        Parameters(8, 8, 3, 3), [5, 9, 60]
+    )
+    assert descriptive_id(Parameters(8, 8, 3, 3), [60, 9, 5]) != descriptive_id(
+        Parameters(8, 8, 3, 3), [5, 9, 60]
+    )
 
 
 @rows(
@@ -250,7 +254,7 @@ def _forged(plain: list[int]) -> str:
 @rows("cells", [[], [1], [1, 1], [1, 64], [-1, 3], [1, 2, 3]])
 def test_cells_that_do_not_fit_get_no_id(cells: list[int]) -> None:
     with pytest.raises(OptionError, match="id-cells"):
-        descriptive_id(8, 8, 2, 2, cells)
+        descriptive_id(Parameters(8, 8, 2, 2), cells)
 
 
 @given(st.text(max_size=40) | st.from_regex(r"w\d+h\d+(m\d+)?(M\d+)?[:#][0-9a-f]*", fullmatch=True))

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.bots.hints import ALL_RAYS, Hint, _Searches, hint, make_hint
 from pbmserv.games.blackbox.bots.search import ATOM
 from pbmserv.games.blackbox.game import GAME

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pbmserv.engine.position import Position, notes_for, opening
 from pbmserv.engine.record import GameRecord, Ply
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.rules import LESSONS
 

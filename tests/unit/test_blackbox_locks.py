@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.cli.blackbox.marks import grid
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Seat
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox.analysis import facts_of
+from pbmserv.games.blackbox.facts import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.options import ENDLESS

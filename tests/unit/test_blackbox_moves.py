@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from rows import rows
 
 import pbmserv.games.blackbox as package
-from pbmserv.engine.types import Move, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.legality import far_cells, meant, mentioned
+from pbmserv.games.blackbox.meanings import far_cells, meant
+from pbmserv.games.blackbox.refusals import mentioned
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.taps import tapped
 from pbmserv.games.blackbox.views import View

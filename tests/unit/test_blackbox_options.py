@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError, is_form
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id

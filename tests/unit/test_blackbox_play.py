@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_moves import some_move
 
-from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Outcome, Seat, Step
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox.analysis import facts_of
+from pbmserv.games.blackbox.facts import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.options import ENDLESS

@@ -293,7 +293,7 @@ def test_check_draws_the_way_of_a_ray() -> None:
         (["save", "no/game", SEEDED], "", "no/game0.txt cannot be written: No such file"),
         (["load", "nothing.txt"], "", "nothing.txt cannot be read: No such file"),
         (["load", "-"], "Hello", 'It has no line "pbmserv transcript 1"'),
-        (["load", "-"], b"\xff\xfe", "that is not text, so it is not a game."),
+        (["load", "-"], b"\xff\xfe", "standard input is not text, so it is not a game."),
         (["generate", "1", "8"], "", '"8" does not describe a box'),
         (["generate", "1", "9x9", "--difficulty", "easy"], "", "grades only on 5x5/3, 6x6/3,"),
         (["generate", "1", "8x8/99"], "", '"8x8/99" is more than fits'),

@@ -10,7 +10,7 @@ from rows import rows
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
-from pbmserv.games.blackbox.sgt_files import write_saved_game
+from pbmserv.games.blackbox.tatham_files import write_saved_game
 from pbmserv.games.blackbox.transcripts import (
     MOST_CHARACTERS,
     MOST_MOVES,

@@ -11,7 +11,7 @@ from statistics import mean
 import pytest
 from rows import rows
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots import trees
 from pbmserv.games.blackbox.bots.difficulty import (
     FROM,
@@ -31,7 +31,7 @@ from pbmserv.games.blackbox.bots.trees import (
     winning_turns,
 )
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.options import GRADED, Options, drawn
+from pbmserv.games.blackbox.options import GRADED, Options, draw_cells
 from pbmserv.games.blackbox.racing import daily_options
 from pbmserv.games.blackbox.rays import HIT, trace, trace_all
 from pbmserv.log import TextFormatter
@@ -59,7 +59,7 @@ def some_layouts(kind: tuple[int, int, int], count: int) -> list[list[int]]:
     """Return random layouts, the same in each run."""
     width, height, atoms = kind
     rng = Rng(b"layouts", 0)
-    return [drawn(Options(width, height, atoms, atoms), rng) for _ in range(count)]
+    return [draw_cells(Options(width, height, atoms, atoms), rng) for _ in range(count)]
 
 
 def played(tree: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:

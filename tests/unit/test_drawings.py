@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from string import ascii_letters
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.picture import ATOM, CELL, shapes_of
+from pbmserv.engine.types import Seat, Shape
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.picture import ATOM, CELL, drawing
 from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.games.blackbox.views import BoxView, View
 
 
 @st.composite
@@ -20,13 +25,38 @@ def boxes(draw: st.DrawFn):
     return board, atoms
 
 
+def shapes_of(
+    board: Geometry, marks: Sequence[str], atoms: frozenset[int] | None
+) -> tuple[Shape, ...]:
+    """Return the shapes of a box with these marks; its reader knows these atoms."""
+    box = BoxView(
+        seat=Seat(0),
+        hider=None,
+        board=board,
+        filled=True,
+        guesses_left=3,
+        marks=tuple(marks),
+        markers=frozenset(),
+        sealed=frozenset(),
+        atoms=atoms,
+        opened=False,
+    )
+    view = View(Seat(0), Options(), "playing", (box,), (), None)
+    picture = drawing(view, Seat(0), None)
+    assert picture is not None
+    return picture.shapes
+
+
 @given(boxes())
 def test_every_ray_begins_and_ends_at_its_ports(box) -> None:
     board, atoms = box
     results = trace_all(board, atoms)
     rays = [(port, out) for port, out in enumerate(results) if out == HIT or out >= port]
-    marks = ["#" if out == HIT else "%" if out == port else "a" for port, out in enumerate(results)]
-    shapes = shapes_of(board, marks, (), atoms, rays, None, opened=False)
+    marks = [
+        "#" if out == HIT else "%" if out == port else ascii_letters[min(port, out)]
+        for port, out in enumerate(results)
+    ]
+    shapes = shapes_of(board, marks, atoms)
     lines = [shape for shape in shapes if shape.kind == "line" and shape.role != "rule"]
     assert len(lines) == len(rays)
     dots = [shape.at[:2] for shape in shapes if shape.kind == "dot"]
@@ -51,10 +81,8 @@ def near(point, port, board) -> float:
 
 @given(boxes())
 def test_without_atoms_no_ray_is_drawn(box) -> None:
-    board, atoms = box
-    rays = [(port, out) for port, out in enumerate(trace_all(board, atoms))]
-    marks = ["%"] * len(board.ports)
-    shapes = shapes_of(board, marks, (), None, rays, 0, opened=False)
+    board, _ = box
+    shapes = shapes_of(board, ["%"] * len(board.ports), None)
     assert not [shape for shape in shapes if shape.kind == "dot"]
     assert {shape.role for shape in shapes if shape.kind == "line"} <= {"rule"}
 
@@ -64,6 +92,6 @@ def test_a_used_port_has_its_name_beside_its_mark(box) -> None:
     """In pictures, too, everybody can say which port was fired."""
     board, _ = box
     marks = ["%" if port % 3 else "" for port in range(len(board.ports))]
-    shapes = shapes_of(board, marks, (), None, (), None, opened=False)
+    shapes = shapes_of(board, marks, None)
     names = [shape.text for shape in shapes if shape.kind == "name"]
     assert names == [name for name, mark in zip(board.ports, marks, strict=True) if mark]

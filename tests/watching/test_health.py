@@ -16,7 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from probing import get, health
+from probing import health
 from running import MovableClock, Running, start
 from smtp_client import SETTLES, Wire, mail
 from sqlalchemy import Connection, update
@@ -24,7 +24,6 @@ from sqlalchemy import Connection, update
 from pbmserv.errors import RelayDown
 from pbmserv.service.limits.text_quota import MEASURE_EVERY
 from pbmserv.service.operators import health as looks
-from pbmserv.service.schedule import scheduler
 from pbmserv.store.core import writer
 from pbmserv.store.operators import health as rows
 from pbmserv.store.tables import boards
@@ -64,6 +63,8 @@ def test_a_healthy_server_lists_its_checks(watched: Running) -> None:
     assert checks["write"]["ms"] > 0
     assert health(watched.metrics_port, "/healthz/ready")[1]["status"] == "ok"
     assert health(watched.metrics_port, "/healthz/live")[0] == 200
+    with watched.server.database.reading.connect() as connection:
+        assert connection.execute(inbox.select()).all() == []
     watched.send(ALICE, "help")
     assert watched.letter(ALICE).id == 1  # no number was used up
 
@@ -204,21 +205,6 @@ def test_a_thread_that_has_ended_is_not_alive(local: Running) -> None:
     assert health(local.web_port)[0] == 503
 
 
-def test_a_round_that_hangs_is_not_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    goes_on, began = threading.Event(), threading.Event()
-
-    def hang() -> None:
-        began.set()
-        goes_on.wait(60)
-
-    round_ = scheduler.Rounds(hang, "keeper", 60, "trouble", longest_s=0.0)
-    round_.start()
-    assert began.wait(60)
-    assert round_.vital().is_stuck
-    goes_on.set()
-    assert round_.stop(20)
-
-
 @pytest.mark.both_databases
 def test_overdue_letters_are_failing(watched: Running) -> None:
     watched.send(ALICE, "help")
@@ -266,22 +252,6 @@ def test_clocks_that_are_behind_and_mails_that_are_kept_are_counted(watched: Run
     assert "4.0 days" in checks["kept"]["reason"]
 
 
-def test_a_flood_of_probes_costs_one_look(local: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "FRESH_S", 60.0)
-    probes = []
-    queues = rows.queues
-    monkeypatch.setattr(rows, "queues", lambda *arguments: probes.append(1) or queues(*arguments))
-    threads = [
-        threading.Thread(target=lambda: [get(local.web_port, "/healthz") for _ in range(10)])
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(probes) == 1
-
-
 @pytest.mark.both_databases
 def test_a_failing_database_is_reported_in_its_own_words_without_values(
     watched: Running, monkeypatch: pytest.MonkeyPatch
@@ -302,10 +272,3 @@ def sqlite3_error() -> Exception:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorname = "SQLITE_IOERR"
     return OperationalError("SELECT hush", {"a": "hush"}, error)
-
-
-def test_the_probe_leaves_no_mail_behind(watched: Running) -> None:
-    for _ in range(3):
-        health(watched.web_port)
-    with watched.server.database.reading.connect() as connection:
-        assert connection.execute(inbox.select()).all() == []

@@ -13,7 +13,10 @@ from collections.abc import Iterator
 import pytest
 
 from pbmserv import log
-from pbmserv.log.writing import MOST_WAITING, BackgroundHandler
+from pbmserv.log import writing
+from pbmserv.log.writing import BackgroundHandler
+
+MOST_WAITING = 1_000
 
 
 class Pipe:
@@ -42,6 +45,7 @@ class Pipe:
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipe]:
+    monkeypatch.setattr(writing, "MOST_WAITING", MOST_WAITING)
     opened = Pipe(monkeypatch)
     yield opened
     opened.close()
@@ -57,7 +61,7 @@ def flushed() -> None:
 def test_a_full_pipe_blocks_nobody_and_the_loss_is_reported(pipe: Pipe) -> None:
     pipe.configure()
     ours = logging.getLogger("pbmserv.receive")
-    lines = 2 * MOST_WAITING
+    lines = 4 * MOST_WAITING  # a pipe itself holds about 1,000
 
     def chatter() -> None:
         for number in range(lines):

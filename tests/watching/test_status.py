@@ -82,25 +82,6 @@ def test_a_running_server_and_its_queues(
     assert "players.example" not in page + json.dumps(content)
 
 
-def test_a_restarted_server_has_been_running_since_its_restart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
-    with Process(tmp_path, url):
-        before = datetime.fromisoformat(
-            json.loads(status(capsys, monkeypatch, url, "--json"))["started"]
-        )
-    restarted = datetime.now(UTC)
-    with Process(tmp_path, url):
-        text = status(capsys, monkeypatch, url)
-        since = datetime.fromisoformat(
-            json.loads(status(capsys, monkeypatch, url, "--json"))["started"]
-        )
-    assert before < restarted < since
-    assert f"A server has been running since {since:%Y-%m-%d %H:%M} UTC" in text
-
-
 def test_a_relay_that_is_down_is_shown_with_its_last_fault(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +102,7 @@ def test_a_relay_that_is_down_is_shown_with_its_last_fault(
 
 
 @pytest.mark.slow
-def test_its_stages_say_what_they_do(
+def test_its_stages_say_what_they_do_and_since_when(
     database_url: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -136,12 +117,20 @@ def test_its_stages_say_what_they_do(
         content = json.loads(status(capsys, monkeypatch, database_url, "--json"))
         assert content["stages"] == dict.fromkeys(("door", "play", "post1"), "") | {"bots": think}
         assert content["mails"] == {"count": 0, "oldest_s": 0.0}
+        before = datetime.fromisoformat(content["started"])
         with paused(served, "play"):
             text = status(capsys, monkeypatch, database_url)
             assert "door, play (does not answer), post1" in text
     text = status(capsys, monkeypatch, database_url)
     assert "None of its stages is there on this machine: it has just ended" in text
     assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}
+    restarted = datetime.now(UTC)
+    with Process(tmp_path, database_url):
+        text = status(capsys, monkeypatch, database_url)
+        content = json.loads(status(capsys, monkeypatch, database_url, "--json"))
+    since = datetime.fromisoformat(content["started"])
+    assert before < restarted < since
+    assert f"A server has been running since {since:%Y-%m-%d %H:%M} UTC" in text
 
 
 def test_a_database_that_no_server_has_used(

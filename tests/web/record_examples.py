@@ -19,7 +19,7 @@ from browser_tab import page_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 
 from pbmserv.views.environment import environment
-from pbmserv.web.api import TITLES
+from pbmserv.web.api_problems import TITLES
 from pbmserv.web.openapi import EXAMPLES
 
 PARAMETERS = {

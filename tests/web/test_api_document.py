@@ -20,8 +20,6 @@ from indoors import PASSWORD, indoors
 from record_examples import ANSWERS, PARAMETERS, record
 from running import start
 
-from pbmserv.web.openapi import title_of
-
 pytestmark = pytest.mark.slow
 
 PACKAGE = "generated_pbmserv"
@@ -45,12 +43,6 @@ def test_titles_of_schemas_and_names_of_operations_are_unique(document: Mapping[
     assert {title for title, count in titles.items() if count > 1} == set()
     assert {name for name, count in names.items() if count > 1} == set()
     assert {title for title in titles if not title.isidentifier()} == set()
-
-
-def test_a_type_of_a_game_with_the_name_of_one_of_ours_has_another_title() -> None:
-    # Pydantic puts the module before such a name.
-    assert title_of("pbmserv__web__api_shapes__Board") != title_of("othergame__facts__Board")
-    assert title_of("Listing_Game_") == "ListingGame"
 
 
 def bodies(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

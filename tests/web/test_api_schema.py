@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from asgi_client import fetch, site_of
 from browser_tab import page_of
+from examples import DEEP
 from hypothesis import HealthCheck, given, settings
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import func, select
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 KNOWN = {"game": "blackbox", "board": 1, "userid": "alice", "event": 1, "team": "rooks"}
 """Where half of all paths lead. By chance alone none may."""
-EXAMPLES = 4
+EXAMPLES = 400 if DEEP else 2
 """Of each half."""
 
 

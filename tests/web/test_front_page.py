@@ -81,4 +81,5 @@ def test_the_front_page_names_players_who_may_be_named(server: Running) -> None:
     page = Tab(server.web_port, "/").load()
     assert "Who is playing" in page.text
     assert 'href="/players/kate"' in page.html
+    assert 'href="/hide"' in page.html
     assert "bob" not in page.text.partition("Who is playing")[2]

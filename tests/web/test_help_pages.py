@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from indoors import PASSWORD, address_of, indoors
+from rows import rows
 from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 
 from pbmserv.commands.help_topics import help_pages, topic
@@ -93,7 +94,7 @@ def test_every_link_of_every_page_leads_somewhere(site):
     assert seen >= {f"/help/{slug_of(topic.subject)}" for topic in help_pages(GAMES)[1:]}
 
 
-@pytest.mark.parametrize("topic", help_pages(GAMES)[1:], ids=lambda topic: topic.subject)
+@rows("topic", help_pages(GAMES)[1:], ids=lambda topic: topic.subject)
 def test_a_page_says_what_the_mail_says(site, topic):
     page = site.page(f"/help/{slug_of(topic.subject)}")
     Links(page)
@@ -163,7 +164,7 @@ def test_no_link_of_any_page_has_a_placeholder(site):
         assert not [line for line in buttons(site.page(path)) if is_form(line)], path
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "subject"),
     [
         ("/help/change-password", "change password"),
@@ -178,7 +179,7 @@ def test_other_names_lead_to_the_same_page(site, path, subject):
     assert site.page(path) == site.page(f"/help/{slug_of(subject)}")
 
 
-@pytest.mark.parametrize("path", ["/help/xyzzy", "/help/slve", "/help/" + "x" * 5000, "/help/a/b"])
+@rows("path", ["/help/xyzzy", "/help/slve", "/help/" + "x" * 5000, "/help/a/b"])
 def test_there_is_no_page_for_what_is_unknown(site, path):
     status, text = site.ask(path)
     assert status == 404

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import pytest
 from asgi_client import fetch, site_of, visit_address
+from examples import DEEP
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
@@ -33,49 +34,12 @@ from pbmserv.web.operator_sessions import new_token, read_token
 
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 HOSTILE = (
-    "9" * 9,
-    "9" * 18,
-    str(2**31),
-    str(2**63),
-    str(2**64),
-    "9" * 5_000,
-    "0" * 5_000,
-    "-1",
-    "0",
-    "+1",
-    "1_0",
-    " 1",
-    "1.5",
-    "1e9",
-    "NaN",
-    "\u0661",
-    "\u00b2",
-    "\uff11",
-    "a" * 5_000,
-    "\u00e9" * 300,
-    "\0",
-    "1\0",
-    "1\n",
-    "\r\n",
-    "\x7f\x80",
-    "\ufffd",
-    "\U0001f600",
-    "'",
-    '"><',
-    "%",
-    "%00",
-    "{0}",
-    "../..",
-    "..",
-    "a/b",
-    "a,b",
-    "[",
-    "\\",
-    ":",
-    "?",
-    "#1",
+    *("9" * 9, str(2**63), "9" * 5_000, "0" * 5_000, "-1", "0", "1_0", " 1", "1.5", "NaN"),
+    *("\u0661", "\u00b2", "a" * 5_000, "\u00e9" * 300, "\0", "1\0", "\r\n", "\x7f\x80"),
+    *("\U0001f600", '"><', "%00", "{0}", "../..", "a/b", "["),
 )
 WORST = ("9" * 9, str(2**63), "9" * 5_000, "-1", "\u00b2", "\0", "a" * 5_000, "../..")
+"""Values for places that cost more to try; a deep run tries all of `HOSTILE` there."""
 QUERIES = (
     *("group",),
     *("turn", "state", "tap", "move", "check", "words", "limit", "before", "answered", "done"),
@@ -126,9 +90,9 @@ def routes(site: Starlette) -> list[str]:
 
 def _printer():
     from pbmserv.views.environment import environment
-    from pbmserv.web.pages import Pages, Printer
+    from pbmserv.web.printer import Printer, SiteFacts
 
-    return Printer(Pages("a@b.example", (), "open", "", ""), environment())
+    return Printer(SiteFacts("a@b.example", (), "open", "", ""), environment())
 
 
 def faults(site: Starlette, *requests: tuple[str, str, bytes], **headers: str) -> list[str]:
@@ -161,6 +125,7 @@ def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) 
     assert asyncio.run(fetch(site, seat)).status == 200
     headers = {"authorization": f"Bearer {token(house)}"}
     assert asyncio.run(fetch(site, "/api/seat", **headers)).status == 200
+    # All parameters at once at each path, and each one alone at a third of the paths.
     for shift, path in enumerate(routes(site)):
         filled = path.replace("/b/{token}", seat)
         filled = PARAMETER.sub("1", filled)
@@ -169,10 +134,11 @@ def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) 
             *[
                 ("GET", f"{filled}?{name}={quote(WORST[(number + shift) % 8])}", b"")
                 for number, name in enumerate(QUERIES)
+                if DEEP or (number + shift) % 3 == 0
             ],
             *[
                 ("GET", f"{filled}?" + "&".join(f"{name}={quote(value)}" for name in QUERIES), b"")
-                for value in HOSTILE
+                for value in (HOSTILE if DEEP else WORST)
             ],
         )
     assert wrong == []
@@ -193,7 +159,7 @@ def test_any_path_and_any_query(site: Starlette, path: str, name: str, value: st
 def test_any_value_in_a_form(house: Indoors) -> None:
     wrong = []
     hide_boxes(house)
-    for value in HOSTILE:
+    for value in HOSTILE if DEEP else WORST:
         site = site_of(house.server)  # a new one has counted no forms yet
         fields = ("turn", "key", "move", "words", "who", "do", "value", "tap", "option-size")
         body = "&".join(f"{name}={quote(value)}" for name in fields).encode()
@@ -215,7 +181,11 @@ def test_any_value_in_a_form(house: Indoors) -> None:
 def test_any_value_in_a_body_of_the_api(house: Indoors) -> None:
     site, wrong = site_of(house.server), []
     plain = {"turn": 0, "move": "b3", "words": "", "key": "1"}
-    bodies = [json.dumps(plain | {name: value}) for name in plain for value in HOSTILE]
+    bodies = [
+        json.dumps(plain | {name: value})
+        for name in plain
+        for value in (HOSTILE if DEEP or name == "move" else WORST)
+    ]
     numbers = ("9" * 5_000, "-" + "9" * 5_000, "1e9999", "-0", "1.0", "NaN", str(2**63), "[1]")
     bodies += [json.dumps(plain).replace('"turn": 0', f'"turn": {n}') for n in numbers]
     bodies += ["[" * 5_000, "9" * 5_000, '"\\ud800"', '{"turn": 0, "move": "\\ud800"}', "\0", ""]
@@ -252,7 +222,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, P
         yield running, secret
 
 
-VALUES = sorted({quote(value[:3_000], safe="") for value in HOSTILE})
+VALUES = sorted({quote(value[:3_000], safe="") for value in (HOSTILE if DEEP else WORST)})
 
 
 @pytest.mark.slow
@@ -288,7 +258,7 @@ def test_numbers_too_large_for_a_database_are_asked_of_neither(
     database_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL refuses texts with NUL and numbers above 63 bits, SQLite only the latter."""
-    values = ("\0", "a\0b", str(2**63), "9" * 5_000, "9" * 9)
+    values = ("a\0b", str(2**63), "9" * 5_000)
     with indoors(tmp_path, database_url) as house:
         seat_pairs(house.server, 1)
         site, requests = site_of(house.server), []

@@ -14,9 +14,10 @@ from urllib.parse import urlencode
 
 import pytest
 from browser_tab import Tab
+from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from running import Running, start
+from indoors import HandedIn, indoors
 
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
@@ -30,10 +31,10 @@ from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, changed, empty_b
 from pbmserv.service.solo.solo_page import solo_scene
 from pbmserv.store import hot_seats
 from pbmserv.views.environment import environment
-from pbmserv.web.pages import Pages, Printer
+from pbmserv.web.printer import Printer, SiteFacts
 
 GAMES = Registry([GAME])
-PRINTER = Printer(Pages("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
+PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
 CELLS = ("B3", "D3", "F6", "G7")
 START = urlencode(
     {"option-size": "-size=8x8", "option-atoms": "-atoms=4", "option-guesses": "-guesses=1"}
@@ -41,16 +42,16 @@ START = urlencode(
 
 
 @pytest.fixture
-def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    with start(database_url, tmp_path, signup="open") as running:
-        yield running
+def server(database_url: str, tmp_path: Path) -> Iterator[HandedIn]:
+    with indoors(tmp_path, database_url) as house:
+        yield HandedIn(house)
 
 
 class Device:
     """The one browser that both people use."""
 
-    def __init__(self, server: Running) -> None:
-        self.tab = Tab(server.web_port, "/hide").load()
+    def __init__(self, server: HandedIn) -> None:
+        self.tab = Tab(server.pages, "/hide").load()
         self.answers: list[str] = []
 
     def send(self, **fields: str) -> Device:
@@ -74,11 +75,9 @@ class Device:
         return self
 
 
-def test_one_hides_and_the_other_one_finds(server: Running) -> None:
+def test_one_hides_and_the_other_one_finds(server: HandedIn) -> None:
     device = Device(server)
     assert "Hide a box for somebody" in device.tab.text
-    for path in ("/", "/today", "/sitemap.xml"):
-        assert "/hide" in Tab(server.web_port, path).load().html
     device.begin("B3", "D3", "A1")
     page = device.tab
     assert "3 of 4 atoms hidden" in page.text
@@ -117,7 +116,7 @@ def test_one_hides_and_the_other_one_finds(server: Running) -> None:
     assert "already shows" in page.text
     device.send(check="all")
     assert 'id="found"' in page.html
-    elsewhere = Tab(server.web_port, page.path).load()
+    elsewhere = Tab(server.pages, page.path).load()
     assert elsewhere.text.endswith(page.load().text)
     assert "0 of 5" in page.load("?step=0").text
     assert 'name="tap"' not in page.html
@@ -133,7 +132,7 @@ def test_one_hides_and_the_other_one_finds(server: Running) -> None:
 
 
 @pytest.mark.both_databases
-def test_a_box_is_kept_for_a_week_after_its_last_move(server: Running) -> None:
+def test_a_box_is_kept_for_a_week_after_its_last_move(server: HandedIn) -> None:
     device = Device(server).begin("B3")
     address = device.tab.path
     with server.server.database.reading.connect() as connection:
@@ -143,26 +142,26 @@ def test_a_box_is_kept_for_a_week_after_its_last_move(server: Running) -> None:
         hot_seats.forget(connection, soon - hot_seat.KEPT - timedelta(seconds=1))
         assert hot_seats.count(connection) == 1
         hot_seats.forget(connection, soon)
-    gone = Tab(server.web_port, address).load()
+    gone = Tab(server.pages, address).load()
     assert gone.status == 404
     assert "There is no box here" in gone.text
     assert gone.post("turn=0&tap=A1").status == 404
-    assert Tab(server.web_port, "/hide/" + "x" * 200).load().status == 404
+    assert Tab(server.pages, "/hide/" + "x" * 200).load().status == 404
 
 
 def test_a_server_has_room_for_so_many_boxes(
-    server: Running, monkeypatch: pytest.MonkeyPatch
+    server: HandedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hot_seat, "MOST_BOXES", 1)
     Device(server).begin()
-    full = Tab(server.web_port, "/hide").post(START)
+    full = Tab(server.pages, "/hide").post(START)
     assert full.status == 422
     assert "no room for another one" in full.text
     wrong = full.post("option-size=-size%3D1x1")
     assert wrong.status == 422
     assert "-size=1x1" in wrong.text
     for path, body in (("/hide/x", "tap=A1"), ("/hide/x", "turn=" + "9" * 40)):
-        assert Tab(server.web_port, path).post(body).status == 400
+        assert Tab(server.pages, path).post(body).status == 400
 
 
 def test_taps_and_boxes_are_counted() -> None:
@@ -195,6 +194,7 @@ def shown(box: HotSeat) -> str:
     return PRINTER.text("hide-play", page=page)
 
 
+@examples(8)
 @given(st.sets(st.integers(0, 35), min_size=4, max_size=4), st.randoms())
 def test_another_layout_changes_no_octet_of_a_page(atoms: set[int], random: Random) -> None:
     """Two worlds: other atoms, and the same results at the ports that were fired."""
@@ -211,6 +211,7 @@ def test_another_layout_changes_no_octet_of_a_page(atoms: set[int], random: Rand
         assert shown(boxes[0]) == shown(boxes[1])
 
 
+@examples(8)
 @given(st.lists(st.sampled_from([*geometry(6, 6).names, "A", "?", "+A1", "<b>", ""])))
 def test_a_box_is_filled_by_taps_and_shut_when_it_holds_as_many_as_it_may(taps: list[str]) -> None:
     box = empty_box(GAMES, "blackbox", ("-size=6x6", "-atoms=3-5"))

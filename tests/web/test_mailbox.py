@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from asgi_client import ELSEWHERE
+from rows import rows
 from running import Running, start
 
 from pbmserv.config.listen import Listen
@@ -158,7 +159,7 @@ def test_a_refusal_of_the_door_is_shown_and_nothing_is_lost(server: Running) -> 
         assert browser.open(path).status == 404, path
 
 
-@pytest.mark.parametrize(
+@rows(
     "headers",
     [
         {"Host": "games.example"},
@@ -178,7 +179,7 @@ def test_only_a_browser_that_asks_for_this_machine_is_answered(
         assert Browser(server, {"Host": host}).open().status == 200
 
 
-@pytest.mark.parametrize("headers", ELSEWHERE)
+@rows("headers", ELSEWHERE)
 def test_no_page_elsewhere_sends_mail_through_it(server: Running, headers: dict[str, str]) -> None:
     server.letters()
     fields = {"name1": "mallory", "password1": "secret-word"}
@@ -263,7 +264,7 @@ def test_a_letter_keeps_its_looks_and_its_links(tmp_path: Path) -> None:
     assert letter.answer().subject == "Re: Hello"
 
 
-@pytest.mark.parametrize("words", ["+B2,!c3", "50 % & more = ?", "Grüße\n\n> quoted", ""])
+@rows("words", ["+B2,!c3", "50 % & more = ?", "Grüße\n\n> quoted", ""])
 def test_a_mailto_fills_in_what_it_says(words: str) -> None:
     words_quoted = quote(words.replace("\n", "\r\n"), safe="")
     draft = of_mailto(f"pbmserv%2Bt@games.example?subject={quote(words)}&body={words_quoted}")

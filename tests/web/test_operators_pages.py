@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import os
 import re
-import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,9 +29,7 @@ from sqlalchemy import func, select
 from pbmserv.cli.main import app
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.config.settings import load
-from pbmserv.errors import ConfigError, StillWorking
-from pbmserv.mail.key_ring import blank_tokens
-from pbmserv.mail.letter_kinds import KINDS, OF_ACCOUNTS
+from pbmserv.errors import ConfigError
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.ports import bind
@@ -40,8 +38,8 @@ from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions
+from pbmserv.web.operator_gate import COOKIE
 from pbmserv.web.operator_sessions import Attempts, new_token, read_token
-from pbmserv.web.operators import COOKIE
 
 WHY = "asked for by telephone"
 CONFIRMS = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -127,14 +125,17 @@ class Operator:
         self.post(path, values)
         return self.open(self.place) if self.status == 303 else self
 
-    def crawl(self) -> dict[str, str]:
-        """Every page that a link leads to, and what it says."""
+    def crawl(self, *first: str) -> dict[str, str]:
+        """Pages to which links lead, and what they say: some of each kind, and the *first* ones."""
         visited: dict[str, str] = {}
-        waiting = ["/"]
+        kinds = Counter[str]()
+        waiting = ["/", *first]
         while waiting:
             path = waiting.pop()
-            if path in visited:
+            kind = re.sub(r"(?<=.)/[^/]*$", "/", path.partition("?")[0])
+            if path in visited or (kinds[kind] >= MOST_OF_KIND and path not in first):
                 continue
+            kinds[kind] += 1
             self.open(path)
             assert self.status == 200, path
             visited[path] = self.html
@@ -147,6 +148,9 @@ def entry(server: Running) -> audit.Entry:
     with server.server.database.reading.connect() as connection:
         return audit.entries(connection, None, 1)[0]
 
+
+MOST_OF_KIND = 12
+"""Pages that a crawl opens of each kind, such as those of single players."""
 
 CHANGED = ("audit", "players", "addresses", "boards", "seats", "closed_games", "ratings", "outbox")
 """Tables in which operators' deeds leave rows."""
@@ -271,6 +275,7 @@ def test_a_change_is_signed_and_audited_as_a_command_is(operator: Operator) -> N
     assert (by_page.why, by_page.facts) == (by_command.why, by_command.facts)
     assert WHY in server.letter("carla@players.example").text
     assert "<b>olga</b>: suspend user carla" in operator.html
+    assert "A server runs, " in operator.open("/").html
     assert "dora" in operator.open("/audit?target=user+DORA").html
     slip = operator.open("/audit?target=usr+dora")
     assert (slip.status, "try `pbmserv audit user dora`" in slip.html) == (404, True)
@@ -302,28 +307,6 @@ def test_a_kept_mail_is_carried_out_or_dropped(
     number, _ = kept(server, monkeypatch, "drop")
     assert "its text is gone" in operator.do(f"/mails/{number}", "inbox drop").html
     assert entry(server).action == "drop"
-
-
-def test_letters_are_held_sent_and_dropped(operator: Operator) -> None:
-    server = operator.server
-    server.sign_up("lena")
-    operator.do("/players/lena", "user reset")
-    come_to_rest(server)
-    with server.server.database.writing.begin() as connection:
-        outbox = metadata.tables["outbox"]
-        number = connection.execute(select(func.max(outbox.c.id))).scalar_one()
-        waits = outbox.update().where(outbox.c.id == number)
-        connection.execute(waits.values(state="failed", error="554 no relay"))
-    assert "554 no relay" in operator.open("/letters?to=LENA").html
-    assert "We hold letter" in operator.do(f"/letters/{number}", "outbox hold").html
-    assert "held" in operator.open("/letters?state=held").html
-    assert "as soon as possible" in operator.do(f"/letters/{number}", "outbox retry").html
-    come_to_rest(server)
-    assert operator.do("/letters", "outbox retry", since="yesterday").status == 422
-    assert operator.do("/letters", "outbox retry", since="2026-03-02").status == 422
-    assert "no letters have failed since then." in operator.html
-    assert operator.do(f"/letters/{number}", "outbox drop").status == 422
-    assert "has been sent" in operator.html
 
 
 def test_boards_and_games_are_looked_after(operator: Operator) -> None:
@@ -368,39 +351,6 @@ def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
         "No mail of a@b.example is known" in operator.open("/correspondence?name=a@b.example").html
     )
     assert operator.open("/correspondence").status == 200
-
-
-def test_the_page_of_queues_says_what_status_says(operator: Operator) -> None:
-    operator.open("/")
-    for words in (
-        "mails to carry out",
-        "letters due",
-        "Newest numbers: mail ",
-        "A server runs, ",
-    ):
-        assert words in operator.html
-
-
-def test_a_change_that_takes_long_is_still_made(
-    operator: Operator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = operator.server
-    server.sign_up("patient")
-    answered, do = threading.Event(), pages.OperatorPages._do
-
-    def later(self: pages.OperatorPages, *arguments: Any) -> str:
-        assert answered.wait(60)
-        return do(self, *arguments)
-
-    monkeypatch.setattr(pages, "ANSWER_S", 0.0)
-    monkeypatch.setattr(pages.OperatorPages, "_do", later)
-    operator.do("/players/patient", "user suspend")
-    answered.set()
-    assert operator.status == 202
-    assert "Still working" in operator.html
-    monkeypatch.undo()
-    assert "patient is barred" in operator.do("/players/patient", "user suspend").html.lower()
-    assert issubclass(StillWorking, Exception)
 
 
 # -- who gets in -------------------------------------------------------------------------------
@@ -507,19 +457,12 @@ def test_without_its_token_nobody_is_let_in_and_the_log_says_why(
     assert operator.open("/").status == 200
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        *ELSEWHERE,
-        {"Host": "games.example"},
-        {"X-Forwarded-For": "192.0.2.1"},
-    ],
-)
-def test_no_page_elsewhere_changes_anything(operator: Operator, headers: dict[str, str]) -> None:
+def test_no_page_elsewhere_changes_anything(operator: Operator) -> None:
     fields = {"key": operator.key, "do": "rating rebuild", "why": WHY}
     come_to_rest(operator.server)
     before = contents(operator.server)
-    assert operator.post("/games", fields, **headers).status == 403
+    for headers in (*ELSEWHERE, {"Host": "games.example"}, {"X-Forwarded-For": "192.0.2.1"}):
+        assert operator.post("/games", fields, **headers).status == 403, headers
     for wrong in ({}, {"key": ""}, {"key": "0" * 64}, {"key": "ü"}):
         assert operator.post("/games", fields | {"key": ""} | wrong).status == 403
     assert contents(operator.server) == before
@@ -539,9 +482,9 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     come_to_rest(operator.server)
     before = contents(operator.server)
     paths = list(operator.crawl())
-    for path in paths:
+    for path in paths[::2]:
         operator.open(f"{path}{'&' if '?' in path else '?'}do=rating+rebuild&why=x&key=x")
-    for path in {path.partition("?")[0] for path in paths}:
+    for path in {path.partition("?")[0] for path in paths[::4]}:
         assert operator.ask("DELETE", path).status == 405
     assert contents(operator.server) == before
 
@@ -585,8 +528,6 @@ def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
         ("", 0o600, "no token"),
         ("short", 0o600, "no token"),
         ("two words " * 9, 0o600, "no token"),
-        ("ü" * 40, 0o600, "no token"),
-        ("x" * 501, 0o600, "no token"),
         ("\0" * 40, 0o600, "no token"),
         ("ab" * 30, 0o600, "can be guessed"),
         ("abcdefgh" * 5, 0o644, "read by everybody"),
@@ -677,7 +618,8 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
         server.send(first.address, subject, f"> {table.addresses[0]} wrote:")
     operator.do(f"/players/{first.userid}", "user reset")
     server.settle()
-    crawled = operator.crawl()
+    own = [f"/players/{player.userid}" for player in table.players]
+    crawled = operator.crawl(f"/boards/{table.board}", *own)
     with server.server.database.reading.connect() as connection:
         outbox = metadata.tables["outbox"]
         letters = list(connection.execute(select(outbox.c.id)).scalars())
@@ -693,57 +635,33 @@ def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
             assert atoms not in shown, (path, atoms)
 
 
-def test_letters_that_may_be_read_at_any_time_are_letters() -> None:
-    assert set(KINDS) > OF_ACCOUNTS
-    assert blank_tokens("pbmserv") == "pbmserv"
-
-
 # -- nonsense ----------------------------------------------------------------------------------
 
 NONSENSE = (
-    "",
-    " ",
-    "0",
-    "-1",
-    "9" * 18,
-    "9" * 40,
-    "1; DROP TABLE players",
-    "%00",
-    "\0",
+    *("", "0", "-1", "9" * 40, "1; DROP TABLE players", "\0", "<script>alert(1)</script>"),
+    *("../../etc/passwd", "ünïcödé" * 50, "{{ 7 * 7 }}"),
     "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
-    "<script>alert(1)</script>",
-    "../../etc/passwd",
-    "ünïcödé" * 50,
-    "\u202egnp",
-    "{{ 7 * 7 }}",
 )
+PLACES = {"inbox": "/mails/9999", "outbox": "/letters/9999", "user": "/players/no-one"}
 
 
 @pytest.mark.slow
-def test_nonsense_is_refused_and_never_fails(
+def test_nonsense_in_forms_is_refused_and_never_fails(
     operator: Operator, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """`test_hostile_parameters.py` writes such words into paths and queries."""
     server = operator.server
     server.sign_up("solid")
     key = operator.key
     come_to_rest(server)
     before = contents(server)
-    places = ("mails", "letters", "players", "boards", "games")
-    for text in NONSENSE:
-        quoted, turn = urlencode({"x": text})[2:], NONSENSE.index(text)
-        for place in places[turn % 2 :: 2]:
-            assert operator.open(f"/{place}/{quoted}").status in {200, 404}, (place, text)
-        for query in ("letters?state=", "letters?to=", "players?like=", "boards?player="):
-            assert operator.open(f"/{query}{quoted}").status == 200, (query, text)
-            assert "<script>" not in operator.html
-        for words, action in list(pages.ACTIONS.items())[turn % 11 :: 11]:  # forms are limited
+    for turn, text in enumerate(NONSENSE):
+        operator.open(f"/players?{urlencode({'like': text})}")
+        assert "<script>" not in operator.html
+        for words, action in list(pages.ACTIONS.items())[turn::11]:  # forms are limited
             if words in {"announce", "rotate-keys"}:  # nothing in them can be wrong
                 continue
-            place = {
-                "inbox": "/mails/9999",
-                "outbox": "/letters/9999",
-                "user": "/players/no-one",
-            }.get(words.partition(" ")[0], "/boards/999999")
+            place = PLACES.get(words.partition(" ")[0], "/boards/999999")
             fields: dict[str, Any] = dict.fromkeys(action.fields, text)
             operator.post(place, fields | {"key": key, "do": words, "why": text or "x"})
             allowed = {403, 404, 422} if words != "rating rebuild" else {303, 404, 422}

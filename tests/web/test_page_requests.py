@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from asgi_client import fetch, site_of
@@ -25,7 +23,6 @@ from pbmserv.service.pages.page_requests import (
     PageRequests,
     ReadPageRequest,
 )
-from pbmserv.stages.page_results import UNRUNG_S, PageResults
 from pbmserv.store.tables.mail import MailState, inbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -141,23 +138,3 @@ def test_a_database_that_is_away_for_a_moment_loses_no_press(
     assert pressed is not None
     assert pressed.refused is None
     assert [letter.kind for letter in house.letters() if letter.recipient == BOB] == ["chat"]
-
-
-def test_a_page_wakes_when_play_rings(house: Indoors) -> None:
-    results = PageResults(house.server.base)
-    looks: list[float] = []
-    has_looked = asyncio.Event()
-
-    async def is_over() -> bool:
-        looks.append(monotonic())
-        has_looked.set()
-        return len(looks) == 2
-
-    async def waits() -> None:
-        waiting = asyncio.create_task(results.until(is_over, 60.0))
-        await has_looked.wait()
-        results.ring()
-        await waiting
-
-    house.loop.run_until_complete(waits())
-    assert looks[1] - looks[0] < UNRUNG_S

@@ -12,6 +12,7 @@ import pytest
 from browser_tab import Tab
 from icalendar import Calendar
 from indoors import HandedIn, indoors
+from rows import rows
 from running import Letter, Running, start
 
 from pbmserv.service.pages.form_commands import command_of
@@ -220,7 +221,7 @@ NOW = {
 }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("fields", "line"),
     [
         ({"do": "prefs", **NOW}, "prefs"),
@@ -338,7 +339,7 @@ def test_seeks_are_taken_and_called_off_on_the_page(server: HandedIn) -> None:
     assert bob.status == 400
 
 
-@pytest.mark.parametrize(
+@rows(
     ("fields", "line"),
     [
         ({"do": "challenge", "game": "go", "who": "bob\ndelete"}, "go challenge bobdelete"),

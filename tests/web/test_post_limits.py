@@ -25,8 +25,8 @@ from pbmserv.web.api import build_api
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operator_sessions import new_token
 from pbmserv.web.operators import build_operators
-from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
+from pbmserv.web.printer import Printer, SiteFacts
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
 ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
@@ -39,20 +39,22 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
         yield opened
 
 
-def sites(house: Indoors, folder: Path) -> dict[str, Starlette]:
-    """Every application that serves pages, fresh, so that nothing was counted yet."""
-    domain = SimpleNamespace(ring=KeyRing({1: b"a key"}), address="pbmserv@localhost")
-    local = build_mailbox(f"maildir:{folder}", Listen("127.0.0.1", 1), domain, environment())
-    token = folder / "token"
-    token.write_text(new_token())
-    token.chmod(0o600)
-    side, clock = house.server.web_stage.operators, house.server.clock
-    desk = build_operators(side, token, "", clock, environment())
-    return {"site": site_of(house.server), "mailbox": local, "operators": desk}
+def site_named(name: str, house: Indoors, folder: Path) -> Starlette:
+    """An application that serves pages, fresh, so that nothing was counted yet."""
+    if name == "mailbox":
+        domain = SimpleNamespace(ring=KeyRing({1: b"a key"}), address="pbmserv@localhost")
+        return build_mailbox(f"maildir:{folder}", Listen("127.0.0.1", 1), domain, environment())
+    if name == "operators":
+        token = folder / "token"
+        token.write_text(new_token())
+        token.chmod(0o600)
+        side, clock = house.server.web_stage.operators, house.server.clock
+        return build_operators(side, token, "", clock, environment())
+    return site_of(house.server)
 
 
 def api_of(house: Indoors) -> Starlette:
-    pages = Pages("pbmserv@games.example", (), "open", "", "http://games.example")
+    pages = SiteFacts("pbmserv@games.example", (), "open", "", "http://games.example")
     requests = house.server.web_stage.web_requests
     return build_api(Printer(pages, environment()), requests, Allowance(()))
 
@@ -61,8 +63,8 @@ def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:
     """Each application's routes that take more than GET."""
     routes = [
         (name, route.path)
-        for name, site in sites(house, folder).items()
-        for route in site.routes
+        for name in ("site", "mailbox", "operators")
+        for route in site_named(name, house, folder).routes
         if isinstance(route, Route) and set(route.methods or ()) - {"GET", "HEAD"}
     ]
     api = [route for route in api_of(house).routes if isinstance(route, Route)]
@@ -95,7 +97,7 @@ def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path
     routes = takers(house, tmp_path)
     assert len(routes) > 10
     for name, path in routes:
-        site = from_client(sites(house, tmp_path)[name], "127.0.0.1")
+        site = from_client(site_named(name, house, tmp_path), "127.0.0.1")
         limit = ANYBODY if path in ANONYMOUS else WITH_TOKEN
         headers = {"host": "127.0.0.1", "content-type": "application/json"}
         filled = PARAMETER.sub("7", path)
@@ -116,7 +118,7 @@ def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path
 
 
 def test_every_site_is_in_the_table() -> None:
-    """A new application of pages has to be added to `sites`."""
+    """A new application of pages has to be added to `site_named`."""
     import pbmserv.web
 
     folder = Path(pbmserv.web.__file__).parent

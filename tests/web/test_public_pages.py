@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from collections.abc import Iterator
@@ -13,9 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
-from asgi_client import Answer, fetch, load_all, site_of
+from asgi_client import fetch, load_all, site_of
 from browser_tab import Tab, page_of
 from indoors import HandedIn, address_of, indoors
+from rows import rows
 from running import start
 from sqlalchemy import func, select
 from starlette.routing import Route
@@ -25,7 +25,6 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import shared_boxes
 from pbmserv.store.tables.boards import boards
-from pbmserv.web.pages import Printer
 from pbmserv.web.rating_graph import rating_graph
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -67,9 +66,7 @@ def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: HandedIn) 
     assert "/b/" not in page.html
 
 
-@pytest.mark.parametrize(
-    "options", ["-race -seed=R&D", '-race "-seed=my <own> box"', "-race -seed='say \"yes\" now'"]
-)
+@pytest.mark.parametrize("options", ["-race -seed='say \"R&D\" <now>'"])
 def test_a_seek_in_any_words_is_taken_by_its_button(server: HandedIn, options: str) -> None:
     page = Tab(server.pages, "/seeks")
     server.send(ALICE, f"blackbox seek alice {PASSWORD} {options}")
@@ -172,16 +169,16 @@ def resigned(server: HandedIn, loser: int) -> None:
 
 @pytest.mark.both_databases
 def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: HandedIn) -> None:
-    for n in range(3):
-        resigned(server, n % 2)
+    for n in range(2):
+        resigned(server, n)
     page = Tab(server.pages, "/players/alice").load()
-    assert "Opponent Games Won Lost Drawn bob 3 1 2 0" in page.text
-    assert "Kind Games Won Lost Drawn Blackbox 3 1 2 0" in page.text
+    assert "Opponent Games Won Lost Drawn bob 2 1 1 0" in page.text
+    assert "Kind Games Won Lost Drawn Blackbox 2 1 1 0" in page.text
     assert "alice is asked first" in page.text
     assert re.search(
-        r'role="img" aria-label="Blackbox rating of alice over 3 games: \d+', page.html
+        r'role="img" aria-label="Blackbox rating of alice over 2 games: \d+', page.html
     )
-    assert page.html.count("<circle") == 3
+    assert page.html.count("<circle") == 2
     server.send(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
     server.reply(server.letters(ALICE)[-1], "yes")
     Tab(server.pages, page_of(server.letters(ALICE)[-1])).load().press("+a1,+a2,+b1,+b2,?")
@@ -190,6 +187,9 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
     assert "alice is not taking challenges at the moment" in page.load().text
     assert "Challenge alice" not in page.text
     assert len(page.html.encode()) < 50_000
+    assert "players.example" not in page.html  # nobody's mail address
+    for name in ("nobody", "ALICE%00", "%3Cb%3E", ".."):
+        assert Tab(server.pages, f"/players/{name}").load().status == 404
 
 
 def of_everybody(server: HandedIn, *more: str) -> list[str]:
@@ -281,7 +281,7 @@ def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_fi
     assert "No rated game yet" not in house
 
 
-@pytest.mark.parametrize("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
+@rows("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])
 def test_a_graph_holds_all_its_points(shown: list[int]) -> None:
     graph = rating_graph([{"shown": rating, "date": "2026-11-22", "board": 1} for rating in shown])
     assert graph is not None
@@ -397,34 +397,6 @@ def octets_of(server: HandedIn, path: str, *other_statuses: int) -> bytes:
     answer = server.pages("GET", path, "")
     assert answer.status in {200, *other_statuses}
     return answer.body
-
-
-@pytest.mark.slow
-def test_a_thousand_readers_are_one_rendering(
-    server: HandedIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    played(server)
-    renderings: list[str] = []
-    text = Printer.text
-
-    def counted(self: Printer, name: str, **values: object) -> str:
-        renderings.append(name)
-        return text(self, name, **values)
-
-    monkeypatch.setattr(Printer, "text", counted)
-    site = site_of(server.server)
-    renderings.clear()
-
-    async def read() -> list[Answer]:
-        return await asyncio.gather(*(fetch(site, "/game/1") for _ in range(1_000)))
-
-    answers = asyncio.run(read())
-    assert len(set(answers)) == 1
-    assert renderings == ["game"]
-    again = asyncio.run(fetch(site, "/game/1", if_none_match=f'"x", {answers[0].header("etag")}'))
-    assert (again.status, again.body) == (304, b"")
-    assert asyncio.run(fetch(site, "/game/1", if_none_match='"x"')).status == 200
-    assert renderings == ["game"]
 
 
 def test_security_txt_names_the_operators(tmp_path: Path) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from asgi_client import fetch, site_of
 from browser_tab import Tab, page_of
-from running import Running, start
+from indoors import HandedIn, indoors
 
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import geometry
@@ -22,13 +23,14 @@ ALICE = "alice@players.example"
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Running]:
-    with start(f"sqlite:///{tmp_path}/games.sqlite3", tmp_path) as running:
-        running.sign_up("alice", "wonder-land")
-        yield running
+def server(tmp_path: Path) -> Iterator[HandedIn]:
+    with indoors(tmp_path) as house:
+        server = HandedIn(house)
+        server.sign_up("alice", "wonder-land")
+        yield server
 
 
-def atoms(server: Running) -> list[str]:
+def atoms(server: HandedIn) -> list[str]:
     with server.server.database.reading.connect() as connection:
         board = boards.load(connection, 1)
     assert board is not None
@@ -43,41 +45,29 @@ def drawn_atoms(html: str) -> list[str]:
     return re.findall(r"\b([A-Z]\d)\b[^\"<]{0,12}atom", html)
 
 
-def test_its_own_page_and_the_api_show_no_atom_before_the_box_is_open(server: Running) -> None:
+def seat(server: HandedIn, token: str) -> str:
+    """Return the API's answer to a program with a board's token, as JSON."""
+    bearer = f"Bearer {token}"
+    answer = asyncio.run(fetch(site_of(server.server), "/api/seat", authorization=bearer))
+    assert answer.status == 200
+    return json.dumps(json.loads(answer.body))
+
+
+def test_its_pages_and_the_api_show_no_atom_before_the_box_is_open(server: HandedIn) -> None:
     server.send(ALICE, "blackbox daily alice wonder-land 07:30")
     letter = next(letter for letter in server.letters(ALICE) if "Daily Box" in letter.text)
-    page = Tab(server.web_port, page_of(letter)).load()
-    cells = atoms(server)
+    page = Tab(server.pages, page_of(letter)).load()
+    cells, token = atoms(server), page.link.removeprefix("/b/")
     page.press("solve")
     shown = [page.load().html, page.load().html]
     paths = ("/game/1", "/api/boards/1", "/daily", "/games.atom", "/daily.atom", "/games")
-    shown += [Tab(server.web_port, path).load().html for path in paths]
+    shown += [Tab(server.pages, path).load().html for path in paths]
     for html in shown:
         assert drawn_atoms(html) == []
         assert not re.search(r"\b8x8[^\"<]*:[0-9a-f]{8}", html)
         assert f"{cells[0]}, {cells[1]}" not in html
     assert "You gave up Daily Box" in page.text
+    assert '"atoms": null' in seat(server, token)
     server.live(hours=13)
     assert drawn_atoms(page.reopen().html) != []
-
-
-def test_facts_of_its_seat_have_no_atoms(server: Running) -> None:
-    server.send(ALICE, "blackbox daily alice wonder-land 07:30")
-    letter = next(letter for letter in server.letters(ALICE) if "Daily Box" in letter.text)
-    page = Tab(server.web_port, page_of(letter)).load()
-    page.press("solve")
-    token = page.link.removeprefix("/b/")
-    assert '"atoms": null' in _seat(server, token)
-    server.live(hours=13)
-    assert json.dumps(atoms(server)) in _seat(server, token)
-
-
-def _seat(server: Running, token: str) -> str:
-    """Return the API's answer to a program with a board's token, as JSON."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=60)
-    connection.request("GET", "/api/seat", headers={"Authorization": f"Bearer {token}"})
-    answer = connection.getresponse()
-    content = json.dumps(json.loads(answer.read()))
-    connection.close()
-    assert answer.status == 200
-    return content
+    assert json.dumps(cells) in seat(server, token)

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from rows import rows
 from test_pages import CommandContext, Site, pages
 
 from pbmserv.web import front
@@ -37,7 +38,7 @@ def exchange(site: Site, octets: bytes) -> bytes:
     return read_octets
 
 
-@pytest.mark.parametrize(
+@rows(
     "head",
     [
         POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -95,7 +96,7 @@ def test_a_request_with_two_meanings_is_refused_and_ends_the_connection(
     assert caplog.records == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("request_line", "status"),
     [
         (b"GET / HTTP/1.1\r\nHost: games.example:8025", 200),
@@ -126,7 +127,7 @@ def test_a_body_in_chunks_is_read_and_the_next_request_as_well(site: Site, trail
     assert answer.count(b"HTTP/1.1 200 ") == 1
 
 
-@pytest.mark.parametrize(
+@rows(
     "chunk",
     [
         b"x\r\n",

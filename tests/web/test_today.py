@@ -15,14 +15,15 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 import pytest
 from asgi_client import fetch
 from browser_tab import Tab
+from examples import examples
 from heaps import HEAPS
 from hypothesis import given
 from hypothesis import strategies as st
-from running import start
+from indoors import HandedIn, indoors
 from starlette.applications import Starlette
 
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.rays import trace_all
@@ -34,11 +35,11 @@ from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.tables.boards import boards, shared_boxes
 from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
-from pbmserv.web.pages import Pages, Printer
+from pbmserv.web.printer import Printer, SiteFacts
 from pbmserv.web.public import public_routes
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-PRINTER = Printer(Pages("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
+PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
 
 
 class Guest:
@@ -126,34 +127,6 @@ def test_a_guest_solves_the_box_and_is_asked_to_sign_up() -> None:
     assert guest.tap("B").scene.outcome == ended.scene.outcome  # what is over is over
 
 
-def test_taps_lock_cells_and_lines_once_a_button_says_so() -> None:
-    """The page has no script: each tap is a button, which keys press, too."""
-    guest = Guest({1: key(1)})
-    guest.tap("A", "+B2")
-    before = guest.state
-    page = guest.look(take="lock")
-    assert page.state == before  # it changes what taps do, not the game
-    html = printed(page)
-    assert 'value="lock" aria-pressed="true" autofocus>Lock cells</button>' in html
-    assert 'value="lock B2" aria-label="B2: your marker, lock"' in html
-    assert 'value="lock A" aria-label="Port A: ' in html  # a fired port locks its column, too
-    page = guest.look(tool="lock", tap="lock B2")
-    guest.state, html = page.state, printed(page)
-    assert 'name="tool" value="lock"' in html
-    assert 'value="unlock B2" autofocus aria-label="B2: your marker, locked; unlock"' in html
-    html = printed(guest.look(tool="lock", take="mark"))
-    assert 'aria-label="B2: your marker, locked">&#9670;!</td>' in html
-    assert 'value="mark" aria-pressed="true" autofocus>Mark cells</button>' in html
-    assert "You have locked B2" in guest.tap("/B2").trouble
-    own = guest.tap("lock 2").now.own
-    assert own.locked == own.markers
-    assert len(own.sealed) == guest.board.width - 1
-    own = guest.tap("lock 2").now.own  # all of it is locked, so a tap unlocks it
-    assert not own.locked | own.sealed
-    assert guest.tap("/B2").now.own.markers == frozenset()
-    assert guest.tap("lock zz").trouble
-
-
 def test_a_wrong_guess_opens_the_box() -> None:
     guest = Guest({1: key(1)})
     wrong = [cell for cell in guest.board.cells if cell not in guest.atoms][: len(guest.atoms)]
@@ -165,6 +138,7 @@ def test_a_wrong_guess_opens_the_box() -> None:
 SIGNED = Guest({1: key(1)}).tap("A", "B").state
 
 
+@examples(6)
 @given(st.integers(0, len(urlsafe_b64decode(SIGNED)) - 1), st.integers(1, 255), st.text(min_size=1))
 def test_a_state_that_is_not_ours_is_no_state(place: int, change: int, text: str) -> None:
     guest = Guest({1: key(1)})
@@ -221,65 +195,6 @@ def test_an_address_brings_a_game_back_on_another_device_and_another_day() -> No
         assert (ended.scene.outcome is not None) == bool(days) or ended.trouble
 
 
-def test_to_begin_again_is_asked_first_and_one_s_own_moves_are_stepped_through() -> None:
-    guest = Guest({1: key(1)})
-    assert "Begin again" not in printed(guest.tap())
-    guest.tap("A", "B", "+B2")
-    assert 'name="restart"' in printed(guest.look())
-    asks = printed(guest.look(restart=True))
-    assert "Your 3 moves will be gone" in asks
-    assert '<a class="quiet" href="/today">Yes, begin again</a>' in asks
-    assert '<a class="quiet" href="/today?state=STATE">No, go on</a>' in asks
-    for step in range(4):
-        page = guest.look(step=step)
-        shown = printed(page)
-        assert f"{step} of 3" in shown
-        assert len(page.shots) == 2
-        assert ('name="tap"' in shown) == (step == 3)
-        assert (page.scene.view.own.markers != frozenset()) == (step == 3)
-        assert sum(map(bool, page.scene.view.own.marks)) <= 2 * step
-    assert guest.look(step=1, tap="C").state == guest.state  # what was is not played on
-    guest.tap("?")
-    assert guest.look(step=0).scene.outcome is None
-
-
-def test_cells_are_sealed_by_a_button_and_too_many_markers_are_told_at_once() -> None:
-    guest = Guest({1: key(1)})
-    assert 'value="+B2" aria-label="B2: empty, mark"' in printed(guest.look())
-    page = guest.look(take="seal")
-    assert 'name="tool" value="seal"' in printed(page)
-    assert 'value="!B2" aria-label="B2: empty, seal"' in printed(page)
-    assert 'aria-pressed="true" autofocus>Seal cells' in printed(page)
-    sealed = printed(guest.look(tool="seal", tap="!B2"))
-    assert 'value="!B2" autofocus aria-label="B2: sealed by you, open"' in sealed
-    assert 'value="+B2"' in printed(guest.look(tool="seal", take="mark"))
-    atoms = len(guest.atoms)
-    names = [guest.board.names[cell] for cell in range(atoms + 2)]
-    for count, name in enumerate(names, 1):
-        shown = " ".join(printed(guest.tap(f"+{name}")).split())
-        assert (f"{count - atoms} too many" in shown) == (count > atoms)
-    assert "enough for a guess" in printed(guest.tap(*(f"/{name}" for name in names[:2])))
-
-
-@pytest.mark.slow
-def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
-    """Two worlds: boxes with other atoms, and the same results at the ports that were fired."""
-    guest = Guest({1: key(0)})
-    ports = range(len(guest.board.ports))
-    elsewhere, same = next(
-        (other, same)
-        for number in range(1, 500)
-        for other in [Guest({1: key(number)})]
-        for same in [[p for p in ports if other.results[p] == guest.results[p]]]
-        if other.atoms != guest.atoms and len(same) > 5
-    )
-    assert printed(guest.tap()) == printed(elsewhere.tap())
-    mark = f"+{guest.board.names[3]}"
-    for tap in (*(guest.board.ports[port] for port in same[:4]), mark, "?", "zz"):
-        assert printed(guest.tap(tap)) == printed(elsewhere.tap(tap)) or tap in guest.tap().trouble
-        assert len(guest.state) == len(elsewhere.state)
-
-
 def test_another_box_changes_no_octet_of_an_answer() -> None:
     """The same server dealt other atoms: state, size, headers and ETag are the same, too."""
     guests = [Guest({1: key(0)}), Guest({1: key(0)})]
@@ -333,9 +248,10 @@ def test_a_server_without_such_a_game_has_no_page() -> None:
 def test_the_table_has_another_box_and_a_guest_leaves_nothing(
     database_url: str, tmp_path: Path
 ) -> None:
-    with start(database_url, tmp_path, signup="open") as server:
+    with indoors(tmp_path, database_url) as house:
+        server = HandedIn(house)
         server.send("alice@players.example", "signup alice wonder-land")
-        tab = Tab(server.web_port, "/today").load()
+        tab = Tab(server.pages, "/today").load()
         first = tab.html
         tag = tab.headers["etag"]
         assert len(tab.html.encode()) < 50_000

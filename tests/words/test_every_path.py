@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, indoors
 from poison import (
     ALICE,
@@ -132,15 +133,17 @@ def _on_one_server(row: Row) -> Iterator[list[str]]:
     """The ways to write a command, together if it begins no board, of which there is a limit, and
     sends no words but those of a board: with others it is looked at the newest letters alone.
 
-    A command that is neither is tried in every other way, and its neighbour in the remaining ones.
+    A usual run tries a command in every third way, and its neighbours in the remaining ones.
     """
     if row.command is None:
         return
     ways = [way for way in WAYS if row.in_line or way not in {"subject", "body"}]
+    if not DEEP:
+        ways = ways[ROWS.index(row) % 3 :: 3]
     if row in STARTING or row.name in {"message", "broadcast"}:
         yield from ([way] for way in ways)
     else:
-        yield ways[ROWS.index(row) % 2 :: 2]
+        yield ways
 
 
 def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from asgi_client import fetch, load_page, site_of
 from browser_tab import page_of
+from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, indoors
 from poison import ALICE, BOB, CAROL, HELLO, SMALL, challenged, hidden, last_letter, words_to_others
 from token_spellings import SPELLINGS
@@ -116,7 +117,11 @@ def test_no_token_gets_to_anybody(tmp_path: Path, route: str) -> None:
         server.send(CAROL, f"prefs carol {PASSWORD} broadcast=on")
         ring = server.server.mail_domain.ring
         passed = []
-        for text in texts(server):
+        every = list(texts(server))
+        if not DEEP and route != "chat":  # one guard reads the words of all routes
+            number = list(ROUTES).index(route) % len(every)
+            every = every[number : number + 1]
+        for text in every:
             server.live(hours=12)  # else the writer of the same words looks like a program
             before = last_letter(server)
             ROUTES[route](server, hidden(server), text)

@@ -5,6 +5,7 @@ Game IDs are arguments or lines of standard input.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -59,13 +60,16 @@ class BoxOfId:
 
     Attributes:
         game: the ID.
-        board: its size and labels.
         cells: the cells of its atoms, in the order of the ID.
     """
 
     game: GameId
-    board: Geometry
     cells: tuple[int, ...] = field(repr=False)
+
+    @property
+    def board(self) -> Geometry:
+        """The size and labels of the box."""
+        return self.game.board
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,6 +101,33 @@ def names_a_file(argument: str, *, as_game: bool, as_file: bool) -> bool:
         return False
 
 
+def is_game_id(argument: str) -> bool:
+    """Return whether an argument is a game ID, which contains ``:`` or ``#``."""
+    return ":" in argument or "#" in argument
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of a list such as ``B2,D4`` or ``A:# 4:11``."""
+    return [word for word in re.split(r"[\s,;]+", text) if word]
+
+
+def cells_named(board: Geometry, names: Iterable[str]) -> list[int]:
+    """Return the cells with names such as ``B2`` or ``4d``, in their order.
+
+    Raises:
+        Unusable: a name is not that of a cell, or a cell is repeated.
+    """
+    cells: list[int] = []
+    for name in names:
+        cell = board.cell(name)
+        if cell is None:
+            raise Unusable(f'"{name[:40]}" is not a cell of a {board.width}x{board.height} board.')
+        if cell in cells:
+            raise Unusable(f'"{name}" names a cell twice.')
+        cells.append(cell)
+    return cells
+
+
 def box_of_id(text: str) -> BoxOfId:
     """Return the box of a game ID.
 
@@ -104,10 +135,9 @@ def box_of_id(text: str) -> BoxOfId:
         OptionError: see `game_ids.read_id`.
     """
     from pbmserv.games.blackbox.game_ids import cells_of, read_id
-    from pbmserv.games.blackbox.geometry import geometry
 
     game = read_id(text)
-    return BoxOfId(game, geometry(game.width, game.height), cells_of(game))
+    return BoxOfId(game, cells_of(game))
 
 
 def every_box(ids: Sequence[str] | None) -> Iterator[BoxOfId]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import Ids, every_box, lines, presets
-from pbmserv.cli.blackbox.marks import cells_named
+from pbmserv.cli.blackbox.arguments import (
+    Ids,
+    cells_named,
+    every_box,
+    is_game_id,
+    lines,
+    presets,
+    words_in,
+)
 from pbmserv.cli.blackbox.refusals import Unusable, politely, sentence
 from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
@@ -101,7 +108,7 @@ def _series(params: str, seed: str | None, form: Form) -> tuple[Parameters, Iter
     from pbmserv.games.blackbox.game_ids import read_id, read_parameters, seeded_id
 
     kind: Parameters
-    if re.search("[:#]", params):
+    if is_game_id(params):
         game = read_id(params)
         kind = game
         if seed is not None:
@@ -129,7 +136,7 @@ def _filtered(
     from pbmserv.games.blackbox.game_ids import atoms_of, read_id
     from pbmserv.games.blackbox.options import GRADED, Options
 
-    options = Options(kind.width, kind.height, kind.least, kind.most)
+    options = Options.of(kind)
     if difficulty and not options.gradable:
         raise Unusable(f"boxes have grades only on {', '.join(GRADED)}.")
     rejected = 0
@@ -220,19 +227,18 @@ def encode(
 
 def _encode(words: Sequence[str]) -> str:
     from pbmserv.games.blackbox.game_ids import descriptive_id
-    from pbmserv.games.blackbox.geometry import geometry
 
-    kind, names = _parameters(words[0]), " ".join(words[1:])
-    cells = cells_named(geometry(kind.width, kind.height), names)
+    kind = _parameters(words[0])
+    cells = cells_named(kind.board, words_in(" ".join(words[1:])))
     if not cells:
         raise Unusable("name the cells behind the size. Example: 8x8 D1 G1 B3")
     least, most = kind.least, kind.most
-    if words[0].isalnum() and "x" in words[0].lower():
-        least = most = len(cells)
+    if words[0].isalnum() and "x" in words[0].lower():  # just a size
+        kind = replace(kind, least=len(cells), most=len(cells))
     elif not least <= len(cells) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
         raise Unusable(f"{words[0]} needs {wanted} atoms, but you named {len(cells)}.")
-    return descriptive_id(kind.width, kind.height, least, most, cells)
+    return descriptive_id(kind, cells)
 
 
 def _parameters(word: str) -> Parameters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def write_game(file: Path, practice: Practice, seconds: int) -> None:
     Raises:
         Unreadable: the file cannot be written.
     """
-    from pbmserv.games.blackbox.sgt_files import write_saved_game
+    from pbmserv.games.blackbox.tatham_files import write_saved_game
     from pbmserv.games.blackbox.transcripts import write_transcript
 
     if file.suffix.lower() == ".sav":
@@ -44,21 +45,34 @@ def write_game(file: Path, practice: Practice, seconds: int) -> None:
         raise Unreadable(f"{file} cannot be written: {error.strerror or error}.") from None
 
 
+def read_text(file: str) -> str:
+    """Return the text of a file, or of standard input for ``-``.
+
+    Raises:
+        Unreadable: the file cannot be read or is not text.
+    """
+    from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS
+
+    try:
+        if file == "-":
+            return sys.stdin.read()
+        # A transcript is ASCII, so a longer file is not one.
+        return read_octets(Path(file), MOST_CHARACTERS + 1).decode()
+    except OSError as error:
+        raise Unreadable(f"{file} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        name = "standard input" if file == "-" else file
+        raise Unreadable(f"{name} is not text, so it is not a game.") from None
+
+
 def read_game(file: Path) -> tuple[Practice, int]:
     """Return the game in a file and the seconds for which it was played.
 
     Raises:
         Unreadable: the file cannot be read or holds no game.
     """
-    from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS
-
     try:
-        # A transcript is ASCII, so a longer file is not one.
-        return parse_game(read_octets(file, MOST_CHARACTERS + 1).decode())
-    except OSError as error:
-        raise Unreadable(f"{file} cannot be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise Unreadable(f"{file} is not text, so it is not a game.") from None
+        return parse_game(read_text(str(file)))
     except PlayerError as error:
         raise Unreadable(f"{file}: {sentence(error)}") from None
 
@@ -70,7 +84,7 @@ def parse_game(text: str) -> tuple[Practice, int]:
         PlayerError: the text is neither a transcript nor a saved game of Simon Tatham's program.
     """
     from pbmserv.games.blackbox.practice import resumed
-    from pbmserv.games.blackbox.sgt_files import MARK, read_saved_game
+    from pbmserv.games.blackbox.tatham_files import MARK, read_saved_game
     from pbmserv.games.blackbox.transcripts import read_transcript
 
     if text.lstrip().startswith(MARK):

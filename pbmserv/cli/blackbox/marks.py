@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_letters
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import BoxOfId, box_of_id
+from pbmserv.cli.blackbox.arguments import BoxOfId, box_of_id, cells_named, is_game_id, words_in
 from pbmserv.cli.blackbox.refusals import Unusable
 
 if TYPE_CHECKING:
@@ -34,16 +32,19 @@ class BoxToShow:
     """The box to show or check.
 
     Attributes:
-        board: its size and labels.
         options: its size and number of atoms; the other rules do not matter here.
         title: the heading above the drawing.
         box: the box with its atoms, `None` if only the size is known.
     """
 
-    board: Geometry
     options: Options
     title: str
     box: BoxOfId | None
+
+    @property
+    def board(self) -> Geometry:
+        """The size and labels of the box."""
+        return self.options.board
 
     def view(self, marks: tuple[str, ...], markers: str, seals: str, opened: bool) -> View:
         """Return the box as its solver would see it.
@@ -63,8 +64,8 @@ class BoxToShow:
             filled=True,
             guesses_left=1,
             marks=marks,
-            markers=frozenset(cells_named(self.board, markers)),
-            sealed=frozenset(cells_named(self.board, seals)),
+            markers=frozenset(cells_named(self.board, words_in(markers))),
+            sealed=frozenset(cells_named(self.board, words_in(seals))),
             atoms=frozenset(self.box.cells) if opened and self.box else None,
             opened=opened,
         )
@@ -78,14 +79,12 @@ def box_to_show(which: str) -> BoxToShow:
         OptionError: see `game_ids.read_id` and `game_ids.read_parameters`.
     """
     from pbmserv.games.blackbox.game_ids import read_parameters
-    from pbmserv.games.blackbox.geometry import geometry
     from pbmserv.games.blackbox.options import Options
 
-    box = box_of_id(which) if re.search("[:#]", which) else None
+    box = box_of_id(which) if is_game_id(which) else None
     kind = box.game if box else read_parameters(which)
     title = box.game.text if box else which.strip()
-    options = Options(kind.width, kind.height, kind.least, kind.most)
-    return BoxToShow(geometry(kind.width, kind.height), options, title, box)
+    return BoxToShow(Options.of(kind), title, box)
 
 
 def grid(boxes: list[BoxView]) -> str:
@@ -93,23 +92,6 @@ def grid(boxes: list[BoxView]) -> str:
     from pbmserv.views.texts import render_text
 
     return render_text("games/blackbox/grid.txt.j2", {"boxes": boxes})
-
-
-def cells_named(board: Geometry, text: str) -> list[int]:
-    """Return the cells of a list such as ``B2,D4`` or ``b2 4d``, in its order.
-
-    Raises:
-        Unusable: a word is not a cell, or a cell is repeated.
-    """
-    cells: list[int] = []
-    for name in _words(text):
-        cell = board.cell(name)
-        if cell is None:
-            raise Unusable(f'"{name[:40]}" is not a cell of a {board.width}x{board.height} board.')
-        if cell in cells:
-            raise Unusable(f'"{name}" names a cell twice.')
-        cells.append(cell)
-    return cells
 
 
 def marks_of(shown: BoxToShow, text: str) -> tuple[str, ...]:
@@ -120,7 +102,7 @@ def marks_of(shown: BoxToShow, text: str) -> tuple[str, ...]:
     """
     board = shown.board
     firing = _Firing(shown)
-    for word in _words(text):
+    for word in words_in(text):
         if word.lower() == "all":
             for port in range(len(board.ports)):
                 firing.fire(word, port, None)
@@ -150,7 +132,7 @@ class _Firing:
             port: the port.
             written: the result that the user wrote behind the port, `None` for none.
         """
-        from pbmserv.games.blackbox.rays import HIT
+        from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK
 
         result = written if self._results is None else self._results[port]
         if result is None:
@@ -163,7 +145,10 @@ class _Firing:
                 raise Unusable(f'"{word}" contradicts a port before it.')
         if self.marks[port]:
             return
-        mark = "#" if result == HIT else "%" if result == port else next(self._letters)
+        if result == HIT:
+            mark = HIT_MARK
+        else:
+            mark = REFLECTION_MARK if result == port else next(self._letters)
         self.marks[port] = mark
         if result != HIT:
             self.marks[result] = mark
@@ -178,12 +163,8 @@ def _port(board: Geometry, word: str, label: str) -> int:
 
 
 def _result(board: Geometry, word: str, port: int, result: str) -> int:
-    from pbmserv.games.blackbox.rays import HIT
+    from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK
 
-    if result == "#":
+    if result == HIT_MARK:
         return HIT
-    return port if result == "%" else _port(board, word, result)
-
-
-def _words(text: str) -> Iterator[str]:
-    return (word for word in re.split(r"[\s,;]+", text) if word)
+    return port if result == REFLECTION_MARK else _port(board, word, result)

@@ -164,9 +164,7 @@ class _Sheet:
     def _marks(self, box: BoxOfId, opened: bool) -> tuple[str, ...]:
         if self._look.blank and not opened:
             return ("",) * len(box.board.ports)
-        game = box.game
-        rules = Options(game.width, game.height, game.least, game.most)
-        return marks_of(BoxToShow(box.board, rules, "", box), "all")
+        return marks_of(BoxToShow(Options.of(box.game), "", box), "all")
 
     def _id_lines(self, box: BoxOfId) -> list[str]:
         """Return the lines of the ID, in its descriptive form if the font cannot show the seed."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fpdf import FPDF
 
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
+from pbmserv.games.blackbox.rays import HIT_MARK, REFLECTION_MARK
 
 LABELS = 0.7
 """Space for a label beside the ports, in cells."""

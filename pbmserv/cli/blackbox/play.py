@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import AsFile, AsGame, names_a_file, presets
+from pbmserv.cli.blackbox.arguments import AsFile, AsGame, is_game_id, names_a_file, presets
 from pbmserv.cli.blackbox.boxes import fresh_seed
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.extras import require
@@ -70,7 +69,7 @@ def play(
     Example: pbmserv blackbox play 8x8/3-6 --scoring timed
     """
     with politely("play"):
-        if hide and (as_game or as_file or Path(game).is_file() or re.search("[:#]", game)):
+        if hide and (as_game or as_file or Path(game).is_file() or is_game_id(game)):
             raise Unusable("--hide needs a kind of box, such as 8x8/4, not a box or a game.")
         require("textual")
         from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
@@ -106,23 +105,16 @@ def _start(
     if names_a_file(text, as_game=as_game, as_file=as_file):
         practice, seconds = read_game(Path(text))
         return Start(practice, seconds, text)
-    if re.search("[:#]", text):
+    if is_game_id(text):
         return Start(begin_game(read_id(text)))
     return Start(begin_game(_random_box(read_parameters(text))))
 
 
 def _another_game(practice: Practice) -> Practice:
     """Return a game on another box with the same rules."""
-    from pbmserv.games.blackbox.practice import begin
+    from pbmserv.games.blackbox.practice import begin_alike
 
-    options = practice.options
-    return begin(
-        _random_box(practice.game),
-        practice.scoring,
-        options.guesses,
-        fair=options.fair,
-        clue=options.clue,
-    )
+    return begin_alike(_random_box(practice.game), practice)
 
 
 def _random_box(kind: Parameters) -> GameId:

@@ -46,7 +46,7 @@ def print_(
     paper: Annotated[Paper, typer.Option("--paper", help="The puzzles fit on both.")] = Paper.A4,
     title: Annotated[
         str, typer.Option("--title", metavar="TEXT", help="Printed above every page.")
-    ] = ("Blackbox"),
+    ] = "Blackbox",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the PDF into this file."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pbmserv.cli.blackbox.arguments import box_of_id
+from pbmserv.cli.blackbox.arguments import box_of_id, cells_named, words_in
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import say
 
@@ -42,7 +42,7 @@ def rays(
             if not sides:
                 raise Unusable(f"--size {size!r} is not a size; write it like 7x7")
             board = _board(int(sides[1]), int(sides[2]))
-            _print_results(board, _cells(board, atoms.replace(",", " ").split()))
+            _print_results(board, cells_named(board, words_in(atoms)))
         else:
             sys.stdout.writelines(_result_lines(sys.stdin.buffer))
 
@@ -74,7 +74,7 @@ def _box_of_json(box: Any) -> tuple[Geometry, list[int]]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise Unusable('"atoms" must be a list of cells like "G1"')
     board = _board(width, height)
-    return board, _cells(board, names)
+    return board, cells_named(board, names)
 
 
 def _board(width: int, height: int) -> Geometry:
@@ -86,22 +86,8 @@ def _board(width: int, height: int) -> Geometry:
         raise Unusable(f"size {width}x{height}: {error}") from None
 
 
-def _cells(board: Geometry, names: Iterable[str]) -> list[int]:
-    cells: list[int] = []
-    for name in names:
-        cell = board.cell(name)
-        if cell is None:
-            raise Unusable(f"{name!r} is not a cell of a {board.width}x{board.height} board")
-        if cell in cells:
-            raise Unusable(f"{name!r} names a cell twice")
-        cells.append(cell)
-    return cells
-
-
 def _results(board: Geometry, atoms: Iterable[int]) -> list[str]:
-    from pbmserv.games.blackbox.rays import HIT, trace_all
+    from pbmserv.games.blackbox.rays import result_text, trace_all
 
-    return [
-        "#" if result == HIT else "%" if result == port else board.ports[result]
-        for port, result in enumerate(trace_all(board, atoms))
-    ]
+    results = enumerate(trace_all(board, atoms))
+    return [result_text(board, port, result) for port, result in results]

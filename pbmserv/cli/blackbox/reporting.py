@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pbmserv.cli.blackbox.arguments import AsFile, AsGame, names_a_file
-from pbmserv.cli.blackbox.game_files import parse_game
-from pbmserv.cli.blackbox.refusals import Unusable, politely
+from pbmserv.cli.blackbox.game_files import parse_game, read_text
+from pbmserv.cli.blackbox.refusals import politely
 from pbmserv.cli.blackbox.saving import game_on
 from pbmserv.cli.output import say
-from pbmserv.files import read_octets
 
 if TYPE_CHECKING:
     from pbmserv.engine.types import Seat, Step
@@ -51,7 +48,7 @@ def analyse(
 
         is_file = game == "-" or names_a_file(game, as_game=as_game, as_file=as_file)
         if is_file:
-            names, reader, steps = _played_in_file(_read_text(game))
+            names, reader, steps = _played_in_file(read_text(game))
         else:
             names, reader, steps = _played_in_practice(game_on(game, moves))
         state = steps[-1].state
@@ -105,21 +102,3 @@ def _played_in_practice(practice: Practice) -> Played:
             steps.clear()
         steps.append(Step(step.state, {None: ""}, step.notes))
     return ["you"], Seat(0), steps
-
-
-def _read_text(file: str) -> str:
-    """Return the text of a file, or of standard input for ``-``.
-
-    Raises:
-        Unusable: the file cannot be read or is not text.
-    """
-    from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS
-
-    try:
-        if file == "-":
-            return sys.stdin.read()
-        return read_octets(Path(file), MOST_CHARACTERS + 1).decode()
-    except OSError as error:
-        raise Unusable(f"{file} cannot be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise Unusable("that is not text, so it is not a game.") from None

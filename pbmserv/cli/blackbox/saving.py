@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pbmserv.cli.blackbox.arguments import Ids, every_box
-from pbmserv.cli.blackbox.game_files import Unreadable, parse_game, read_game, write_game
+from pbmserv.cli.blackbox.game_files import (
+    Unreadable,
+    parse_game,
+    read_game,
+    read_text,
+    write_game,
+)
 from pbmserv.cli.blackbox.marks import grid
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import harmless, say
@@ -65,13 +70,8 @@ def load(
     Example: pbmserv blackbox save game w8h8m5M5#tea && pbmserv blackbox load game0.txt
     """
     with politely("load"):
-        try:
-            if file == "-":
-                practice, seconds = parse_game(sys.stdin.read())
-            else:
-                practice, seconds = read_game(Path(file))
-        except UnicodeDecodeError:
-            raise Unusable("that is not text, so it is not a game.") from None
+        is_input = file == "-"
+        practice, seconds = parse_game(read_text(file)) if is_input else read_game(Path(file))
         say(harmless(practice.game.text))
         say("")
         shown = practice.solve() if solution and not practice.over else practice

@@ -56,8 +56,8 @@ def check(
     """
     with politely("check"):
         from pbmserv.engine.types import Seat
-        from pbmserv.games.blackbox.analysis import check_markers
         from pbmserv.games.blackbox.game import GAME
+        from pbmserv.games.blackbox.marker_checks import check_markers
         from pbmserv.views.texts import note_sentences
 
         checked = box_to_show(which)

@@ -9,8 +9,8 @@ from enum import Enum
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
 from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
-from pbmserv.commands.reading.lines_below import is_signature, with_counted_rest
-from pbmserv.commands.reading.replies import read_reply, read_reply_lines, top_lines
+from pbmserv.commands.reading.lines_below import ends_text, with_counted_rest
+from pbmserv.commands.reading.replies import Reply, read_reply
 from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import Misread, PlayerError
@@ -57,13 +57,13 @@ def read_reply_to(
     lines = body.split("\n")
     if is_digest and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
         lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
-    top = top_lines(lines)
-    for at, line in top if is_digest else top[:1]:
+    reply = Reply(lines, games, plainly=plainly)
+    for at, line in reply.top if is_digest else reply.top[:1]:
         if not line.isalnum() and _board_in_front(line, games, surely=not is_digest):
-            above = (place for place, _ in top if place < at)
+            above = (place for place, _ in reply.top if place < at)
             first = next((n for n in above if _command_between(lines[n], games)), at)
             return Reading(tuple(_BoardLines(lines[first:], games).read()), multiple=True)
-    return read_reply_lines(lines, top, games, plainly=plainly)
+    return reply.read()
 
 
 def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple[str, str] | None:
@@ -105,7 +105,7 @@ class _BoardLines:
         at, blank = 0, False
         while at < len(self._text):
             text = fold(self._text[at]).strip()
-            if is_signature(text) or text.startswith(">"):
+            if ends_text(text):
                 break
             if not text:
                 at, blank = at + 1, True
@@ -140,14 +140,12 @@ class _BoardLines:
         if command is not None:
             self._lines.append(command)
             return
-        number, rest = numbered or ("0", "")
-        board = int(number)
-        if not board or _SURE.fullmatch(rest):
+        if numbered is None or int(numbered[0]) == 0 or _SURE.fullmatch(numbered[1]):
             self._prose += 1
             self._lines.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
             return
-        inner = read_reply(rest, self._games, plainly=True)
-        line = inner.lines[0]
+        board, rest = int(numbered[0]), numbered[1]
+        line = read_reply(rest, self._games, plainly=True).lines[0]
         echo = f"{board}: {line.echo}"
         if isinstance(line.meaning, PlayerError) or BLANK in line.echo:
             self._lines.append(Line(echo, line.meaning))  # with a password the line needs no board
@@ -159,7 +157,7 @@ class _BoardLines:
         boards = []
         for line in lines:
             text = fold(line).strip()
-            if is_signature(text) or text.startswith(">"):
+            if ends_text(text):
                 break
             # Among other words, "2 of us" is not a line for board 2.
             numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=why == "words")

@@ -13,9 +13,8 @@ from pbmserv.commands.grammar.word_forms import quotable
 from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.reading.lines_below import (
     LinesBelow,
-    is_signature,
-    named_command,
-    short_form,
+    ends_text,
+    untried_command,
     with_counted_rest,
 )
 from pbmserv.commands.table import playing, starting
@@ -29,10 +28,10 @@ MOST_PROSE = 5
 _FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
 """Sections of commands that may carry words for others."""
 
-_HELLO = frozenset(
+GREETINGS = frozenset(
     {"hi", "hello", "hey", "dear", "hallo", "hola", "salut", "bonjour", "ciao", "moin"}
 )
-_SENTENCE_WORDS = _HELLO | {
+_SENTENCE_WORDS = GREETINGS | {
     "i",
     "we",
     "would",
@@ -87,8 +86,14 @@ class _BodyReader:
         self._text = text
         self._games = games
         self._announced = announced
-        self._commands = self._prose = self._at = self._begin = self._words_at = 0
-        self._expects_words = self._after_challenge = self._has_carrier = False
+        self._at = 0  # the next line to read
+        self._begin = 0  # where the line that was read last begins, with its continuation lines
+        self._words_at = 0  # where the words for others begin, 0 for none
+        self._command_count = 0
+        self._prose_count = 0
+        self._expects_words = False  # whether words may follow the last command
+        self._after_challenge = False
+        self._has_carrier = False  # whether any command may carry words
         self.lines: list[Line] = []
         self.words = ""
         self.stopped_by = ""
@@ -117,10 +122,10 @@ class _BodyReader:
         """Return the next line with its continuation lines, `None` at the end of the commands."""
         while self._at < len(self._text):
             text = fold(self._text[self._at])
-            if not text.strip() and self._commands:
+            if not text.strip() and self._command_count:
                 self._words_at = self._at + 1
                 return None
-            if is_signature(text) or text.lstrip().startswith(">"):
+            if ends_text(text):
                 return None
             if text.strip() and not text.startswith("#"):
                 self._begin = self._at
@@ -138,28 +143,32 @@ class _BodyReader:
             return "stop"
         head = find_head(words, self._games)
         if head is None or (head.row is None and not head.front):
-            self._prose += 1
+            self._prose_count += 1
         if head is not None:
-            self._commands += 1
-            if self._commands > MOST_COMMANDS:
+            self._command_count += 1
+            if self._command_count > MOST_COMMANDS:
                 self._at = self._begin
                 return "limit"
-            line = read_line(words, head, len(text), self._games)
-            # A word alone below a command may be its password, which a mail program has wrapped.
-            alone = len(words) == 1 and self._commands > 1
-            self.lines.append(without_unknown_word(line) if alone else line)
-            self._after_challenge = head.row is not None and head.row.name == "challenge"
-            self._expects_words = self._after_challenge or _carries_words(head, line)
-            self._has_carrier |= head.row is not None and head.row.section in _FOR_OTHERS
+            self._command(words, head, len(text))
         elif self._announced and not _is_greeting(words):
             self.lines.append(
                 _with_line_number(not_a_command(words, self._games), words, self._begin)
             )
             self._expects_words = False
-        elif self._commands:  # a greeting above the first command needs no answer of its own
+        elif self._command_count:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
             self._expects_words = False
-        return "prose" if self._prose >= MOST_PROSE else ""
+        return "prose" if self._prose_count >= MOST_PROSE else ""
+
+    def _command(self, words: Sequence[Word], head: Head, length: int) -> None:
+        """Read a line that begins like a command."""
+        line = read_line(words, head, length, self._games)
+        # A word alone below a command may be its password, which a mail program has wrapped.
+        is_alone = len(words) == 1 and self._command_count > 1
+        self.lines.append(without_unknown_word(line) if is_alone else line)
+        self._after_challenge = head.row is not None and head.row.name == "challenge"
+        self._expects_words = self._after_challenge or _carries_words(head, line)
+        self._has_carrier |= head.row is not None and head.row.section in _FOR_OTHERS
 
     def _words_follow(self) -> bool:
         """Return whether words for others follow the last command instead of a command."""
@@ -168,7 +177,7 @@ class _BodyReader:
         words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
         if not words or is_stop(words):
             return False
-        greets = words[0].plain.strip(",.!") in _HELLO
+        greets = words[0].plain.strip(",.!") in GREETINGS
         is_short = len(words) < _FEWEST_WORDS and not greets
         if self._after_challenge and (self._announced or is_short):
             return False
@@ -183,9 +192,9 @@ class _BodyReader:
             if line is None:
                 break
             words = words_of(line)
-            head = named_command(words, self._games)
-            if head is not None:
-                rest.append(Line(short_form(head, words), NotTried(why)))
+            command = untried_command(words, self._games, why)
+            if command is not None:
+                rest.append(command)
             elif words and self._announced and why != "stop":
                 rest.append(Line(_numbered_line(words, self._begin), NotTried(why)))
         self.lines += with_counted_rest(rest, why)
@@ -195,18 +204,17 @@ class _BodyReader:
         lines: list[Line] = []
         for text in self._text[self._words_at : self._words_at + MOST_LOOKED_AT]:
             line = fold(text)
-            if is_signature(line) or line.lstrip().startswith(">"):
+            if ends_text(line):
                 break
-            words = words_of(line)
-            head = named_command(words, self._games)
-            if head is not None:
-                lines.append(Line(short_form(head, words), NotTried("blank")))
+            command = untried_command(words_of(line), self._games, "blank")
+            if command is not None:
+                lines.append(command)
         self.lines += with_counted_rest(lines, "blank")
 
 
 def _is_greeting(words: Sequence[Word]) -> bool:
     """Return whether a line only says hello and needs no answer."""
-    return len(words) <= _MOST_GREETING and words[0].plain in _HELLO
+    return len(words) <= _MOST_GREETING and words[0].plain in GREETINGS
 
 
 def _numbered_line(words: Sequence[Word], at: int) -> str:

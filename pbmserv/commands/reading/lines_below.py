@@ -31,6 +31,11 @@ def is_signature(line: str) -> bool:
     return line.rstrip() == "--"
 
 
+def ends_text(line: str) -> bool:
+    """Return whether the text of the writer ends here, above a signature or quoted text."""
+    return is_signature(line) or line.lstrip().startswith(">")
+
+
 def named_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
     """Return the head of a line that names a command, `None` for other lines."""
     head = find_command(words, games) if words else None
@@ -98,6 +103,12 @@ class LinesBelow:
             return ()
         commands = sorted(self._commands, key=itemgetter(0))
         return tuple(with_counted_rest([line for at, line in commands if at >= begin], self._why))
+
+
+def untried_command(words: Sequence[Word], games: Collection[str], why: str) -> Line | None:
+    """Return a line that names a command as one that is not tried, `None` for other lines."""
+    head = named_command(words, games)
+    return None if head is None else Line(short_form(head, words), NotTried(why))
 
 
 def short_form(head: Head, words: Sequence[Word]) -> str:

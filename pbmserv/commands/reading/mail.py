@@ -18,7 +18,8 @@ from pbmserv.commands.grammar.unknown_lines import not_a_command
 from pbmserv.commands.grammar.words import Word, fold, words_of
 from pbmserv.commands.reading.bodies import read_body
 from pbmserv.commands.reading.lines_below import LinesBelow, short_form_if_full
-from pbmserv.commands.reading.replies import EMPTY_REPLY, is_full_form, read_reply, top_lines
+from pbmserv.commands.reading.replies import EMPTY_REPLY, read_reply, top_lines
+from pbmserv.commands.reading.reply_commands import is_full_form
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
 from pbmserv.commands.table.playing import Chat
@@ -109,7 +110,7 @@ def _read_subject_and_body(
         read_in_body = read_body(body, games)
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
-        if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
+        if answers and _repeats_our_subject(words, head, line, empty=not body.strip()):
             return _without_commands(body, games)
     below = LinesBelow(body.split("\n"), 0, games, subject=text)
     return Reading((line, *below.not_tried()), below.words())
@@ -153,8 +154,8 @@ def refuse_unread(why: str) -> Reading:
     return Reading((Line(UNREAD[why], Misread(f"mail-{why}")),))
 
 
-def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
-    """Return whether a subject behind "Re:" is of one of our letters: "Blackbox: the best scores".
+def _repeats_our_subject(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
+    """Return whether a subject behind "Re:" is of a letter of ours: "Blackbox: the best scores".
 
     Args:
         words: the words of the subject.

@@ -1,4 +1,4 @@
-"""Displays of a box: its spots in their places, and facts for words."""
+"""Displays of a box: its spots in their places, and the marked ones for words."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ class MarkedRow(NamedTuple):
     cells: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-class BoxFacts(NamedTuple):
-    """The facts of a box, without empty cells and ports.
+class MarkedBox(NamedTuple):
+    """The ports and cells of a box that show something, for words.
 
     Attributes:
         sides: marked ports, by side.
@@ -181,13 +181,13 @@ class BoxFacts(NamedTuple):
     circled: tuple[str, ...]
 
 
-def box_facts(
+def marked_parts(
     board: Geometry,
     marks: Sequence[str],
     cells: Sequence[Sequence[str]],
     circled: Iterable[int] = (),
-) -> BoxFacts:
-    """Return the facts of a box.
+) -> MarkedBox:
+    """Return the ports and cells of a box that show something.
 
     Args:
         board: the box's geometry.
@@ -205,7 +205,7 @@ def box_facts(
     for label, mark in shown.items():
         if mark.isalpha():
             rays.setdefault(mark, []).append(label)
-    return BoxFacts(
+    return MarkedBox(
         tuple(sides),
         tuple(
             MarkedRay(mark, tuple(rays[mark]))

@@ -3,61 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.engine.protocol import Bot, Game, Spend
+from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.types import (
-    Drawing,
-    GameInfo,
-    Move,
-    Note,
-    Outcome,
-    Rng,
-    Saved,
-    Seat,
-    Step,
-    Value,
-)
-from pbmserv.errors import Illegal, MoveError
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Seat, Step
+from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import (
-    analysis,
     legality,
     manual,
-    practice,
+    marker_checks,
+    meanings,
+    picture,
+    plans,
+    previews,
     racing,
+    refusals,
     rules,
-    sgt_files,
+    saving,
     taps,
-    transcripts,
     views,
 )
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots import coach, hints
-from pbmserv.games.blackbox.bots.difficulty import fixed
+from pbmserv.games.blackbox.bots.difficulty import with_graded_box
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.bots.loops import equipment
+from pbmserv.games.blackbox.facts import BlackboxBoard, facts_of
 from pbmserv.games.blackbox.game_ids import (
-    SEED_LIMIT,
-    GameId,
     atoms_of,
-    cells_of,
     described,
-    drawn_cells,
     stored_id,
 )
 from pbmserv.games.blackbox.moves import Kind, move_of
 from pbmserv.games.blackbox.options import Options
-from pbmserv.games.blackbox.picture import CELL, shapes_of
-from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View
 
-_BOX = re.compile(r"^([^\S\n]*box:[^\S\n]*)board ([0-9]{1,9})[^\S\n]*$", re.MULTILINE)
 _WIDE = re.compile(r"!(?:[A-Z]+|[0-9]+)(?=,|$)|-")
 """A row, column or area that a move seals."""
-_GIVEN_UP = dict.fromkeys((WITHDRAW, FORFEIT), practice.SOLVE)
 
 
 class Blackbox:
@@ -78,13 +64,13 @@ class Blackbox:
         boxes=True,
     )
     bots: Mapping[str, Bot[View]] = LEVELS
-    conditions = analysis.CONDITIONS
-    marks = (transcripts.FIRST_LINE, sgt_files.MARK)
+    conditions = plans.CONDITIONS
+    marks = saving.MARKS
 
     options = staticmethod(choices.read_options)
     describe = staticmethod(choices.describe)
     rated = staticmethod(choices.rated)
-    fixed = staticmethod(fixed)
+    fixed = staticmethod(with_graded_box)
     shown = staticmethod(choices.shown)
     without_box = staticmethod(choices.without_box)
     read_kind = staticmethod(racing.read_kind)
@@ -92,20 +78,23 @@ class Blackbox:
     to_act = staticmethod(rules.to_act)
     turn = staticmethod(rules.turn)
     view = staticmethod(views.view_of)
-    parse = staticmethod(legality.read_move)
-    meant = staticmethod(legality.meant)
-    by_chance = staticmethod(legality.by_chance)
-    far_cells = staticmethod(legality.far_cells)
+    parse = staticmethod(refusals.read_move)
+    meant = staticmethod(meanings.meant)
+    by_chance = staticmethod(meanings.by_chance)
+    far_cells = staticmethod(meanings.far_cells)
     meanwhile = staticmethod(legality.meanwhile)
-    condition = staticmethod(analysis.read_condition)
-    holds = staticmethod(analysis.holds)
-    expect = staticmethod(analysis.expect)
-    facts = staticmethod(analysis.facts_of)
-    facts_type = analysis.BlackboxBoard
-    preview = staticmethod(analysis.preview)
-    check = staticmethod(analysis.check_markers)
-    drawn = staticmethod(analysis.test_ray)
+    condition = staticmethod(plans.read_condition)
+    holds = staticmethod(plans.holds)
+    expect = staticmethod(plans.expect)
+    facts = staticmethod(facts_of)
+    facts_type = BlackboxBoard
+    preview = staticmethod(previews.preview)
+    check = staticmethod(marker_checks.check_markers)
+    drawn = staticmethod(marker_checks.ray_through_markers)
+    drawing = staticmethod(picture.drawing)
     tapped = staticmethod(taps.tapped)
+    save = staticmethod(saving.save)
+    load = staticmethod(saving.load)
     spots_after_tap = staticmethod(manual.spots_after_tap)
     manual_view = staticmethod(manual.manual_view)
     manual_options = staticmethod(manual.manual_options)
@@ -120,39 +109,10 @@ class Blackbox:
         """Return a board without atoms, except in a race, whose box the server hides."""
         if not options.race:
             return new_state(options, seats)
-        box = fixed(options, rng)
+        box = with_graded_box(options, rng)
         game = stored_id(box.id)
         # Views and bots get the options of a state, so that these must not tell the atoms.
         return new_state(choices.without_box(box), seats, atoms_of(game), described(game))
-
-    def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
-        """Draw a box with its results, and with its atoms and rays if the board is over.
-
-        Seals are private and never drawn.
-        """
-        box = view.boxes[seat]
-        if view.options.race and view.phase != "over" and view.seat != seat:
-            return None
-        atoms = box.atoms if end is None else end.boxes[seat].atoms
-        shapes = shapes_of(
-            box.board,
-            box.marks,
-            box.markers,
-            atoms,
-            box.results,
-            box.fired,
-            opened=box.opened,
-        )
-        facts: dict[str, Value] = {
-            "rays": len(box.results),
-            "markers": tuple(box.board.names[cell] for cell in sorted(box.markers)),
-            "atoms": tuple(box.board.names[cell] for cell in sorted(atoms or ())),
-            "marks": tuple(
-                f"{box.board.ports[port]} {box.result(port)}" for port, _ in box.results
-            ),
-        }
-        sides = box.board.width + 2, box.board.height + 2
-        return Drawing(seat, sides[0] * CELL, sides[1] * CELL, shapes, facts)
 
     def legal(self, view: View) -> Iterable[str]:
         """Return some legal turns: a placement, or the unused ports and two guesses."""
@@ -174,10 +134,8 @@ class Blackbox:
         """
         if view.has_hidden or not view.may_act:
             return ""
-        options, names = view.options, list(view.options.board.names)
-        count = options.least + rng.below(options.most - options.least + 1)
-        cells = [names.pop(rng.below(len(names))) for _ in range(count)]
-        return ",".join(sorted(cells))
+        cells = choices.draw_cells(view.options, rng)
+        return ",".join(sorted(map(view.options.board.name, cells)))
 
     def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:
         """Apply a move that `parse` returned.
@@ -269,52 +227,11 @@ class Blackbox:
         squares = len(state.options.board.cells)
         if "?" in text:
             return 1 + squares // 16
-        if text in _GIVEN_UP:
+        if text in {WITHDRAW, FORFEIT}:
             return 1 + squares // 128 + state.options.most // 8
         if "!" in text:
             return len(_WIDE.findall(text)) * (1 + squares // 256)
         return squares // 300 if text[0] not in "+/" else 0
-
-    def save(
-        self, options: Options, saved: Saved, board: int | None, spend: Spend
-    ) -> tuple[tuple[str, str], ...]:
-        """Return a transcript and, if it may tell the box, a file of Simon Tatham's program."""
-        is_limited = options.practice and options.guesses != choices.ENDLESS
-        words = ["-practice", *([f"-guesses={options.guesses}"] if is_limited else []), "-fair"]
-        words += ["-clue"] if options.clue else []
-        moves = tuple(_GIVEN_UP.get(text) or racing.unstamped(text)[0] for text in saved.moves)
-        game = replace(stored_id(options.id), seed=options.seed or None)
-        if board is not None:
-            game = replace(game, seed=None)
-        transcript = transcripts.Transcript(game, tuple(words), 0, moves, saved.done)
-        text = transcripts.write_transcript(transcript)
-        if board is not None:
-            return ((".txt", text.replace(f"box: {game.text}", f"box: board {board}", 1)),)
-        flags = tuple(word for word in words if not word.startswith("-guesses="))
-        try:
-            played = resumed(replace(transcript, options=flags), spend)
-        except MoveError:  # a record of thousands of moves
-            return ((".txt", text),)
-        return ((".txt", text), (".sav", sgt_files.write_saved_game(played)))
-
-    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]], spend: Spend) -> Saved:
-        """Read a transcript or a file of Simon Tatham's program."""
-
-        def with_id(line: re.Match[str]) -> str:
-            options = choices.read_options(options_of(int(line[2])), 1)
-            return f"{line[1]}{options.id}"
-
-        if transcripts.FIRST_LINE in text:
-            transcript = transcripts.read_transcript(_BOX.sub(with_id, text, count=1))
-        else:
-            transcript = sgt_files.read_saved_game(text, spend).transcript(0)
-        game = transcript.game
-        words = ["-race", "-practice", f"-id={described(game)}"]
-        if _fits_seed_option(game):
-            words.append(f"-seed={game.seed}")
-        words += [word for word in transcript.options if word.startswith("-guesses=")]
-        moves = tuple(WITHDRAW if move == practice.SOLVE else move for move in transcript.moves)
-        return Saved(tuple(words), moves, transcript.done)
 
     def grade(self, options: Options) -> str:
         """Return the grade of the option, which `fixed` has made true."""
@@ -322,14 +239,6 @@ class Blackbox:
 
     def kind(self, state: State) -> str:
         return racing.kind_of_board(state.options)
-
-
-def _fits_seed_option(game: GameId) -> bool:
-    """Return whether the seed of a game can be an option, and its box is drawn from the seed."""
-    seed = game.seed or ""
-    if not seed or len(seed) > SEED_LIMIT or len(seed.split()) != 1 or not seed.isprintable():
-        return False
-    return drawn_cells(game, seed) == cells_of(game)
 
 
 GAME: Game[Options, State, View] = Blackbox()

@@ -22,7 +22,7 @@ from hashlib import sha1
 from typing import NoReturn
 
 from pbmserv.errors import OptionError
-from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, has_labels
+from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, Geometry, geometry, has_labels
 from pbmserv.games.blackbox.seeded_numbers import cells_from_seed
 
 SEED_LIMIT = 100
@@ -65,6 +65,11 @@ class Parameters:
         """The parameters as in Simon Tatham's program: ``w8h8m3M6``."""
         return f"w{self.width}h{self.height}m{self.least}M{self.most}"
 
+    @property
+    def board(self) -> Geometry:
+        """The ports and cells of such a box."""
+        return geometry(self.width, self.height)
+
 
 @dataclass(frozen=True, slots=True)
 class GameId(Parameters):
@@ -77,6 +82,16 @@ class GameId(Parameters):
 
     cells: tuple[int, ...] | None = field(default=None, repr=False)
     seed: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_cells(cls, kind: Parameters, cells: tuple[int, ...]) -> GameId:
+        """Return the ID of a box with atoms on these cells."""
+        return cls(kind.width, kind.height, kind.least, kind.most, cells=cells)
+
+    @classmethod
+    def of_seed(cls, kind: Parameters, seed: str) -> GameId:
+        """Return the ID of the box that is drawn from a seed."""
+        return cls(kind.width, kind.height, kind.least, kind.most, seed=seed)
 
     @property
     def text(self) -> str:
@@ -157,10 +172,8 @@ def stored_id(text: str) -> GameId:
     kind = any_parameters(text[: mark.start()])
     rest = text[mark.end() :]
     if mark[0] == "#":
-        seed = read_seed(rest.rstrip("\r\n"))
-        return GameId(kind.width, kind.height, kind.least, kind.most, seed=seed)
-    cells = _described_cells(kind, rest.strip())
-    return GameId(kind.width, kind.height, kind.least, kind.most, cells)
+        return GameId.of_seed(kind, read_seed(rest.rstrip("\r\n")))
+    return GameId.of_cells(kind, _described_cells(kind, rest.strip()))
 
 
 def cells_of(game: GameId) -> tuple[int, ...]:
@@ -183,14 +196,15 @@ def atoms_of(game: GameId) -> frozenset[int]:
 
 def described(game: GameId) -> str:
     """Return the descriptive form of an ID, the same as in Simon Tatham's program."""
-    return descriptive_id(game.width, game.height, game.least, game.most, cells_of(game))
+    return descriptive_id(game, cells_of(game))
 
 
-def descriptive_id(width: int, height: int, least: int, most: int, atoms: Iterable[int]) -> str:
+def descriptive_id(box: Parameters, atoms: Iterable[int]) -> str:
     """Return the ID that describes a box.
 
     Args:
-        width, height, least, most: see `Parameters`.
+        box: its size and number of atoms. If these fill the box, the ID has one atom less as the
+            least number.
         atoms: the cells of the atoms in the order of the ID. A set is sorted, so that the same box
             has the same ID.
 
@@ -198,13 +212,14 @@ def descriptive_id(width: int, height: int, least: int, most: int, atoms: Iterab
         OptionError: no such box is possible.
     """
     cells = sorted(atoms) if isinstance(atoms, AbstractSet) else list(atoms)
-    kind = Parameters(width, height, min(least, width * height - 1), most)
+    least = min(box.least, box.width * box.height - 1)
+    kind = Parameters(box.width, box.height, least, box.most)
     _check(kind, kind.parameters)
-    if not kind.least <= len(cells) <= most or not _are_cells(kind, cells):
+    if not kind.least <= len(cells) <= kind.most or not _are_cells(kind, cells):
         _refuse("id-cells", kind.parameters, EXAMPLE_ID)
-    plain = bytearray((width, height))
+    plain = bytearray((kind.width, kind.height))
     for cell in cells:
-        row, column = divmod(cell, width)
+        row, column = divmod(cell, kind.width)
         plain += bytes((column, row))
     return f"{kind.parameters}:{_obscure(bytes(plain)).hex()}"
 

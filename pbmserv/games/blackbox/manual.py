@@ -36,12 +36,10 @@ def manual_options(options: Options, spots: Sequence[str]) -> Options:
     Raises:
         Illegal: the number of atoms is not allowed.
     """
-    count, least, most = len(spots), options.least, options.most
-    if not least <= count <= most:
-        off = max(least - count, 0) or min(most - count, 0)
-        raise Illegal("blackbox.hide-count", part="", have=count, wanted=options.atoms, off=off)
-    atoms = _atoms(options, spots)
-    game_id = descriptive_id(options.width, options.height, least, most, atoms)
+    if off := options.missing_atoms(len(spots)):
+        have, wanted = len(spots), options.atoms
+        raise Illegal("blackbox.hide-count", part="", have=have, wanted=wanted, off=off)
+    game_id = descriptive_id(options.kind, _atoms(options, spots))
     return replace(options, id=game_id, seed="", grade="")
 
 

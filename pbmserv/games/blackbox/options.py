@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox import game_ids
 from pbmserv.games.blackbox.geometry import LARGEST, SMALLEST, Geometry, geometry
@@ -113,6 +113,20 @@ class Options:
     seed: str = field(default="", repr=False)
     id: str = field(default="", repr=False)
 
+    @classmethod
+    def of(cls, kind: game_ids.Parameters) -> Options:
+        """Return the classic rules on boards of a kind."""
+        return cls(kind.width, kind.height, kind.least, kind.most)
+
+    @property
+    def kind(self) -> game_ids.Parameters:
+        """Size and number of atoms of the boxes."""
+        return game_ids.Parameters(self.width, self.height, self.least, self.most)
+
+    def missing_atoms(self, count: int) -> int:
+        """Return how many atoms a number lacks to be allowed, negative if it is too high."""
+        return max(self.least - count, 0) or min(self.most - count, 0)
+
     @cached_property
     def board(self) -> Geometry:
         return geometry(self.width, self.height)
@@ -187,24 +201,21 @@ def _words(options: Options, box: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def fixed(options: Options, rng: Rng) -> Options:
+def with_box(options: Options, rng: Rng) -> Options:
     """Return the options of a race with the game ID of its box, other options unchanged."""
     if not options.race:
         return options
     if options.id:
         game = game_ids.stored_id(options.id)
     elif options.seed:
-        game = game_ids.GameId(
-            options.width, options.height, options.least, options.most, seed=options.seed
-        )
+        game = game_ids.GameId.of_seed(options.kind, options.seed)
     else:
-        cells = tuple(drawn(options, rng))
-        game = game_ids.GameId(options.width, options.height, options.least, options.most, cells)
+        game = game_ids.GameId.of_cells(options.kind, tuple(draw_cells(options, rng)))
     seed = options.seed or game.seed or ""
     return replace(options, id=game_ids.described(game), seed=seed)
 
 
-def drawn(options: Options, rng: Rng) -> list[int]:
+def draw_cells(options: Options, rng: Rng) -> list[int]:
     """Draw the cells of the atoms. Each number of atoms and each cell are equally likely."""
     count = options.least + rng.below(options.most - options.least + 1)
     return rng.sample(range(options.width * options.height), count)

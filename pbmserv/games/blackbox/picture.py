@@ -1,12 +1,13 @@
-"""The shapes of which the picture of a box consists."""
+"""The picture of a box: shapes, and facts for its description in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from pbmserv.engine.types import Shape
+from pbmserv.engine.types import Drawing, Seat, Shape, Value
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import path
+from pbmserv.games.blackbox.views import BoxView, View
 
 CELL = 40.0
 """Width and height of a cell and of a port in a drawing."""
@@ -16,35 +17,46 @@ APART = (0.0, 5.0, -5.0, 9.0, -9.0)
 """Distances of rays from the middle of cells, so that two on the same path are both visible."""
 
 
-def shapes_of(
-    board: Geometry,
-    marks: Sequence[str],
-    markers: Iterable[int],
-    atoms: frozenset[int] | None,
-    rays: Sequence[tuple[int, int]],
-    newest: int | None,
-    *,
-    opened: bool,
-) -> tuple[Shape, ...]:
+def drawing(view: View, seat: Seat, end: View | None) -> Drawing | None:
+    """Draw the box of a seat with its results, and with its atoms and rays if the board is over.
+
+    Seals are private and never drawn.
+
+    Args:
+        view: the view of the reader.
+        seat: the seat that solves the box.
+        end: a view after the end of the board, if all may be shown; else ``None``.
+    """
+    box = view.boxes[seat]
+    if view.options.race and view.phase != "over" and view.seat != seat:
+        return None
+    board = box.board
+    atoms = box.atoms if end is None else end.boxes[seat].atoms
+    facts: dict[str, Value] = {
+        "rays": len(box.results),
+        "markers": tuple(board.names[cell] for cell in sorted(box.markers)),
+        "atoms": tuple(board.names[cell] for cell in sorted(atoms or ())),
+        "marks": tuple(f"{board.ports[port]} {box.result(port)}" for port, _ in box.results),
+    }
+    width, height = (board.width + 2) * CELL, (board.height + 2) * CELL
+    return Drawing(seat, width, height, _shapes(box, atoms), facts)
+
+
+def _shapes(box: BoxView, atoms: frozenset[int] | None) -> tuple[Shape, ...]:
     """Return the shapes of a box, from the lowest to the topmost.
 
     Args:
-        board: the box's geometry.
-        marks: the mark of each port; "" for none.
-        markers: cells with a marker.
-        atoms: cells with an atom; ``None`` if they are not known.
-        rays: (port, exit) of all rays; they are drawn if the atoms are known.
-        newest: the port that was fired last; ``None`` before the first ray.
-        opened: whether the board is over, so that markers are shown as right or wrong.
+        atoms: cells with an atom, to be drawn with all rays; ``None`` if they are not known.
     """
+    board = box.board
     field = Shape("box", "field", (CELL, CELL, board.width * CELL, board.height * CELL))
-    shapes = [field, *_ports(board, marks)]
-    for cell in sorted(markers):
-        role = ("right" if cell in (atoms or ()) else "hit") if opened else "mark"
+    shapes = [field, *_ports(board, box.marks)]
+    for cell in sorted(box.markers):
+        role = ("right" if cell in (atoms or ()) else "hit") if box.opened else "mark"
         shapes += _marker(board, cell, role)
     shapes += _rules(board)
     if atoms is not None:
-        shapes += _rays(board, marks, atoms, rays, newest)
+        shapes += _rays(box, atoms)
         shapes += [Shape("dot", "atom", (*_middle_of(board, cell), ATOM)) for cell in sorted(atoms)]
     return tuple(shapes)
 
@@ -77,17 +89,12 @@ def _rules(board: Geometry) -> Iterator[Shape]:
         yield Shape("line", "rule", (CELL, CELL + n * CELL, right, CELL + n * CELL))
 
 
-def _rays(
-    board: Geometry,
-    marks: Sequence[str],
-    atoms: frozenset[int],
-    rays: Sequence[tuple[int, int]],
-    newest: int | None,
-) -> Iterator[Shape]:
+def _rays(box: BoxView, atoms: frozenset[int]) -> Iterator[Shape]:
     """Yield the paths of the rays, the newest on top."""
-    for n, (port, out) in sorted(enumerate(rays), key=lambda ray: newest in ray[1]):
-        points = _points(board, atoms, port, out, APART[n % len(APART)])
-        yield Shape("line", _role(marks[port]), points, is_new=newest in {port, out})
+    newest = box.fired
+    for n, (port, out) in sorted(enumerate(box.results), key=lambda ray: newest in ray[1]):
+        points = _points(box.board, atoms, port, out, APART[n % len(APART)])
+        yield Shape("line", _role(box.marks[port]), points, is_new=newest in {port, out})
 
 
 def _points(

@@ -10,13 +10,14 @@ from itertools import chain
 
 from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
-from pbmserv.engine.types import Note, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, described
-from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.moves import move_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, hinted, score
+from pbmserv.games.blackbox.refusals import elements_of
 from pbmserv.games.blackbox.rules import drop_out, explained, play
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.transcripts import MOST_MOVES, Transcript
@@ -222,12 +223,9 @@ class Practice:
 
 def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: bool) -> Practice:
     """Return a game before its first move."""
-    options = Options(
-        game.width,
-        game.height,
-        game.least,
-        game.most,
-        guesses,
+    options = replace(
+        Options.of(game),
+        guesses=guesses,
         fair=fair,
         clue=clue,
         race=True,
@@ -235,6 +233,12 @@ def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: boo
         practice=scoring is Scoring.PRACTICE,
     )
     return Practice(game, options, scoring, new_state(options, 1, atoms_of(game), described(game)))
+
+
+def begin_alike(game: GameId, earlier: Practice) -> Practice:
+    """Return a game on another box with the rules of an earlier game."""
+    rules = earlier.options
+    return begin(game, earlier.scoring, rules.guesses, fair=rules.fair, clue=rules.clue)
 
 
 def at_no_charge(_work: int) -> None:

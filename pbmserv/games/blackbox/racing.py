@@ -10,7 +10,8 @@ from pbmserv.engine.types import SCORE, Note, Outcome, Seat, Step, Value
 from pbmserv.errors import Illegal, OptionError
 from pbmserv.games.blackbox import game_ids
 from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Grade, Options
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
+from pbmserv.games.blackbox.rays import HIT_MARK, REFLECTION_MARK
+from pbmserv.games.blackbox.state import Box, State, hiding
 
 PER_WRONG = 5
 """Points for a wrong atom in the last guess (classic)."""
@@ -289,15 +290,7 @@ def read_kind(text: str) -> str:
         OptionError: the text is not a kind of board.
     """
     size, *words = text.lower().split() or [""]
-    parameters = game_ids.any_parameters(size)
-    options = Options(
-        parameters.width,
-        parameters.height,
-        parameters.least,
-        parameters.most,
-        race=True,
-        guesses=1,
-    )
+    options = replace(Options.of(game_ids.any_parameters(size)), race=True, guesses=1)
     for word in words:
         name, _, value = word.partition("=")
         if word == "timed":

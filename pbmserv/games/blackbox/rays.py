@@ -16,6 +16,9 @@ from pbmserv.games.blackbox.geometry import Geometry
 HIT = -1
 """The result of a ray that an atom absorbed."""
 
+HIT_MARK = "#"
+REFLECTION_MARK = "%"
+
 
 class Field:
     """A board with a rim of ports around it, on which a ray moves by adding offsets.
@@ -157,6 +160,13 @@ def kind_of(port: int, result: int) -> str:
 def exit_of(board: Geometry, port: int, result: int) -> str:
     """Return the label of the other end of a detour, ``""`` for a hit or reflection."""
     return board.ports[result] if result not in (HIT, port) else ""
+
+
+def result_text(board: Geometry, port: int, result: int) -> str:
+    """Return the result of a ray as players read it: ``#``, ``%`` or the label of its exit."""
+    if result == HIT:
+        return HIT_MARK
+    return REFLECTION_MARK if result == port else board.ports[result]
 
 
 def cells_passed(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:

@@ -8,16 +8,26 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from string import ascii_letters
 
-from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step, Value
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Note, Outcome, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
 from pbmserv.games.blackbox.game_ids import descriptive_id
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import AIDS, PRIVATE, Element, Kind, move_of
 from pbmserv.games.blackbox.options import SEATS, Options
-from pbmserv.games.blackbox.rays import HIT, dead_zone, exit_of, kind_of, spectrum, trace
+from pbmserv.games.blackbox.rays import (
+    HIT,
+    HIT_MARK,
+    REFLECTION_MARK,
+    dead_zone,
+    exit_of,
+    kind_of,
+    spectrum,
+    trace,
+)
 from pbmserv.games.blackbox.seeded_numbers import SeededNumbers
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, Markers, State, hiding
+from pbmserv.games.blackbox.state import Box, Markers, State, hiding
 
 _LASERS = {HIT_MARK: 0x2000, REFLECTION_MARK: 0x1000}
 _BALL, _LOCK = 3, 4
@@ -56,9 +66,8 @@ def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     """Hide the atoms of a placement in the box of the seat's opponent."""
     solver = next(n for n, box in enumerate(state.boxes) if box.hider == seat)
     atoms = frozenset([cell for element in elements for cell in element.cells])
-    box = replace(state.boxes[solver], atoms=atoms)
-    boxes = (*state.boxes[:solver], box, *state.boxes[solver + 1 :])
-    after = State(state.options, boxes, state.turns + 1)
+    hidden = state.with_box(Seat(solver), replace(state.boxes[solver], atoms=atoms))
+    after = replace(hidden, turns=state.turns + 1)
     board = state.options.board
     notes = [
         Note("hid", seat, None, {"atoms": state.options.atoms}),
@@ -210,11 +219,8 @@ def revealed(state: State) -> tuple[Note, ...]:
 
 def _id_note(state: State, solver: Seat, kind: str) -> Note:
     """Return the note with the game ID of an opened box."""
-    options, box = state.options, state.boxes[solver]
-    atoms = box.atoms or frozenset()
-    text = box.id or descriptive_id(
-        options.width, options.height, options.least, options.most, atoms
-    )
+    box = state.boxes[solver]
+    text = box.id or descriptive_id(state.options.kind, box.atoms or frozenset())
     return Note(kind, solver, None, {"id": text})
 
 

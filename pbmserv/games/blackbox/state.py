@@ -11,9 +11,6 @@ from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind
 from pbmserv.games.blackbox.options import Options
 
-HIT_MARK = "#"
-REFLECTION_MARK = "%"
-
 
 @dataclass(frozen=True, slots=True)
 class Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import compress
 from math import gcd
@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import (
-    BoxFacts,
+    MarkedBox,
     Spots,
-    box_facts,
+    marked_parts,
     port_spots,
     spot_row,
     texts_of,
 )
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
-from pbmserv.games.blackbox.racing import Score, ScoreLine, score, score_lines
-from pbmserv.games.blackbox.rays import HIT
+from pbmserv.games.blackbox.racing import Score, ScoreLine, allows_hints, score, score_lines
+from pbmserv.games.blackbox.rays import HIT, HIT_MARK, REFLECTION_MARK
 from pbmserv.games.blackbox.rules import differing_ports, to_act
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
+from pbmserv.games.blackbox.state import Box, State, hiding
 
 FIRED = "its result"
 """Placeholder in a previewed view for the mark of a ray whose result is not known yet."""
@@ -111,10 +111,10 @@ class BoxView:
         return Drawn(board, marks[:width], rows, marks[below:left])
 
     @cached_property
-    def facts(self) -> BoxFacts:
-        """The box in facts, for words."""
+    def marked(self) -> MarkedBox:
+        """The ports and cells that show something, for words."""
         cells = [row.cells for row in self.drawn.rows]
-        return box_facts(self.board, self.marks, cells, self.circled)
+        return marked_parts(self.board, self.marks, cells, self.circled)
 
     @cached_property
     def spots(self) -> Spots:
@@ -200,14 +200,6 @@ class View:
         outcome: how the board ended; ``None`` while it runs.
         scores: results and points by seat; empty before the end.
         so_far: the reader's score up to now; ``None`` if no points are counted.
-        own: the box that the reader solves; ``None`` for a spectator.
-        hides_in: the box in which the reader hides atoms; ``None`` if there is none.
-        has_hidden: whether the reader has no atoms left to hide.
-        may_act: whether the reader may use a turn now.
-        may_mark: whether the reader may set markers and seals now.
-        may_ask: whether the reader may ask for a hint now.
-        shown: boxes in the order to show them, the reader's own first. A race that runs shows only
-            the reader's own.
     """
 
     seat: Seat | None
@@ -219,32 +211,54 @@ class View:
     scores: tuple[ScoreLine, ...] = ()
     so_far: Score | None = None
 
-    own: BoxView | None = field(init=False, repr=False, compare=False)
-    hides_in: BoxView | None = field(init=False, repr=False, compare=False)
-    has_hidden: bool = field(init=False, repr=False, compare=False)
-    may_act: bool = field(init=False, repr=False, compare=False)
-    may_mark: bool = field(init=False, repr=False, compare=False)
-    may_ask: bool = field(init=False, repr=False, compare=False)
-    shown: tuple[BoxView, ...] = field(init=False, repr=False, compare=False)
+    @cached_property
+    def own(self) -> BoxView | None:
+        """The box that the reader solves; ``None`` for a spectator."""
+        return None if self.seat is None else self.boxes[self.seat]
 
-    def __post_init__(self) -> None:
-        seat = self.seat
-        own = None if seat is None else self.boxes[seat]
-        shown = self.boxes[seat:] + self.boxes[:seat] if seat else self.boxes
+    @cached_property
+    def hides_in(self) -> BoxView | None:
+        """The box in which the reader hides atoms; ``None`` if there is none."""
+        if self.seat is None:
+            return None
+        return next((box for box in self.boxes if box.hider == self.seat), None)
+
+    @cached_property
+    def has_hidden(self) -> bool:
+        """Whether the reader has no atoms left to hide."""
+        return self.hides_in is None or self.hides_in.filled
+
+    @cached_property
+    def may_act(self) -> bool:
+        """Whether the reader may use a turn now."""
+        return self.seat in self.to_act
+
+    @cached_property
+    def may_mark(self) -> bool:
+        """Whether the reader may set markers and seals now."""
+        return self.own is not None and self.has_hidden and self.outcome is None
+
+    @cached_property
+    def may_ask(self) -> bool:
+        """Whether the reader may ask for a hint now."""
+        is_playing = self.phase == "playing" and self.own is not None
+        return is_playing and allows_hints(self.options, len(self.boxes))
+
+    @cached_property
+    def shown(self) -> tuple[BoxView, ...]:
+        """The boxes in the order to show them, the reader's own first.
+
+        A race that runs shows only the reader's own.
+        """
         if self.options.race and self.phase != "over":
-            shown = () if own is None else (own,)
-        hides_in = [box for box in self.boxes if seat is not None and box.hider == seat]
-        has_hidden = not hides_in or hides_in[0].filled
-        may_mark = own is not None and has_hidden and self.outcome is None
-        object.__setattr__(self, "own", own)
-        object.__setattr__(self, "hides_in", hides_in[0] if hides_in else None)
-        object.__setattr__(self, "has_hidden", has_hidden)
-        object.__setattr__(self, "may_act", seat in self.to_act)
-        object.__setattr__(self, "may_mark", may_mark)
-        has_hints = self.options.hints or len(self.boxes) == 1
-        may_ask = self.phase == "playing" and own is not None and has_hints
-        object.__setattr__(self, "may_ask", may_ask)
-        object.__setattr__(self, "shown", shown)
+            return () if self.own is None else (self.own,)
+        first = self.seat or 0
+        return self.boxes[first:] + self.boxes[:first]
+
+    def with_box(self, box: BoxView) -> View:
+        """Return the view with another box in place of the one of the same solver."""
+        boxes = tuple(box if other.seat == box.seat else other for other in self.boxes)
+        return replace(self, boxes=boxes)
 
     @cached_property
     def unused_ports(self) -> tuple[str, ...]:

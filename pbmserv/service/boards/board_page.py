@@ -17,10 +17,12 @@ from weakref import WeakValueDictionary
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Placing, Tappable, implements
-from pbmserv.engine.types import BOT_USERIDS, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError
-from pbmserv.mail.reply_address import Purpose
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far, newest_words
@@ -226,16 +228,16 @@ class BoardPages:
         Raises:
             TooMany: the player looks too often.
         """
-        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
-        if link is None or link.purpose is not Purpose.BOARD:
+        link = self._link(token)
+        if link is None:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
             self._services.traffic.count_look(link.player)
         is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
         if self._database.may_read_in_loop and is_quick:
-            seen = self._kept_page(token)
-            if seen is not None:
-                return _looked(seen, look)
+            page = self._kept_page(token)
+            if page is not None:
+                return _looked(page, look)
         async with self.turns.of(link.player):
             return await asyncio.to_thread(self.worked_out, token, look)
 
@@ -245,8 +247,8 @@ class BoardPages:
         Raises:
             TooMany: it looks too often.
         """
-        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
-        if link is not None and link.purpose is Purpose.BOARD:
+        link = self._link(token)
+        if link is not None:
             self._services.traffic.count_look(link.player)
         return await self.page(token, Look())
 
@@ -255,32 +257,32 @@ class BoardPages:
     def worked_out(self, token: str, look: Look) -> BoardPage | None:
         """Return the page as its player sees it; `None` if the link is not good."""
         with self._database.reading.connect() as connection:
-            seen = self.whole(connection, token)
-            if seen is None or look.step is None:
-                return None if seen is None else _looked(seen, look)
-            return self._stepped(connection, token, seen, look.step)
+            board_and_sitter = self.seat_of(connection, token)
+            if board_and_sitter is None:
+                return None
+            board, sitter = board_and_sitter
+            page = self.whole(connection, token, board, sitter)
+            if look.step is None:
+                return _looked(page, look)
+            return self._stepped(connection, page, board, sitter, look.step)
 
     def _stepped(
-        self, connection: Connection, token: str, seen: BoardPage, step: int
-    ) -> BoardPage | None:
+        self, connection: Connection, page: BoardPage, board: BoardRow, sitter: Sitter, step: int
+    ) -> BoardPage:
         """Return the page after *step* plies, or the newest page if there are fewer."""
-        seat_and_board = self.sitter_of(connection, token)
-        if seat_and_board is None:
-            return None
-        sitter, board = seat_and_board
         positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
         if step >= len(positions) - 1:
-            return seen
+            return page
         scene = page_scene(connection, board, positions[step], sitter.seat)
-        return replace(seen, scene=scene, stands=scene, step=step)
+        return replace(page, scene=scene, stands=scene, step=step)
 
     def _kept_page(self, token: str) -> BoardPage | None:
         """Return the page without a draft from the cache; ``None`` if it is not there."""
         with self._database.reading.connect() as connection:
-            seat_and_board = self.sitter_of(connection, token)
-            if seat_and_board is None:
+            board_and_sitter = self.seat_of(connection, token)
+            if board_and_sitter is None:
                 return None
-            sitter, board = seat_and_board
+            board, sitter = board_and_sitter
             kept = self._scenes.get((board.id, sitter.seat))
             is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
             if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
@@ -290,19 +292,19 @@ class BoardPages:
             page = _of_board(token, board, sitter, kept, CoachPart())
             return self._with_news(connection, page, board, sitter, kept.moves)
 
-    def whole(self, connection: Connection, token: str) -> BoardPage | None:
+    def whole(
+        self, connection: Connection, token: str, board: BoardRow, sitter: Sitter
+    ) -> BoardPage:
         """Return the page without a draft, with talk and moves; see `seen`."""
-        page, seat_and_board = self.seen(connection, token), self.sitter_of(connection, token)
-        if page is None or seat_and_board is None:
-            return None
-        sitter, board = seat_and_board
-        kept = self._scenes[board.id, sitter.seat]
-        if kept.moves is None:
-            newest = self._services.positions.newest(connection, board)
-            visible = known_to(newest.shut if page.scene.shut else newest, sitter.seat)
-            kept = kept._replace(moves=moves_so_far(visible, board.names, sitter.seat))
-            self._scenes[board.id, sitter.seat] = kept
-        return self._with_news(connection, page, board, sitter, kept.moves or ())
+        position, kept = self._scene(connection, board, sitter.seat)
+        moves = kept.moves
+        if moves is None:
+            visible = known_to(position.shut if kept.scene.shut else position, sitter.seat)
+            moves = moves_so_far(visible, board.names, sitter.seat)
+            self._scenes[board.id, sitter.seat] = kept._replace(moves=moves)
+        coach = coach_part(connection, board, position, sitter.seat)
+        page = _of_board(token, board, sitter, kept, coach)
+        return self._with_news(connection, page, board, sitter, moves)
 
     def _with_news(
         self,
@@ -322,18 +324,30 @@ class BoardPages:
         return replace(page, moves=moves, talk=newest_words(context, board, sitter), bank=bank)
 
     def seen(
-        self, connection: Connection, token: str, before: Before | None = None
-    ) -> BoardPage | None:
-        """Return the page without a draft; ``None`` if the link is not valid.
+        self,
+        connection: Connection,
+        token: str,
+        board: BoardRow,
+        sitter: Sitter,
+        before: Before | None = None,
+    ) -> BoardPage:
+        """Return the page without a draft, talk and moves, as lists of boards show it.
 
         Args:
+            token: the token of the page.
+            board: a board.
+            sitter: the reader's seat at it.
             before: see `Positions.newest`.
         """
-        seat_and_board = self.sitter_of(connection, token)
-        if seat_and_board is None:
-            return None
-        sitter, board = seat_and_board
-        seat = sitter.seat
+        position, kept = self._scene(connection, board, sitter.seat, before)
+        coach = coach_part(connection, board, position, sitter.seat)
+        return _of_board(token, board, sitter, kept, coach)
+
+    def _scene(
+        self, connection: Connection, board: BoardRow, seat: Seat, before: Before | None = None
+    ) -> tuple[Position, _Kept]:
+        """Return the newest position of a board and the cached scene of a seat, which is made again
+        if the board has changed."""
         context = CommandContext(self._services, connection, VISITOR, self._clock.now())
         shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
         stamp = (*_stamp(board), shut)
@@ -344,25 +358,27 @@ class BoardPages:
         if kept is None or kept.stamp != stamp:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
-            stands = position.shut if shut else position
-            scene = page_scene(connection, board, stands, seat)
+            scene = page_scene(connection, board, position.shut if shut else position, seat)
             steps = len(known_to(position, seat)) - 1
             kept = _Kept(stamp, scene, asks_coach(position, seat), steps)
             self._scenes[board.id, seat] = kept
-        asks = kept.asks_coach
-        coach = coach_part(connection, board, position, seat) if asks else CoachPart()
-        return _of_board(token, board, sitter, kept, coach)
+        return position, kept
 
-    def sitter_of(self, connection: Connection, token: str) -> tuple[Sitter, BoardRow] | None:
-        """Return the reader and the board of a token; ``None`` if the token is not valid."""
-        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
-        if link is None or link.purpose is not Purpose.BOARD:
+    def seat_of(self, connection: Connection, token: str) -> tuple[BoardRow, Sitter] | None:
+        """Return the board of a token and its reader's seat; ``None`` if the token is not valid."""
+        link = self._link(token)
+        if link is None:
             return None
         board = boards.load(connection, link.about)
         sitter = board.sitter_of(link.player) if board else None
         if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
             return None
-        return (sitter, board) if sitter.reply_epoch == link.epoch else None
+        return (board, sitter) if sitter.reply_epoch == link.epoch else None
+
+    def _link(self, token: str) -> ReplyAddress | None:
+        """Return the link of a board's page; `None` if the token is of no such link."""
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        return link if link is not None and link.purpose is Purpose.BOARD else None
 
 
 def _stamp(board: BoardRow) -> tuple[Any, ...]:
@@ -395,9 +411,9 @@ def _of_board(
     )
 
 
-def _looked(seen: BoardPage, look: Look) -> BoardPage:
+def _looked(page: BoardPage, look: Look) -> BoardPage:
     """Return the page with the reader's draft, or with the check of their markers."""
-    scene, draft, trouble = seen.scene, look.draft.strip()[:LONGEST_DRAFT], ""
+    scene, draft, trouble = page.scene, look.draft.strip()[:LONGEST_DRAFT], ""
     words = look.words[:LONGEST_WORDS]
     if look.tap and isinstance(scene.game, Tappable):
         draft = scene.game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
@@ -410,7 +426,7 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
     except MoveError as error:
         trouble = refusal_sentence(error.refusal, on_page=True)
     tap = look.tap or look.check or ("tool" if look.take else "")
-    changed = replace(seen, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)
+    changed = replace(page, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)
     return replace(changed, tool=tool_of(look.tool, look.take))
 
 

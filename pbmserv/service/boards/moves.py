@@ -9,7 +9,7 @@ from typing import Any
 from pbmserv.commands.grammar.consent import Consent, consent_in
 from pbmserv.commands.grammar.plain_words import is_praise
 from pbmserv.commands.grammar.sentences import sentences, talk
-from pbmserv.commands.reading.replies import greets
+from pbmserv.commands.reading.reply_moves import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Reject
@@ -46,18 +46,8 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     refuse_before_draw(board, sitter, position)
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
-    question = far_labels.question(
-        context,
-        board,
-        sitter,
-        position,
-        move,
-        command.text,
-        with_words=bool(words_for_others(context)),
-    )
-    return question or play_move(
-        context, board, sitter, position, move, words_for_others(context), command.text
-    )
+    words = words_for_others(context)
+    return _play_or_ask(context, board, sitter, position, move, words, command.text)
 
 
 def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
@@ -94,11 +84,24 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     move = move or read_move(position, sitter.seat, text)
     refuse_retracted_move(position, sitter.seat, move, below)
     above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
-    passed_on = pass_on(context, "\n".join(filter(None, (above, below))))
+    words = pass_on(context, "\n".join(filter(None, (above, below))))
+    return _play_or_ask(context, board, sitter, position, move, words, text)
+
+
+def _play_or_ask(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    move: Move,
+    words: Said,
+    typed: str,
+) -> Answer:
+    """Play a move, or ask first whether its player means it; see `far_labels`."""
     question = far_labels.question(
-        context, board, sitter, position, move, text, with_words=bool(passed_on)
+        context, board, sitter, position, move, typed, with_words=bool(words)
     )
-    return question or play_move(context, board, sitter, position, move, passed_on, text)
+    return question or play_move(context, board, sitter, position, move, words, typed)
 
 
 def _names_writer(sitter: Sitter, line: str) -> bool:
@@ -129,14 +132,10 @@ def _in_sentences(
     )
     if talked is not None:
         yes = consent.sentence.written if consent is not None else ""
-        passed_on = pass_on(
+        words = pass_on(
             context, "\n".join(line for line in talked.words.split("\n") if line != yes)
         )
-        move, typed = talked.move, talked.typed
-        question = far_labels.question(
-            context, board, sitter, position, move, typed, with_words=bool(passed_on)
-        )
-        return question or play_move(context, board, sitter, position, move, passed_on, typed)
+        return _play_or_ask(context, board, sitter, position, talked.move, words, talked.typed)
     if consent is not None:
         return _answer_challenge(context, consent)
     if sitter.accepted_at is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pbmserv.engine.adapter import AdaptedGame
 from pbmserv.engine.chance import mail_mark
+from pbmserv.engine.clocks import SeatClock
 from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import EARLY_ENDS, FORFEIT, JOIN, WITHDRAW, Ply
@@ -188,6 +189,32 @@ def log_ply(
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
     end = _ended(context, board, after, outcome, undecided) if outcome else _GOES_ON
+    return _answer_about_ply(context, board, sitter, after, words, undecided, end, times.clocks)
+
+
+def _answer_about_ply(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    after: Position,
+    words: Said,
+    undecided: Sequence[str],
+    end: _End,
+    seat_clocks: Sequence[SeatClock],
+) -> Answer:
+    """Return the answer about a ply, and the letters to the others.
+
+    Args:
+        board: the board before the ply.
+        sitter: the player who made it.
+        after: the position after it.
+        words: of that player, for the others.
+        undecided: userids of players who have not accepted yet, and get no letters.
+        end: words about the end of the board.
+        seat_clocks: the clocks after the ply.
+    """
+    ply, outcome = after.ply, after.outcome
+    assert ply is not None
     letter = "result" if outcome else "board"
     how = {"undecided": list(undecided), **end.words}
     said_to = words if board.seats - len(board.bots) > 1 else ""
@@ -195,7 +222,7 @@ def log_ply(
     banks = {
         seated.seat: {}
         if outcome
-        else timekeeping.bank_words(context, board, times.clocks, seated.seat)
+        else timekeeping.bank_words(context, board, seat_clocks, seated.seat)
         for seated in board.sitters
     }
     own_words |= banks[sitter.seat]

@@ -20,7 +20,7 @@ from pbmserv.engine.position import opening
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, shown_options
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import bot_turns, queries

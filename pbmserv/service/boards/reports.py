@@ -177,7 +177,9 @@ def asks_coach(position: Position, seat: Seat) -> bool:
 def coach_part(
     connection: Connection, board: BoardRow, position: Position, seat: Seat
 ) -> CoachPart:
-    """Return the coach's results for a seat that `asks_coach`."""
+    """Return the coach's results for a seat."""
+    if not asks_coach(position, seat):
+        return CoachPart()
     game = position.game
     hint_position = position.hint_of(seat)
     hint = (

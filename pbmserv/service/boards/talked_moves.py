@@ -17,7 +17,8 @@ from pbmserv.commands.grammar.sentences import (
 )
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import LeavingToChance, implements, only_meaning
-from pbmserv.engine.types import Move, Rng, Seat
+from pbmserv.engine.rng import Rng
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 
 

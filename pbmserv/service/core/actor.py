@@ -41,10 +41,6 @@ class Actor:
         """Whether the domain of the address vouches for it."""
         return self.verdict.passed
 
-    def with_passwords(self, passwords: frozenset[Credentials]) -> Actor:
-        """Return the actor with the passwords that may be compared."""
-        return replace(self, passwords=passwords)
-
     def through(self, reply_address: ReplyAddress | None) -> Actor:
         """Return the actor as a writer to another reply address."""
         return replace(self, reply_address=reply_address)

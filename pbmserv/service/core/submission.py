@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.model import Credentials, ReplyMove
 from pbmserv.service.core.actor import Actor
 
 _NOTHING_READ = Reading(())
@@ -59,6 +59,10 @@ class Request:
 
     actor: Actor
     submission: Submission
+
+    def with_passwords(self, passwords: frozenset[Credentials]) -> Request:
+        """Return the request with the passwords that its commands may use."""
+        return replace(self, actor=replace(self.actor, passwords=passwords))
 
     @property
     def has_only_moves(self) -> bool:

@@ -1,132 +1,54 @@
-"""Makes digests: one letter a day with all waiting boards."""
+"""The words of digests: one letter a day with all waiting boards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from html import escape
 from typing import Any
 
-from pbmserv.engine.time_spans import next_daytime, zone
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.core.outcome import Part
 from pbmserv.service.delivery.waiting_boards import (
-    MOST_DRAWN,
     Due,
-    Remind,
     Waiting,
     entries,
     said_in,
     waiting_for,
 )
-from pbmserv.service.time.localtime import local_date, next_local
-from pbmserv.store import clocks
-from pbmserv.store.accounts import players
-from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.delivery.old_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 MOST_SAID = 24_000
 """Most octets of players' words in one digest, as HTML. So it is short enough for mail programs
 (`ROOM` in `letters`), and has room for the longest words of a letter."""
 
-LATE = timedelta(hours=1)
-"""A digest that is later than this, since the server was down, is sent neither at night nor on a
-day with a digest of its own."""
-
-
-Tables = Callable[[CommandContext, Player], Sequence[Mapping[str, Any]]]
-"""Returns the words of the tables that a player's digest of this day shows."""
-
-
-def make(
-    context: CommandContext, player_id: int, remind: Remind, tables: Tables
-) -> Sequence[Notification] | None:
-    """Return the due digest of a player; `None` if another process makes it.
-
-    It is empty if there are no news and no board waits for the player; tables alone make none.
-    """
-    due = clocks.claim_digest(context.connection, player_id, context.now)
-    if due is None:
-        return None
-    player = players.by_id(context.connection, player_id)
-    if player is None or player.digest_minute is None or player.state != PlayerState.ACTIVE:
-        clocks.set_digest_due(context.connection, player_id, None)
-        return []
-    following = next_local(context.now, zone(player.tz), player.digest_minute)
-    later_at = _put_off(context, player, due, following)
-    clocks.set_digest_due(context.connection, player_id, later_at or following)
-    if later_at is not None:
-        return []
-    waiting = waiting_for(context, player_id)
-    ahead = following - context.now
-    reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
-    digests = _made(
-        context,
-        player_id,
-        unsent_letters.for_digest(context.connection, player_id),
-        waiting,
-        reminded,
-    )
-    if digests:
-        shown = [
-            {"letter": "tray-table", "words": table, **_NO_BOARD}
-            for table in tables(context, player)
-        ]
-        digests[-1]["news"] += shown
-    return [Notification(player.address, player_id, Part("tray", words)) for words in digests]
-
-
-def _put_off(
-    context: CommandContext, player: Player, due: datetime, following: datetime
-) -> datetime | None:
-    """Return when a due digest is sent instead of now; `None` if it is sent now.
-
-    Args:
-        following: when the next digest of the player is due.
-    """
-    if player.unreachable_since is not None:
-        return following  # the news go into the first one that can be sent
-    if context.now - due > LATE:
-        local = zone(player.tz)
-        morning = next_daytime(context.now, local)
-        if local_date(following, local) == local_date(morning, local):
-            return following  # that day has a digest of its own
-        if morning > context.now:
-            return morning
-    return None
-
 
 def gathered(context: CommandContext, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
     """Return digests in place of letters that waited for another reason: one, if players said
     little."""
-    digests = _made(context, player_id, news, waiting_for(context, player_id), {})
+    digests = digests_of(context, player_id, news, waiting_for(context, player_id), {})
     return [Part("tray", {**words, "gathered": True}) for words in digests]
 
 
-def _reminded(waiting: Sequence[Waiting], remind: Callable[[int], Due | None]) -> dict[int, Due]:
-    """Return the boards of which a digest reminds, by number; at most the drawn ones."""
-    reminded: dict[int, Due] = {}
-    for entry in sorted(waiting, key=lambda entry: entry.since):
-        due = remind(entry.board.id) if len(reminded) < MOST_DRAWN else None
-        if due is not None:
-            reminded[entry.board.id] = due
-    return reminded
-
-
-def _made(
+def digests_of(
     context: CommandContext,
     player_id: int,
     news: Sequence[QueuedLetter],
     waiting: Sequence[Waiting],
     due: Mapping[int, Due],
 ) -> list[dict[str, Any]]:
-    """Return the words of a digest, or of several if one has no room for all that players said."""
+    """Return the words of a digest, or of several if one has no room for all that players said.
+
+    There is none without news, unless a board waits at which another player plays.
+
+    Args:
+        due: boards of which the digest reminds, by number.
+    """
     if news:
         unsent_letters.mark_folded(context.connection, [letter.id for letter in news])
     elif all(entry.board.terms.alone for entry in waiting):
@@ -166,12 +88,7 @@ def _words(
     for letter in news:
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
-    drawn, more = entries(
-        context,
-        _in_order(waiting, by_board, due),
-        lambda waiting_board: by_board.get(waiting_board.board.id, ()),
-        due,
-    )
+    drawn, more = entries(context, _in_order(waiting, by_board, due), news=by_board, due=due)
     shown = {waiting_board.board.id for waiting_board in waiting}
     others = [*_others(context, player_id, by_board, shown), *_messages(news)]
     others.sort(key=lambda dated: dated[0], reverse=True)
@@ -210,6 +127,11 @@ def answerable(letter: OldLetter) -> dict[str, Any]:
         ],
     }
     return kept | {key: words[key] for key in ("gathered",) if key in words}
+
+
+def entry_of_table(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a digest that shows a table with these words."""
+    return {"letter": "tray-table", "words": table, **_NO_BOARD}
 
 
 _NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}

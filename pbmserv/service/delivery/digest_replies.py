@@ -10,7 +10,8 @@ from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.grammar.unknown_lines import not_a_command
 from pbmserv.commands.grammar.words import words_of
-from pbmserv.commands.reading.replies import may_act, read_reply
+from pbmserv.commands.reading.replies import read_reply
+from pbmserv.commands.reading.reply_moves import may_act
 from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, ShowAs
 from pbmserv.commands.table.playing import Chat, MakeMove

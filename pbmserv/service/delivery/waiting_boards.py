@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from pbmserv.service.core.budget import ALLOWED, Budget, TooMuch, Work, squares_of
@@ -40,11 +41,6 @@ class Due:
     sitter: Sitter
     since: datetime
     lost_at: datetime | None
-
-
-Remind = Callable[[CommandContext, int, int, timedelta], Due | None]
-"""Notes that a digest reminds a player of a board (context, board, player, time until the next
-digest); returns `None` if nothing is due before that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +124,15 @@ def _turn(context: CommandContext, waiting: Waiting, room: Budget) -> int:
 def entries(
     context: CommandContext,
     waiting: Sequence[Waiting],
-    news: Callable[[Waiting], Sequence[QueuedLetter]],
-    due: Mapping[int, Due],
+    *,
+    news: Mapping[int, Sequence[QueuedLetter]] = MappingProxyType({}),
+    due: Mapping[int, Due] = MappingProxyType({}),
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Return the boards that one letter draws, the first one always, and the others' numbers.
 
     Args:
         waiting: in the order shown.
-        news: of each board.
+        news: letters about boards, by number.
         due: boards of which the letter reminds, by number.
     """
     room = Budget(math.inf)
@@ -146,8 +143,9 @@ def entries(
         if len(drawn) == MOST_DRAWN:
             more.append(number)
             continue
+        about, reminder = news.get(number, ()), due.get(number)
         try:
-            drawn.append(_entry(context, waiting_board, news(waiting_board), due.get(number), room))
+            drawn.append(_entry(context, waiting_board, about, reminder, room))
         except TooMuch:
             more.append(number)
         room.limit_to(ALLOWED)
@@ -159,9 +157,8 @@ def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
     never = datetime.max.replace(tzinfo=UTC)
     ordered = sorted(due, key=lambda due_board: (due_board.lost_at or never, due_board.since))
     waiting = [Waiting(due_board.board, due_board.sitter, due_board.since) for due_board in ordered]
-    drawn, more = entries(
-        context, waiting, lambda _: (), {due_board.board.id: due_board for due_board in ordered}
-    )
+    by_number = {due_board.board.id: due_board for due_board in ordered}
+    drawn, more = entries(context, waiting, due=by_number)
     return Part("reminders", {"waiting": drawn, "more": more, "news": []})
 
 

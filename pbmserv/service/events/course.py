@@ -7,23 +7,20 @@ groups of an event start and end one by one, so that a large event does not keep
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from pbmserv.engine.ratings import is_provisional
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
-from pbmserv.service.events import letters, paired_games, shared_boxes, team_events
+from pbmserv.service.events import letters, new_events, paired_games, team_events
 from pbmserv.service.events.games import games_of
 from pbmserv.service.events.groups import Entrant
-from pbmserv.service.events.kinds.kind import Kind, Qualification, Rules, next_monday
-from pbmserv.service.events.kinds.registry import SERVERS, kind_of
+from pbmserv.service.events.kinds.kind import Rules
+from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.store import events
 from pbmserv.store.accounts import persons
 from pbmserv.store.boards import closed_games
 from pbmserv.store.events import Drawn, Entry, Event
-from pbmserv.store.ratings import of_player
 from pbmserv.store.tables.events import EntryStatus, EventStatus
 
 LOOK = timedelta(days=1)
@@ -40,16 +37,6 @@ PAUSE = timedelta(minutes=1)
 
 WAIT = timedelta(days=28)
 """Time by which an event with too few players is put off."""
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The choices of a player who holds an event."""
-
-    owner_id: int
-    name: str
-    options: Sequence[str]
-    rules: Rules
 
 
 def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notification] | None:
@@ -76,58 +63,6 @@ def handle_due_event(context: CommandContext, event_id: int) -> Sequence[Notific
 
 
 # -- before the start ----------------------------------------------------------------------------
-
-
-def create_next(context: CommandContext, kind: Kind, game: str) -> Event:
-    """Create the server's next event of a kind and game, for the first player who enters it."""
-    return create(context, kind, game, kind.first_start(context.now))
-
-
-def create(
-    context: CommandContext,
-    kind: Kind,
-    game: str,
-    starts_at: datetime,
-    *,
-    number: int | None = None,
-    held: Held | None = None,
-) -> Event:
-    """Create an event; its first step is due when entries close.
-
-    If another process has just created the same event of the server, return that one, locked.
-
-    Args:
-        number: `None` for the next number of its kind and game.
-        held: what a player has chosen who holds the event; `None` for the server's.
-    """
-    connection = context.connection
-    rules = (held.rules if held else kind.rules_for(known_game(context, game))).as_json()
-    options = held.options if held else kind.board_options(known_game(context, game), (), game)
-    while True:
-        chosen = number or events.next_number(connection, kind.word, game)
-        event_id = events.create(
-            connection,
-            context.now,
-            kind=kind.word,
-            game=game,
-            number=chosen,
-            closes_at=kind.closing(starts_at),
-            starts_at=starts_at,
-            owner_id=held.owner_id if held else None,
-            name=held.name if held else "",
-            options=options,
-            rules=rules,
-        )
-        if event_id is not None:
-            break
-        other = events.of_number(connection, kind.word, game, chosen)
-        if other is not None and (number is not None or (held is None and not other.is_own)):
-            return events.lock(connection, other.id) or other
-    event = events.load(connection, event_id)
-    assert event is not None
-    if kind.recurs:
-        events.enter_regulars(connection, event_id, game, context.now)
-    return event
 
 
 def begin_now(context: CommandContext, event: Event) -> None:
@@ -161,34 +96,9 @@ def _step_open(context: CommandContext, event: Event) -> Sequence[Notification]:
         waiting, notifications = team_events.complete_lineups(context, event)
     if len(waiting) < Rules.of(event).least * kind.team_size:
         return [*notifications, *_wait_or_cancel(context, event, waiting)]
-    plan_following(context, event)
+    new_events.plan_following(context, event)
     events.change(context.connection, event.id, status=EventStatus.CLOSED, due_at=event.starts_at)
     return notifications
-
-
-def plan_following(context: CommandContext, event: Event) -> None:
-    """Create the event that follows one that is about to start.
-
-    If it is there already, since the first one was postponed, it does not start too early.
-    """
-    kind = kind_of(event)
-    following_start = kind.following_start(event.starts_at)
-    if following_start is None or event.is_own:
-        return
-    number = event.number + 1
-    following = events.of_number(context.connection, event.kind, event.game, number)
-    if following is None:
-        create(context, kind, event.game, following_start)
-    elif following.status == EventStatus.OPEN and following.starts_at < following_start:
-        _move(context, following, next_monday(following_start))
-
-
-def _move(context: CommandContext, event: Event, starts_at: datetime) -> None:
-    """Let an event that takes entries start on another day."""
-    closes_at = kind_of(event).closing(starts_at)
-    events.change(
-        context.connection, event.id, starts_at=starts_at, closes_at=closes_at, due_at=closes_at
-    )
 
 
 def _waiting(context: CommandContext, event: Event) -> list[Entry]:
@@ -255,7 +165,7 @@ def _step_closed(context: CommandContext, event: Event) -> Sequence[Notification
     begins_at = event.starts_at
     if context.now - begins_at > LATE:  # the server was down: nobody loses days of play
         begins_at = context.now
-        _move_following(context, event)
+        new_events.move_following(context, event)
     kind = kind_of(event)
     groups = kind.draw(context.connection, event, [entry.player_id for entry in waiting])
     _store_groups(context, event, groups)
@@ -280,16 +190,6 @@ def _awaits_places(context: CommandContext, event: Event) -> bool:
     if before is None or before.status not in events.UNDER_WAY:
         return False
     return before.ends_at is not None and before.ends_at <= context.now
-
-
-def _move_following(context: CommandContext, event: Event) -> None:
-    """Start the event that follows a late one no earlier than if this one had been planned so."""
-    kind = kind_of(event)
-    following_start = kind.following_start(context.now)
-    following = events.open_event(context.connection, event.kind, event.game, context.now)
-    if following_start is None or following is None:
-        return
-    _move(context, following, next_monday(following_start))
 
 
 def _store_groups(
@@ -334,7 +234,7 @@ def _begin_last_group(
         return _wait_or_cancel(context, event, waiting)
     elif waiting:
         following = events.open_event(context.connection, event.kind, event.game, context.now)
-        following = following or create_next(context, kind_of(event), event.game)
+        following = following or new_events.create_next(context, kind_of(event), event.game)
         for entry in waiting:
             events.drop_entry(context.connection, event.id, entry.player_id)
         ids = [entry.player_id for entry in waiting]
@@ -447,106 +347,12 @@ def _finish(context: CommandContext, event: Event, sections: Collection[int]) ->
     Args:
         sections: the groups of the last round that have players left.
     """
-    if kind_of(event).shares_boxes:
-        notifications = shared_boxes.tell_next(context, event)
-    else:
-        notifications = _tell_next_group(context, event, sections)
+    notifications = games_of(event).tell_next(context, event, sections)
     if notifications is None:
         _end(context, event, EventStatus.FINISHED)
         return []
     _set_due(context, event, context.now)
     return notifications
-
-
-def _tell_next_group(
-    context: CommandContext, event: Event, sections: Collection[int]
-) -> list[Notification] | None:
-    """Store the places of a group and tell its players the result; `None` if all have got it.
-
-    The winner's group is the first one, so that players who leave meanwhile change no winner.
-    """
-    connection = context.connection
-    sections = sections or events.sections_with_games(connection, event.id)
-    if not sections:
-        return None
-    winning = kind_of(event).winning_group(sections)
-    is_first = not events.has_places(connection, event.id)
-    waiting = events.groups_without_places(connection, event.id)
-    for section in sorted(waiting, key=lambda number: (number != winning, number)):
-        if kind_of(event).team_size > 1:
-            notifications = team_events.tell_group(context, event, section)
-        else:
-            has_winner = is_first and section == winning
-            notifications = _tell_group(context, event, section, has_winner=has_winner)
-        if notifications is not None:
-            return notifications
-    return None
-
-
-def _tell_group(
-    context: CommandContext, event: Event, section: int, *, has_winner: bool
-) -> list[Notification] | None:
-    """Store the places of a group and tell its players the result; `None` if none waits for it.
-
-    Players who reached a later round are told the place in the group of that one.
-
-    Args:
-        has_winner: the first player of the group has won the event. The best player who has not
-            left enters the event that it qualifies for.
-    """
-    connection, kind = context.connection, kind_of(event)
-    lines = paired_games.tables(context, event, (section, section)).get(section, [])
-    ids = [line.player_id for line in lines]
-    rows_of_entries = events.entries_of(connection, event.id, player_ids=ids)
-    entries = {entry.player_id: entry for entry in rows_of_entries}
-    waiting = [
-        line
-        for line in lines
-        if (entry := entries[line.player_id]).section == section and entry.place is None
-    ]
-    if not waiting:
-        return None
-    best_here = next((line.player_id for line in lines if entries[line.player_id].is_here), None)
-    final, qualification = "", kind.qualifies_for(event)
-    if has_winner and qualification is not None and best_here is not None:
-        final = _enter_final(context, event, qualification, best_here)
-    size = len(events.entries_of(connection, event.id, section))
-    rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
-    notifications: list[Notification] = []
-    for line in waiting:
-        events.change_entry(connection, event.id, line.player_id, place=line.place)
-        moves = kind.movement(section, line.place, size)
-        rated = of_player(connection, event.game, line.player_id) if moves else None
-        is_newcomer = rated is None or is_provisional(rated.standing.games)
-        notifications += letters.news(
-            context,
-            event,
-            [entries[line.player_id]],
-            "ended",
-            rows=rows,
-            section=section,
-            place=line.place,
-            moves=0 if is_newcomer else moves,
-            champion=line.place == 1 and has_winner,
-            final=final if line.player_id == best_here else "",
-        )
-    return notifications
-
-
-def _enter_final(
-    context: CommandContext, event: Event, qualification: Qualification, player_id: int
-) -> str:
-    """Enter a player of an event for the one that it qualifies for; return the day of its start,
-    ``""`` if that one has begun."""
-    kind = SERVERS[qualification.kind]
-    number, starts_at = qualification.number, qualification.starts_at
-    following = events.of_number(context.connection, kind.word, event.game, number)
-    if following is not None and following.status != EventStatus.OPEN:
-        return ""
-    if following is None:
-        following = create(context, kind, event.game, starts_at, number=number)
-    events.enter(context.connection, following.id, [player_id], context.now)
-    return f"{starts_at:%Y-%m-%d}"
 
 
 def _step_nothing(context: CommandContext, event: Event) -> Sequence[Notification]:

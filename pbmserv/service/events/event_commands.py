@@ -19,7 +19,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on
-from pbmserv.service.events import course, games, letters, pages, team_commands
+from pbmserv.service.events import course, games, letters, new_events, pages, team_commands
 from pbmserv.service.events.kinds.kind import CREATE_EXAMPLE, MOST_ENTERED, Kind, Rules
 from pbmserv.service.events.kinds.registry import PLAYERS, SERVERS, kind_of
 from pbmserv.service.time.localtime import end_of_day, local_date, next_local, read_date
@@ -91,7 +91,7 @@ def _join_by_game(
             raise _entered_already(context, event)
     _refuse_busy_player(context, player, event)
     if event is None:
-        event = course.create_next(context, kind, key)
+        event = new_events.create_next(context, kind, key)
     events.enter(context.connection, event.id, [player.id], context.now)
     has_digest = False
     if kind.recurs:
@@ -372,8 +372,8 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     of_event = {name: value for name, value in written.items() if name not in options}
     of_boards = tuple(f"{name}={value}" if value else name for name, value in options.items())
     board_options = kind.board_options(game, of_boards, _spelt(line, of_event))
-    held = course.Held(player.id, name, board_options, rules)
-    event = course.create(context, kind, game.info.key, until, held=held)
+    held = new_events.Held(player.id, name, board_options, rules)
+    event = new_events.create(context, kind, game.info.key, until, held=held)
     if kind.team_size > 1:
         return team_commands.enter_event(context, player, event)
     events.enter(context.connection, event.id, [player.id], context.now)

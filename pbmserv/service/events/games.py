@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from pbmserv.service.core.context import CommandContext
@@ -43,6 +44,15 @@ class Games(Protocol):
         self, context: CommandContext, event: Event, groups: tuple[int, int] | None = None, /
     ) -> dict[int, list[Line]]:
         """Return the table of each group, or of the groups between two, by its number."""
+
+    def tell_next(
+        self, context: CommandContext, event: Event, sections: Collection[int], /
+    ) -> list[Notification] | None:
+        """Store the places of the next players and tell them the result; `None` if all know it.
+
+        Args:
+            sections: the groups of the last round that have players left.
+        """
 
 
 def games_of(event: Event) -> Games:

@@ -122,7 +122,7 @@ def start_letters(
             since = board.clocks[sitter.seat].since if board.clocks else None
             if since is not None:
                 waiting.append(Waiting(board, sitter, since))
-        shown, more = waiting_boards.entries(context, waiting, lambda _: (), {})
+        shown, more = waiting_boards.entries(context, waiting)
         words = {
             **facts(context, event),
             "section": section,
@@ -157,7 +157,7 @@ def box_letter(
     now = context.now
     begins = {board.id: _player_begins(context, board) for board in boards}
     waiting = [Waiting(board, board.sitters[0], now) for board in boards if begins[board.id]]
-    shown, more = waiting_boards.entries(context, waiting, lambda _: (), {})
+    shown, more = waiting_boards.entries(context, waiting)
     words = {
         **facts(context, event),
         "round": event.round,

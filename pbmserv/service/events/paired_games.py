@@ -1,10 +1,11 @@
-"""Games of events between two players: their boards, their results, and players who leave."""
+"""Games of events between two players: boards, results, players who leave, and places."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
+from pbmserv.engine.ratings import is_provisional
 from pbmserv.engine.record import FORFEIT
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.service.boards import plies
@@ -15,7 +16,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.said import UNSAID
-from pbmserv.service.events import letters, team_events
+from pbmserv.service.events import letters, new_events, team_events
 from pbmserv.service.events.kinds.registry import kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN, Contestant, Line
 from pbmserv.store import events
@@ -23,6 +24,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.events import Entry, Event, Pairing
+from pbmserv.store.ratings import of_player
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 from pbmserv.store.tables.events import EntryStatus
@@ -362,3 +364,81 @@ def _to_both(
         if (entry := events.entry_of(context.connection, event.id, sitter.player_id))
     ]
     return letters.news(context, event, entries, what, board=board.id)
+
+
+# -- the end -------------------------------------------------------------------------------------
+
+
+def tell_next(
+    context: CommandContext, event: Event, sections: Collection[int]
+) -> list[Notification] | None:
+    """Store the places of a group and tell its players the result; `None` if all have got it.
+
+    The winner's group is the first one, so that players who leave meanwhile change no winner.
+    """
+    connection = context.connection
+    sections = sections or events.sections_with_games(connection, event.id)
+    if not sections:
+        return None
+    winning = kind_of(event).winning_group(sections)
+    is_first = not events.has_places(connection, event.id)
+    waiting = events.groups_without_places(connection, event.id)
+    for section in sorted(waiting, key=lambda number: (number != winning, number)):
+        if kind_of(event).team_size > 1:
+            notifications = team_events.tell_group(context, event, section)
+        else:
+            has_winner = is_first and section == winning
+            notifications = _tell_group(context, event, section, has_winner=has_winner)
+        if notifications is not None:
+            return notifications
+    return None
+
+
+def _tell_group(
+    context: CommandContext, event: Event, section: int, *, has_winner: bool
+) -> list[Notification] | None:
+    """Store the places of a group and tell its players the result; `None` if none waits for it.
+
+    Players who reached a later round are told the place in the group of that one.
+
+    Args:
+        has_winner: the first player of the group has won the event. The best player who has not
+            left enters the event that it qualifies for.
+    """
+    connection, kind = context.connection, kind_of(event)
+    lines = tables(context, event, (section, section)).get(section, [])
+    ids = [line.player_id for line in lines]
+    rows_of_entries = events.entries_of(connection, event.id, player_ids=ids)
+    entries = {entry.player_id: entry for entry in rows_of_entries}
+    waiting = [
+        line
+        for line in lines
+        if (entry := entries[line.player_id]).section == section and entry.place is None
+    ]
+    if not waiting:
+        return None
+    best_here = next((line.player_id for line in lines if entries[line.player_id].is_here), None)
+    final, qualification = "", kind.qualifies_for(event)
+    if has_winner and qualification is not None and best_here is not None:
+        final = new_events.enter_qualified(context, event, qualification, best_here)
+    size = len(events.entries_of(connection, event.id, section))
+    rows = [letters.row_of(line, entries[line.player_id].userid) for line in lines]
+    notifications: list[Notification] = []
+    for line in waiting:
+        events.change_entry(connection, event.id, line.player_id, place=line.place)
+        moves = kind.movement(section, line.place, size)
+        rated = of_player(connection, event.game, line.player_id) if moves else None
+        is_newcomer = rated is None or is_provisional(rated.standing.games)
+        notifications += letters.news(
+            context,
+            event,
+            [entries[line.player_id]],
+            "ended",
+            rows=rows,
+            section=section,
+            place=line.place,
+            moves=0 if is_newcomer else moves,
+            champion=line.place == 1 and has_winner,
+            final=final if line.player_id == best_here else "",
+        )
+    return notifications

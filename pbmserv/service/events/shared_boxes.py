@@ -10,11 +10,11 @@ in portions, so that a large event does not keep moves waiting.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import DUPLICATE
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.service.boards import plies
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.shared_boards import deal
@@ -229,7 +229,9 @@ def marks(results: Sequence[SharedBoard]) -> dict[int, list[str]]:
     return words
 
 
-def tell_next(context: CommandContext, event: Event) -> list[Notification] | None:
+def tell_next(
+    context: CommandContext, event: Event, _sections: Collection[int] = ()
+) -> list[Notification] | None:
     """Store the places of the next players and send them the table; `None` if all have it."""
     rows_of_boards = results(context, event)
     lines = table(context, event, rows_of_boards)

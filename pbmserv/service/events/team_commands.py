@@ -15,7 +15,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, refuse_closed_game, unknown_player, userids_in
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import pass_on, words_for_others
-from pbmserv.service.events import course, letters, team_events
+from pbmserv.service.events import course, letters, new_events, team_events
 from pbmserv.service.events.kinds.kind import MOST_ENTERED, Rules
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.team_captains import appoint
@@ -387,7 +387,7 @@ def enter(context: CommandContext, player: Player, words: Sequence[str]) -> Answ
     event = events.open_event(context.connection, _KIND.word, key, context.now)
     team, lineup = _complete_team(context, player)
     if event is None:
-        event = course.create_next(context, _KIND, key)
+        event = new_events.create_next(context, _KIND, key)
     return _entered(context, player, team, lineup, event)
 
 

@@ -13,7 +13,7 @@ from pbmserv.service.ladder.ranks import best_target, order_before
 from pbmserv.store import ladders
 from pbmserv.store.accounts import players
 from pbmserv.views.names import public_names
-from pbmserv.views.public import Climb, Fame, LadderGame, LadderPage, Rung
+from pbmserv.views.public_facts import Climb, Fame, LadderGame, LadderPage, Rung
 
 TOP, AROUND = 20, 12
 """Lines of a letter: the first of the ladder, and those above the reader."""

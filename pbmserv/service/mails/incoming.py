@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cache, partial
 
 from pbmserv.commands.grammar.readings import Reading
@@ -31,7 +29,6 @@ from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.mail.reply_address import ENDINGS, OF_TALK, Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.submission import Request, Submission
-from pbmserv.service.limits.rates import Over
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -87,14 +84,12 @@ class IncomingMail:
 
     def with_verdict(self, verdict: Verdict) -> IncomingMail:
         """Return the mail with another verdict on its From address."""
-        return self._with_actor(replace(self.request.actor, verdict=verdict))
+        actor = replace(self.request.actor, verdict=verdict)
+        return replace(self, request=replace(self.request, actor=actor))
 
     def with_passwords(self, passwords: frozenset[Credentials]) -> IncomingMail:
         """Return the mail with the passwords that its commands may use."""
-        return self._with_actor(replace(self.request.actor, passwords=passwords))
-
-    def _with_actor(self, actor: Actor) -> IncomingMail:
-        return replace(self, request=replace(self.request, actor=actor))
+        return replace(self, request=self.request.with_passwords(passwords))
 
 
 class MailReader:
@@ -198,18 +193,6 @@ class MailReader:
                     return envelope, None
             return replace(envelope, recipient=recipient), reply_address
         return envelope, None
-
-    def read_over_limit(self, envelope: Envelope) -> tuple[str, Over]:
-        """Return the writer and the limit of a mail over a limit; the writer is ``""`` if it is a
-        machine or unknown. The door stores only the headers of such a mail."""
-        head, _, limit = envelope.raw.partition(b"\r\n\r\n")
-        facts = json.loads(limit)
-        over = Over(**(facts | {"again": datetime.fromisoformat(facts["again"])}))
-        try:
-            mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
-        except MailError:
-            return "", over
-        return "" if mail.automatic else mail.sender, over
 
     def source_of(self, envelope: Envelope) -> Source:
         """Return the origin of a mail."""

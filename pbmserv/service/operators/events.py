@@ -10,7 +10,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.events import course, games, letters, pages, paired_games
+from pbmserv.service.events import course, games, letters, new_events, pages, paired_games
 from pbmserv.service.events.kinds.kind import Kind
 from pbmserv.service.events.kinds.registry import SERVERS, kind_of
 from pbmserv.service.events.tables import DRAW, LOSS, WIN
@@ -58,7 +58,7 @@ def create_event(context: CommandContext, _: Signature, kind: str, game: str, st
     if before is not None:
         raise OperatorError(f"event {before.id} takes entries already; postpone that one")
     starts_at, closes_at = _days(context, server_kind, starts)
-    event = course.create(context, server_kind, key, starts_at)
+    event = new_events.create(context, server_kind, key, starts_at)
     closing = f"entries close on {closes_at:%Y-%m-%d}"
     summary = f"Event {event.id} begins on {starts_at:%Y-%m-%d}; {closing}."
     return Deed("create", f"event {event.id}", summary, (), {"kind": kind, "game": key})
@@ -87,7 +87,7 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     changed = events.load(context.connection, number)
     assert changed is not None
     if event.status == EventStatus.CLOSED:
-        course.plan_following(context, changed)
+        new_events.plan_following(context, changed)
     entries = events.entries_of(context.connection, number)
     notifications = letters.news(context, changed, entries, "postponed", why=by.why)
     facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}

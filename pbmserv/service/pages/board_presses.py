@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from pbmserv.errors import Refusal
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.board_page import BoardPage, BoardPages, Look
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
+from pbmserv.service.pages.play import Play
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.mail import MailState
@@ -56,24 +55,6 @@ class Pressed:
     thinks: bool = False
 
 
-class Play(Protocol):
-    """The play process, as pages reach it."""
-
-    async def carry_out(self, request: PageRequest) -> int:
-        """Have a request carried out; return the number of its inbox row.
-
-        Raises:
-            TooMany: its player has sent too much; it is not carried out.
-            StillWorking: it is stored, and takes long.
-            NotDone: our code failed; nothing has changed.
-        """
-        ...
-
-    async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
-        """Call *is_over* now and after each commit of play, until it holds or the time is over."""
-        ...
-
-
 class BoardPresses:
     """Carries out presses.
 
@@ -113,10 +94,10 @@ class BoardPresses:
 
     def _request(self, token: str, press: Press) -> PageRequest | None:
         with self._database.reading.connect() as connection:
-            seat_and_board = self._pages.sitter_of(connection, token)
-        if seat_and_board is None:
+            board_and_sitter = self._pages.seat_of(connection, token)
+        if board_and_sitter is None:
             return None
-        sitter, board = seat_and_board
+        board, sitter = board_and_sitter
         command = press.move
         if press.words.strip() and not command.strip():
             command = "chat"
@@ -133,9 +114,10 @@ class BoardPresses:
     def _outcome(self, token: str, press: Press, number: int) -> Pressed | None:
         """Return the outcome of a press, by the letters that answer its inbox row."""
         with self._database.reading.connect() as connection:
-            page = self._pages.whole(connection, token)
-            if page is None:
+            board_and_sitter = self._pages.seat_of(connection, token)
+            if board_and_sitter is None:
                 return None
+            page = self._pages.whole(connection, token, *board_and_sitter)
             letters = outbox.answers_to(connection, number, page.player_id)
             row = None if letters else inbox.get(connection, number)
         for letter, words in letters:

@@ -11,7 +11,7 @@ from pbmserv.service.events import pages
 from pbmserv.service.events import teams as team_facts
 from pbmserv.store import events, teams
 from pbmserv.views.names import NAMELESS, PublicName, PublicNames, public_names
-from pbmserv.views.public import (
+from pbmserv.views.public_facts import (
     EventGame,
     EventGroup,
     EventLine,

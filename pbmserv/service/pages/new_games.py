@@ -11,7 +11,7 @@ from pbmserv.service.pages.public_players import open_seeks
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges, histories
 from pbmserv.store.boards.histories import EndedGame
-from pbmserv.views.public import Seek
+from pbmserv.views.public_facts import Seek
 
 FRIENDS = 20
 """Most friends on the page."""

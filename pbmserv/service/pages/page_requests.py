@@ -104,8 +104,7 @@ class ReadPageRequest:
 
     def with_passwords(self, passwords: frozenset[Credentials]) -> ReadPageRequest:
         """Return the request with the passwords that its command may use."""
-        request = replace(self.request, actor=replace(self.request.actor, passwords=passwords))
-        return replace(self, request=request)
+        return replace(self, request=self.request.with_passwords(passwords))
 
 
 class PageRequests:

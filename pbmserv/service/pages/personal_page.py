@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -19,20 +19,19 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import Refusal
-from pbmserv.letters.replies import opens_page
-from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
-from pbmserv.mail.visits import read_link, visit_of
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.visits import last_day, read_link, visit_of
 from pbmserv.service.accounts import preferences
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
-from pbmserv.service.pages.board_presses import Play
 from pbmserv.service.pages.calendar import calendar_token
 from pbmserv.service.pages.form_commands import command_of
 from pbmserv.service.pages.new_games import NewGames, new_games
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
+from pbmserv.service.pages.play import Play
 from pbmserv.service.schedule.deadlines import deadline_of
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
@@ -103,7 +102,6 @@ class PersonalPages:
     Args:
         board_pages: shows the running boards.
         play: carries out commands.
-        leave: has a form stored, and does not wait until it is carried out.
     """
 
     def __init__(
@@ -113,14 +111,12 @@ class PersonalPages:
         clock: Clock,
         board_pages: BoardPages,
         play: Play,
-        leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
         self._boards = board_pages
         self._play = play
-        self._leave = leave
 
     async def page(self, token: str) -> PersonalPage | None:
         """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
@@ -138,7 +134,7 @@ class PersonalPages:
     async def ask_link(self, who: str) -> None:
         """Have a link mailed to a player, by userid or address. It does not wait for the result,
         since nobody may learn whether the player exists."""
-        await self._leave("page_link", {"who": who.strip().lower()[:254]})
+        await self._play.leave("page_link", {"who": who.strip().lower()[:254]})
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
         """Carry out a form; return `None` if the link is not good.
@@ -165,9 +161,9 @@ class PersonalPages:
         if link is None or link.purpose is not Purpose.PAGE:
             return None
         player = players.by_id(connection, link.player)
-        if player is None or not opens_page(link, player, now):
+        if player is None or not player.active or player.reply_epoch != link.epoch:
             return None
-        return player, link
+        return (player, link) if now.date() <= last_day(link) else None
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:
@@ -222,11 +218,14 @@ class PersonalPages:
         shown, unshown = list[BoardPage](), list[int]()
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
             board = boards.load(connection, number)
-            assert board is not None
+            sitter = board.sitter_of(player.id) if board is not None else None
+            if board is None or sitter is None:  # an operator has just given the seat away
+                continue
             link = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
             visit = visit_of(link, self._clock.now())
             assert visit is not None
-            show = partial(self._boards.seen, connection, ring.token(visit), budget.replay)
+            token = ring.token(visit)
+            show = partial(self._boards.seen, connection, token, board, sitter, budget.replay)
             try:
                 budget.check()
                 page = show_or_log(number, board.game, show)
@@ -265,8 +264,3 @@ class PersonalPages:
                     page = self._shown(connection, player, link, token)
                     return Change(replace(page, trouble=refusal_sentence(refusal)))
         return Change()
-
-
-def last_day(link: ReplyAddress) -> date:
-    """Return the last day of a link."""
-    return date(1970, 1, 1) + timedelta(days=link.number + PAGE_DAYS)

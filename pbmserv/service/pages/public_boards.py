@@ -15,7 +15,7 @@ from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.views.board_forms import drawings
 from pbmserv.views.names import public_board, public_names
-from pbmserv.views.public import (
+from pbmserv.views.public_facts import (
     Finished,
     GamePage,
 )

@@ -21,7 +21,7 @@ from pbmserv.service.solo import daily_archive
 from pbmserv.service.solo.daily_archive import Dailies, DailyTable
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.core.database import Database
-from pbmserv.views.public import (
+from pbmserv.views.public_facts import (
     EventLine,
     EventPage,
     Finished,

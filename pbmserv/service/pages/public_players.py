@@ -23,7 +23,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges, histories
 from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.views.names import PublicName, PublicNames, public_names
-from pbmserv.views.public import (
+from pbmserv.views.public_facts import (
     Finished,
     LadderPage,
     PlayerRating,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -20,9 +18,10 @@ from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
-from pbmserv.service.pages.board_presses import BoardPresses, Play
+from pbmserv.service.pages.board_presses import BoardPresses
 from pbmserv.service.pages.calendar import Calendars
 from pbmserv.service.pages.personal_page import PersonalPages
+from pbmserv.service.pages.play import Play
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.hot_seat import HotSeats
 from pbmserv.store.accounts import signups
@@ -45,10 +44,7 @@ class WebRequests:
     """The service behind the pages. Looks change nothing.
 
     Args:
-        ask: has a form carried out, by its name and values, and returns its result. Raises
-            `StillWorking` if that takes long.
-        play: carries out commands from pages.
-        leave: see `PersonalPages`.
+        play: carries out forms and commands.
 
     Attributes:
         boards: looks at the pages of boards.
@@ -64,20 +60,18 @@ class WebRequests:
         services: Services,
         database: Database,
         clock: Clock,
-        ask: Callable[[str, Mapping[str, Any]], Awaitable[Any]],
         play: Play,
-        leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
-        self._ask = ask
+        self._play = play
         self.boards = BoardPages(services, database, clock)
         self.presses = BoardPresses(database, self.boards, play)
         self.public = PublicPages(services, database, clock)
         self.calendars = Calendars(services, database, clock)
-        self.hot_seats = HotSeats(services, database, clock, ask)
-        self.personal = PersonalPages(services, database, clock, self.boards, play, leave)
+        self.hot_seats = HotSeats(services, database, clock, play.ask)
+        self.personal = PersonalPages(services, database, clock, self.boards, play)
 
     def visit(self, token: str) -> str | None:
         """Return a new visit's token for the token of a link or visit; `None` if it opens no
@@ -108,7 +102,7 @@ class WebRequests:
         reply_address = self._read(token, Purpose.CONFIRM)
         if reply_address is None:
             return None
-        done = await self._ask("confirm", {"signup": reply_address.about})
+        done = await self._play.ask("confirm", {"signup": reply_address.about})
         return await self.describe(token) if done else None
 
     async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
@@ -122,7 +116,7 @@ class WebRequests:
             "address": address.strip()[:LONGEST_FIELD],
             "network": network,
         }
-        refusal = await self._ask("signup", values)
+        refusal = await self._play.ask("signup", values)
         return None if refusal is None else Refusal(**refusal)
 
     async def subscription(self, token: str) -> Subscription | None:
@@ -135,7 +129,7 @@ class WebRequests:
         reply_address = self._read(token, *ENDINGS)
         if reply_address is None:
             return None
-        done = await self._ask("unsubscribe", {"token": token})
+        done = await self._play.ask("unsubscribe", {"token": token})
         return await self.subscription(token) if done else None
 
     def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:

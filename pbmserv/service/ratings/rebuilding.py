@@ -49,8 +49,8 @@ def rebuild(connection: Connection) -> Comparison:
     ratings.freeze(connection)
     comparison = _compare(connection)
     if comparison.differences:
-        standings: dict[tuple[str, int], Rated] = {}
-        ratings.replace(connection, _in_order(_recompute(connection, standings)), standings)
+        computed = _Recomputation(connection)
+        ratings.replace(connection, computed.changes(), computed.standings)
     return comparison
 
 
@@ -64,49 +64,62 @@ def check(database: Database) -> Comparison:
 
 
 def _compare(connection: Connection) -> Comparison:
-    comparison = Comparison()
-    standings: dict[tuple[str, int], Rated] = {}
-    computed = _in_order(_recompute(connection, standings, comparison))
-    for change, row in zip_longest(computed, ratings.all_changes(connection)):
+    comparison, computed = Comparison(), _Recomputation(connection)
+    for change, row in zip_longest(computed.changes(), ratings.all_changes(connection)):
         if change != row:
-            key = change or row
-            comparison.add_difference(
-                f"board {key.board_id}, player {key.player_id}: another change"
-            )
-    comparison.players = len(standings)
+            board, player = (change or row).board_id, (change or row).player_id
+            comparison.add_difference(f"board {board}, player {player}: another change")
+    comparison.boards, comparison.players = computed.boards, len(computed.standings)
     rows = ratings.all_rows(connection)
-    for key in sorted(standings.keys() | rows.keys()):
-        computed_row = row_of(key[0], standings[key]) if key in standings else None
-        if computed_row != rows.get(key):
-            comparison.add_difference(f"{key[0]}, player {key[1]}: another standing")
+    for game, player in sorted(computed.standings.keys() | rows.keys()):
+        standing = computed.standings.get((game, player))
+        computed_row = None if standing is None else row_of(game, standing)
+        if computed_row != rows.get((game, player)):
+            comparison.add_difference(f"{game}, player {player}: another standing")
     return comparison
 
 
-def _recompute(
-    connection: Connection,
-    standings: dict[tuple[str, int], Rated],
-    comparison: Comparison | None = None,
-) -> Iterator[list[Change]]:
-    """Yield the changes of each board, and write the resulting standings into *standings*."""
-    pasts = _Pasts()
-    bots = bot_rows.userids(connection)
-    fixed_by_game = {
-        game.info.key: rating.fixed_ratings(game, bots) for game in Registry.installed()
-    }
-    for board in ratings.ended_boards(connection):
-        if not rating.can_be_rated(board.player_ids):
-            continue
+class _Recomputation:
+    """All ratings, computed again from the record of the boards.
+
+    Attributes:
+        boards: number of rated boards that were read.
+        standings: standings after these boards, by game and player id.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._pasts = _Pasts()
+        bots = bot_rows.userids(connection)
+        self._fixed = {
+            game.info.key: rating.fixed_ratings(game, bots) for game in Registry.installed()
+        }
+        self.boards = 0
+        self.standings: dict[tuple[str, int], Rated] = {}
+
+    def changes(self) -> Iterator[Change]:
+        """Read all boards, and yield their changes in the order of `store.ratings.all_changes`."""
+        for board in ratings.ended_boards(self._connection):
+            if rating.can_be_rated(board.player_ids):
+                self.boards += 1
+                yield from sorted(self._rate(board), key=lambda change: change.player_id)
+
+    def _rate(self, board: EndedBoard) -> list[Change]:
+        """Return the changes of a board, and keep the new standings of its players."""
         keys = [(board.game, player_id) for player_id in board.player_ids]
-        before = [standings.get(key) or Rated(key[1], UNRATED, board.ended_at) for key in keys]
-        fixed = fixed_by_game.get(board.game, {})
-        before = rating.with_fixed_ratings(before, fixed)
+        before = [self.standings.get(key) or Rated(key[1], UNRATED, board.ended_at) for key in keys]
+        fixed = self._fixed.get(board.game, {})
         changes, after = rating.rate(
-            board.id, board.game, before, board.places, pasts.add(board), board.ended_at, fixed
+            board.id,
+            board.game,
+            rating.with_fixed_ratings(before, fixed),
+            board.places,
+            self._pasts.add(board),
+            board.ended_at,
+            fixed,
         )
-        standings.update(zip(keys, after, strict=True))
-        if comparison is not None:
-            comparison.boards += 1
-        yield changes
+        self.standings.update(zip(keys, after, strict=True))
+        return changes
 
 
 class _Pasts:
@@ -131,9 +144,3 @@ class _Pasts:
                 pasts[pair] = Past(len(ended), met=True)
             ended.append(board.ended_at)
         return pasts
-
-
-def _in_order(boards: Iterator[list[Change]]) -> Iterator[Change]:
-    """Yield changes in the order of `store.ratings.all_changes`."""
-    for changes in boards:
-        yield from sorted(changes, key=lambda change: change.player_id)

@@ -104,14 +104,14 @@ def _remind(context: CommandContext, number: int, player_id: int, ahead: timedel
 
 def _running_clocks(context: CommandContext, board: BoardRow) -> _RunningClocks | None:
     """Return the running clocks of a board; `None` if an outage must be recorded first."""
+    up_since = clocks.up_since(context.connection, context.now)
+    if up_since is None:
+        return None
     since = min(
         (clock.since for clock in board.clocks if clock.since is not None), default=context.now
     )
-    server = clocks.server(context.connection, since, context.now)
-    if server is None:
-        return None
-    down = timekeeping.server_of(context, board, since).down
-    return _RunningClocks(context, board, replace(server, down=down))
+    server = timekeeping.server_of(context, board, since)
+    return _RunningClocks(context, board, replace(server, up_since=up_since))
 
 
 class _RunningClocks:

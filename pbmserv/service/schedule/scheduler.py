@@ -22,11 +22,10 @@ from pbmserv.service.core.job_result import Done
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.services import Services
-from pbmserv.service.delivery import digest
-from pbmserv.service.events import course, pages, team_captains
+from pbmserv.service.events import course, team_captains
 from pbmserv.service.ladder import settling
 from pbmserv.service.rounds import Rounds
-from pbmserv.service.schedule import deadlines
+from pbmserv.service.schedule import deadlines, due_digests
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
 from pbmserv.store import clocks, events, ladders, solo, teams
@@ -56,10 +55,6 @@ PutOff = Callable[[Connection, int, datetime], None]
 """Makes a row due later."""
 Do = Callable[[CommandContext, int], Sequence[Notification] | None]
 """Carries out a due row and returns its letters; `None` if another process has it."""
-
-
-def _make_digest(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
-    return digest.make(context, player_id, deadlines.remind_in_digest, pages.weekly_tables)
 
 
 def _no_time() -> datetime | None:
@@ -103,7 +98,7 @@ class Scheduler(Rounds):
         """Carry out everything that is due now."""
         self.note_up()
         self._drain(clocks.due, deadlines.handle_due_board, clocks.put_off)
-        self._drain(clocks.due_digests, _make_digest, clocks.put_off_digest)
+        self._drain(clocks.due_digests, due_digests.handle_due_digest, clocks.put_off_digest)
         self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
         self._drain(ladders.due_challenges, settling.carry_out_result, ladders.put_off_challenge)
         self._drain(ladders.due, settling.check_ladder, ladders.put_off)

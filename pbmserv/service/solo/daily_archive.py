@@ -20,7 +20,7 @@ from pbmserv.store import shared_boxes
 from pbmserv.store.shared_boxes import date_of, number_of
 from pbmserv.views.board import BoardScene
 from pbmserv.views.names import public_names
-from pbmserv.views.public import DailyLine
+from pbmserv.views.public_facts import DailyLine
 
 DAYS = 60
 """Days of the archive's list; older ones have their pages, too."""

@@ -19,8 +19,8 @@ from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.rng import Rng
 from pbmserv.engine.time_spans import zone
-from pbmserv.engine.types import Rng
 from pbmserv.errors import Refused
 from pbmserv.service.boards.score_keeping import grade_of, streak
 from pbmserv.service.boards.shared_boards import deal

@@ -19,7 +19,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.protocol import RacingGame, Tappable, races
 from pbmserv.engine.record import GameRecord
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import MoveError
 from pbmserv.service.core.services import Services
 from pbmserv.service.solo.daily_box import day_of

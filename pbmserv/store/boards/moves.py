@@ -290,27 +290,3 @@ class Positions:
             game,
             GameRecord(board.game, board.rules_version, board.seats, board.options, board.seed),
         )
-
-
-class ReadOnlyPositions(Positions):
-    """Positions for reading in a transaction: uses another cache and adds nothing to it."""
-
-    def __init__(self, positions: Positions, registry: Registry) -> None:
-        super().__init__(registry)
-        self._positions = positions
-
-    def newest(
-        self,
-        connection: Connection,
-        board: BoardRow,
-        before: Before | None = None,
-    ) -> Position:
-        """Return a position, see `Positions.newest`."""
-        return self._positions.newest(connection, board, before)
-
-    def check_is_running(self, connection: Connection, game: str) -> None:
-        """Check that a game is not stopped, see `Positions.check_is_running`."""
-        self._positions.check_is_running(connection, game)
-
-    def remember(self, played: Mapping[int, Position]) -> None:
-        """Do nothing: the position may never be committed."""

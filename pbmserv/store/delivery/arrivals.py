@@ -51,15 +51,15 @@ PROBE_OCTETS = 8_192
 
 @dataclass(frozen=True, slots=True)
 class NewArrival:
-    """A mail or a request of a page that is to be stored.
+    """A mail, or a request of a page or the door, that is to be stored.
 
     Attributes:
-        kind: ``mail``; ``over``: a mail over a limit, whose sender is to be told; ``form``: a form
-            of a page; ``press``: a player's command from a page.
-        envelope: the mail; `NO_MAIL` if it comes from a page.
+        kind: ``mail``; ``over``: a mail was not taken, and its writer is to be told; ``form``: a
+            form of a page; ``press``: a player's command from a page.
+        envelope: the mail; `NO_MAIL` for the other kinds.
         lane: those of one lane are carried out in their order, and share their part of the time.
         player_id: the player of the reply address or page.
-        body: JSON from a page.
+        body: the facts of the other kinds, as JSON.
     """
 
     kind: Kind
@@ -71,10 +71,10 @@ class NewArrival:
     body: bytes = b""
 
     @classmethod
-    def of_page(
+    def without_mail(
         cls, kind: Kind, body: bytes, lane: str, received_at: datetime, player_id: int | None = None
     ) -> NewArrival:
-        """Return an arrival from a page."""
+        """Return an arrival of another kind than ``mail``."""
         return NewArrival(kind, NO_MAIL, lane, received_at, player_id=player_id, body=body)
 
 
@@ -158,11 +158,9 @@ def arrivals_of(rows: Iterable[Sequence[Any]]) -> list[Arrival]:
     for row in rows:
         number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
         verdict, found, lane, player, at = row[8:]
-        is_of_page = kind in OF_PAGES
-        envelope = (
-            NO_MAIL if is_of_page else Envelope(sender, recipient, raw, peer, hello, handed_on)
-        )
-        body = raw if is_of_page else b""
+        is_mail = kind == "mail"
+        envelope = Envelope(sender, recipient, raw, peer, hello, handed_on) if is_mail else NO_MAIL
+        body = b"" if is_mail else raw
         sender_check = Verdict(verdict, found)
         stored.append(Arrival(kind, envelope, lane, at, sender_check, player, body, id=number))
     return stored

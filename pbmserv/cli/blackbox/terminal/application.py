@@ -30,9 +30,9 @@ from pbmserv.cli.blackbox.terminal.squares import Square, area_of, cell_at, port
 from pbmserv.engine.record import HINT
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox.analysis import check_markers
 from pbmserv.games.blackbox.bots.hints import hint
 from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.marker_checks import check_markers
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
 from pbmserv.games.blackbox.rays import cells_passed, trace
 from pbmserv.views.texts import note_sentences, render_text

@@ -23,7 +23,7 @@ from textual.widget import Widget
 
 from pbmserv.cli.blackbox.terminal.squares import Square, cell_at, exists, moved, port_at
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
+from pbmserv.games.blackbox.rays import HIT_MARK, REFLECTION_MARK
 from pbmserv.games.blackbox.views import BoxView
 
 WIDE, NARROW = 3, 2

@@ -15,7 +15,7 @@ from pbmserv.cli.blackbox.terminal.panels import screen_layout
 from pbmserv.cli.blackbox.terminal.squares import cell_at
 from pbmserv.games.blackbox.game_ids import descriptive_id, read_id
 from pbmserv.games.blackbox.options import Options
-from pbmserv.games.blackbox.practice import PLAYER, Practice, begin
+from pbmserv.games.blackbox.practice import PLAYER, Practice, begin_alike
 from pbmserv.games.blackbox.state import new_state
 from pbmserv.games.blackbox.views import BoxView, view_of
 
@@ -68,14 +68,11 @@ class Hiding(Screen[Practice | None]):
     def action_hide(self) -> None:
         """Close the box if its number of atoms is allowed."""
         options = self._options
-        if not options.least <= len(self.atoms) <= options.most:
+        if options.missing_atoms(len(self.atoms)):
             self._message_panel.update(f"{_count(len(self.atoms), options)} So the box stays open.")
             return
-        sizes = options.width, options.height, options.least, options.most
-        game = read_id(descriptive_id(*sizes, self.atoms))
-        rules = self._kind.options
-        guesses, scoring = rules.guesses, self._kind.scoring
-        self.dismiss(begin(game, scoring, guesses, fair=rules.fair, clue=rules.clue))
+        game = read_id(descriptive_id(options.kind, self.atoms))
+        self.dismiss(begin_alike(game, self._kind))
 
     def action_leave(self) -> None:
         self.dismiss(None)
@@ -97,10 +94,10 @@ def _open_box(options: Options, atoms: frozenset[int]) -> BoxView:
 
 def _count(atoms: int, options: Options) -> str:
     """Return a sentence with the number of hidden atoms and of missing or superfluous ones."""
-    wanted = options.atoms.replace("-", " to ")
-    hidden = f"{atoms} of {wanted} hidden"
-    if atoms < options.least:
-        return f"{hidden}, {options.least - atoms} missing."
-    if atoms > options.most:
-        return f"{hidden}, {atoms - options.most} too many."
+    hidden = f"{atoms} of {options.atoms.replace('-', ' to ')} hidden"
+    missing = options.missing_atoms(atoms)
+    if missing > 0:
+        return f"{hidden}, {missing} missing."
+    if missing < 0:
+        return f"{hidden}, {-missing} too many."
     return f"{hidden}: press g for Hide!"

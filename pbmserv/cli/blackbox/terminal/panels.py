@@ -14,10 +14,10 @@ from textual.widgets import Input, Static
 from pbmserv.cli.blackbox.terminal.board import Board, Highlight
 from pbmserv.engine.types import Note
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.options import MOST_GUESSES
+from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.practice import Practice, Scoring
 from pbmserv.games.blackbox.racing import PER_WRONG, TIMED_FAULT
-from pbmserv.games.blackbox.rays import HIT
+from pbmserv.games.blackbox.rays import HIT_MARK, REFLECTION_MARK, result_text
 from pbmserv.games.blackbox.views import BoxView
 
 
@@ -38,7 +38,7 @@ def facts(practice: Practice, seconds: int) -> str:
     lines = [
         f"{options.width}x{options.height}, {_atoms(options.atoms)}",
         "",
-        f"Markers  {_markers(len(box.markers), options.least, options.most)}",
+        f"Markers  {_markers(len(box.markers), options)}",
         f"Guesses  {_guesses(box.guesses_left)}",
         f"Ports    {sum(map(bool, box.marks))} of {len(box.marks)} show a mark",
         f"Time     {seconds // 60}:{seconds % 60:02}",
@@ -64,13 +64,13 @@ def describe_test_ray(box: BoxView, port: int, exit_port: int) -> str:
     Args:
         box: the box.
         port: the port of both rays.
-        exit_port: the exit of the test ray, or `HIT`.
+        exit_port: the exit of the test ray, or `rays.HIT`.
     """
-    label, ports = box.board.ports[port], box.board.ports
+    label = box.board.ports[port]
     fired = box.result(port)
-    tested = "#" if exit_port == HIT else "%" if exit_port == port else ports[exit_port]
-    present = {"#": "is absorbed", "%": "comes back"}
-    past = {"#": "it was absorbed", "%": "it came back"}
+    tested = result_text(box.board, port, exit_port)
+    present = {HIT_MARK: "is absorbed", REFLECTION_MARK: "comes back"}
+    past = {HIT_MARK: "it was absorbed", REFLECTION_MARK: "it came back"}
     does = present.get(tested, f"comes out at {tested}")
     claim = f"Through your markers a ray into {label} {does}"
     if tested == fired:
@@ -90,10 +90,11 @@ def _atoms(count: str) -> str:
     return f"{count} atom{'' if count == '1' else 's'}"
 
 
-def _markers(count: int, least: int, most: int) -> str:
-    if count < least:
-        return f"{count}, {least - count} missing"
-    return f"{count}, {count - most} too many" if count > most else f"{count}, ready to guess"
+def _markers(count: int, options: Options) -> str:
+    missing = options.missing_atoms(count)
+    if missing > 0:
+        return f"{count}, {missing} missing"
+    return f"{count}, {-missing} too many" if missing < 0 else f"{count}, ready to guess"
 
 
 def _guesses(left: int) -> str:

@@ -18,7 +18,7 @@ from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots.loops import loops_for
 from pbmserv.games.blackbox.bots.search import Case, Cases, Result, likelihoods, search, wander
 from pbmserv.games.blackbox.geometry import Geometry

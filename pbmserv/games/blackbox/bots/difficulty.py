@@ -17,7 +17,7 @@ from functools import cache
 from itertools import accumulate
 from math import comb, exp
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import (
@@ -30,7 +30,7 @@ from pbmserv.games.blackbox.bots.trees import (
 )
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, stored_id
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.options import Grade, Options, drawn
+from pbmserv.games.blackbox.options import Grade, Options, draw_cells
 from pbmserv.games.blackbox.rays import trace_all
 
 SEARCHED = 1_000_000
@@ -119,7 +119,7 @@ def draw(options: Options, wanted: Grade, rng: Rng) -> list[int] | None:
     """
     if not options.gradable or _tree(options.board, options.least) is None:
         return None
-    boxes = (drawn(options, rng) for _ in range(TRIES))
+    boxes = (draw_cells(options, rng) for _ in range(TRIES))
     return next((box for box in boxes if grade(options, box) is wanted), None)
 
 
@@ -158,7 +158,7 @@ def evasive(options: Options, rng: Rng) -> frozenset[int] | None:
         return _draw_by_likelihood(options, rng)
     if not options.gradable or _tree(board, options.least) is None:
         return None
-    boxes = [frozenset(drawn(options, rng)) for _ in range(DRAWN)]
+    boxes = [frozenset(draw_cells(options, rng)) for _ in range(DRAWN)]
     probes = [mean_probes(options, box) or 0.0 for box in boxes]
     sums = list(
         accumulate(round(exp(SHARPNESS * (count - max(probes))) * _FINE) for count in probes)
@@ -230,21 +230,20 @@ def hiding_sums(fair: bool) -> list[int]:
     return hiding().sums(fair=fair)
 
 
-def fixed(options: Options, rng: Rng) -> Options:
-    """Return the options with their box as `options.fixed` does, with a box of the chosen grade.
+def with_graded_box(options: Options, rng: Rng) -> Options:
+    """Return the options with their box as `options.with_box` does, with a box of the chosen grade.
 
     If seed or game ID name the box, its own grade replaces the chosen one. If no box of the grade
     is found, the options have no grade.
     """
     if not options.grade:
-        return choices.fixed(options, rng)
+        return choices.with_box(options, rng)
     is_named = bool(options.id or options.seed)
     cells = None if is_named else draw(options, Grade(options.grade), rng)
     if cells is None:
-        box = choices.fixed(options, rng)
+        box = choices.with_box(options, rng)
         return replace(box, grade=grade(box, atoms_of(stored_id(box.id))) or "" if is_named else "")
-    game = GameId(options.width, options.height, options.least, options.most, tuple(cells))
-    return replace(options, id=game.text)
+    return replace(options, id=GameId.of_cells(options.kind, tuple(cells)).text)
 
 
 def _tree(board: Geometry, atoms: int) -> Tree | None:

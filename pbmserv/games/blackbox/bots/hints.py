@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots.candidates import CROWD, LARGE, VAST, candidates
 from pbmserv.games.blackbox.bots.knowledge import CROWDED_VAST, Effort, Knowledge, beginning
 from pbmserv.games.blackbox.bots.layout_sets import listed_layouts

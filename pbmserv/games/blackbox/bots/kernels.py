@@ -7,13 +7,16 @@ again for each literal number in a call. Therefore the code uses loops and `np.i
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import comb, log2
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from pbmserv.games.blackbox.bots.trees import orientations
 from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.rays import field_of, walk
 
 BITS, THRIFT = 0, 1
@@ -424,3 +427,20 @@ def paid(node_ports, branches, came, node_of, goal):
             costs[child] = costs[node] + price(goal, came[child], node_ports[node])
             child += 1
     return costs[node_of]
+
+
+def sums_over_orientations(options: Options, probes: Any) -> Any:
+    """Return the total cost of all orientations of each layout, in `itertools.combinations` order.
+
+    Args:
+        options: the board.
+        probes: the cost of each layout, a numpy array.
+    """
+    layouts = np.array(list(combinations(options.board.cells, options.least)))
+    base: Any = len(options.board.cells) ** np.arange(options.least - 1, -1, -1, dtype=np.int64)
+    numbers = layouts @ base
+    total: Any = np.zeros(len(layouts), dtype=np.int64)
+    for turned in orientations(options.board):
+        cells = np.sort(np.array(turned)[layouts], axis=1)
+        total += probes[np.searchsorted(numbers, cells @ base)]
+    return total

@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from math import comb, log2
 from random import Random
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.bots.candidates import (
     LARGE,
     VAST,

@@ -15,12 +15,12 @@ from importlib.resources import files
 from math import log, log2
 from types import MappingProxyType
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
 from pbmserv.games.blackbox.bots.difficulty import evasive, is_unique
 from pbmserv.games.blackbox.bots.trees import Goal, port_orientations, usable_tree
-from pbmserv.games.blackbox.options import Options, drawn, without_box
+from pbmserv.games.blackbox.options import Options, draw_cells, without_box
 from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.views import BoxView, View
 
@@ -66,7 +66,7 @@ STRENGTH = "strength.json"
 
 def random_layout(options: Options, rng: Rng) -> frozenset[int]:
     """Return a random layout. Each number of atoms and each cell are equally likely."""
-    return frozenset(drawn(options, rng))
+    return frozenset(draw_cells(options, rng))
 
 
 def hard_layout(options: Options, rng: Rng) -> frozenset[int]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb, log
 
-from pbmserv.engine.types import Rng
+from pbmserv.engine.rng import Rng
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import HIT, Field, field_of, trace_in
 

@@ -1,0 +1,205 @@
+"""All lines of a study, computed with numba (the extra ``house``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from math import log2
+from statistics import mean, stdev
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from pbmserv.cli.blackbox.study_lines import (
+    Line,
+    Steps,
+    first_probe,
+    greedy_play,
+    layouts_and_classes,
+    top_ports,
+)
+from pbmserv.games.blackbox.bots import kernels
+from pbmserv.games.blackbox.bots.trees import orientations, winning_turns
+
+if TYPE_CHECKING:
+    from pbmserv.games.blackbox.options import Options
+
+MOST_ROLLOUTS = 1_000_000
+"""The most layouts for which every port is tried; 8x8 with 4 atoms takes five minutes."""
+
+RANDOM_TREES = 40
+HARDEST = 5
+GAMES = 600
+"""Random games for each way to choose a port."""
+
+BEST_OF = (2, 3, 5)
+"""Numbers of random ports of which the best is chosen."""
+
+SOFTNESS = (0.3, 1.0)
+"""Bits by which a port must be better to be drawn e times as often."""
+
+GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
+"""Layouts left at which a player guesses with three, two and one guesses left."""
+
+
+def compiled_lines(options: Options, steps: Steps) -> Iterator[Line]:
+    """Yield all lines, computed with numba."""
+    steps.begin("rays into all ports")
+    by_port = kernels.results_of(options.width, options.height, options.least)
+    results = _clockwise(options, by_port)
+    board = results, kernels.classes_of(results), kernels.surprises(len(results))
+    total = len(results)
+    sizes = Counter(Counter(board[1].tolist()).values())
+    yield from layouts_and_classes(total, sizes)
+    counts = [Counter(by_port[:, port].tolist()) for port in top_ports(options)]
+    yield from first_probe(options, counts)
+    steps.begin("greedy play")
+    greedy = kernels.grow(board, (kernels.PROBES, kernels.BITS, 0), kernels.greedily)
+    thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), kernels.greedily)
+    probes = kernels.paid(*greedy, kernels.PROBES)
+    points = kernels.paid(*greedy, kernels.POINTS).mean()
+    yield from greedy_play(probes.mean(), points, kernels.paid(*thrifty, kernels.POINTS).mean())
+    if total <= MOST_ROLLOUTS:
+        yield from _every_port_tried(board, steps)
+    steps.begin("random ports")
+    yield from _random_ports(board)
+    steps.begin("ways to choose a port")
+    yield from _choices(results, board[1])
+    steps.begin("when to guess")
+    yield from _guesses(greedy)
+    steps.begin("the hardest boxes")
+    yield from _hardest(options, probes)
+
+
+def _every_port_tried(board: Any, steps: Steps) -> Iterator[Line]:
+    """Yield the probes and points of a player who plays each port to the end before choosing."""
+    for goal, aim, name in (
+        (kernels.PROBES, kernels.BITS, "probes"),
+        (kernels.POINTS, kernels.THRIFT, "points"),
+    ):
+        steps.begin(f"every port tried, for {name}")
+        tree = kernels.grow(board, (goal, aim, kernels.EXACT), kernels.by_rollouts)
+        cost = kernels.paid(*tree, goal).mean()
+        yield f"every port tried, perfect below {kernels.EXACT} layouts: {name}", f"{cost:.4f}"
+
+
+def _random_ports(board: Any) -> Iterator[Line]:
+    """Yield the probes of a player who fires any port whose result is not known."""
+    results, classes_of_layouts, surprises = board
+    total = len(results)
+    for classes, name in ((classes_of_layouts, "class"), (np.arange(total), "layout")):
+        distinct = results, classes, surprises
+        means = [kernels.random_price(distinct, seed) / total for seed in range(RANDOM_TREES)]
+        error = stdev(means) / RANDOM_TREES**0.5
+        until = f"a random port that is not known, until one {name} is left"
+        yield until, f"{mean(means):.2f} +- {error:.2f}"
+
+
+def _clockwise(options: Options, results: Any) -> Any:
+    """Return results with the ports in clockwise order.
+
+    A greedy player takes the first of equally good ports, and papers count clockwise.
+    """
+    order = np.array(options.board.clockwise)
+    place: Any = np.zeros(len(order) + 1, dtype=np.uint8)
+    place[order + 1] = np.arange(1, len(order) + 1)
+    return np.ascontiguousarray(place[results[:, order]])
+
+
+def _choices(results: Any, classes: Any) -> Iterator[Line]:
+    """Yield the probes of players who choose among the informative ports by chance."""
+    ports, add_bits = results.shape[1], njit(_add_bits)
+
+    def bits_of(layouts: Any) -> Any:
+        bits = np.zeros(ports)
+        add_bits(results, layouts, np.zeros((ports, ports + 1)), bits)
+        return bits
+
+    ways = [("an informative port by lot", 1, 0.0)]
+    ways += [(f"the best of {n} informative ports by lot", n, 0.0) for n in BEST_OF]
+    ways += [(f"an informative port, softly by {soft} bit", 0, soft) for soft in SOFTNESS]
+    after_first: dict[tuple[int, int], Any] = {}
+    first_bits = bits_of(np.arange(len(results)))
+
+    def probes_until_known(layout: int, choose: Callable[[Any], int]) -> int:
+        """Return the number of probes after which all possible layouts are of one class."""
+        port = choose(first_bits)
+        first = port, results[layout, port]
+        if first not in after_first:
+            after_first[first] = np.flatnonzero(results[:, port] == first[1])
+        possible, count = after_first[first], 1
+        while (classes[possible] != classes[possible[0]]).any():
+            port = choose(bits_of(possible))
+            possible = possible[results[possible, port] == results[layout, port]]
+            count += 1
+        return count
+
+    for name, among, soft in ways:
+        rng = np.random.default_rng(1)
+        choose = partial(_choose_port, among=among, soft=soft, rng=rng)
+        probes = [
+            probes_until_known(layout, choose) for layout in rng.integers(len(results), size=GAMES)
+        ]
+        yield f"{name}: probes", f"{mean(probes):.2f} +- {stdev(probes) / GAMES**0.5:.2f}"
+
+
+def _add_bits(results: Any, layouts: Any, shares: Any, bits: Any) -> None:
+    """Add to *bits* the information that each port gives about some layouts.
+
+    Args:
+        results: the results of all layouts.
+        layouts: the indices of the possible layouts.
+        shares: zeros, for the share of the layouts with each result of each port.
+        bits: zeros, one for each port.
+    """
+    for layout in layouts:
+        for port in range(len(bits)):
+            shares[port, results[layout, port]] += 1 / len(layouts)
+    for port in range(len(bits)):
+        for share in shares[port]:
+            if share > 0:
+                bits[port] -= share * log2(share)
+
+
+def _choose_port(bits: Any, among: int, soft: float, rng: Any) -> int:
+    """Choose a port softly, or the best among some random ports."""
+    ports = np.flatnonzero(bits > 0)
+    if soft:
+        weights = np.exp((bits[ports] - bits.max()) / soft)
+        return int(rng.choice(ports, p=weights / weights.sum()))
+    drawn = rng.permutation(ports)[:among]
+    return int(drawn[bits[drawn].argmax()])
+
+
+def _guesses(tree: Any) -> Iterator[Line]:
+    """Yield the turn in which a greedy player with three guesses wins; each turn has a probe."""
+    _, branches, _, node_of = tree
+    for limits in GUESSING:
+        turns = list(winning_turns(branches.tolist(), node_of.tolist(), limits))
+        lost = 100 * (1 - len(turns) / len(node_of))
+        shown = ", ".join(map(str, limits))
+        yield f"guessing at {shown} layouts: winning turn", f"{mean(turns):.2f}, {lost:.2f} % lost"
+
+
+def _hardest(options: Options, probes: Any) -> Iterator[Line]:
+    """Yield the effect of atoms at the border, and the boxes that cost a greedy player most."""
+    board, atoms = options.board, options.least
+    inside = frozenset(board.area(board.width + 1, len(board.cells) - board.width - 2))
+    layouts = list(combinations(board.cells, atoms))
+    borders = np.array([sum(cell not in inside for cell in layout) for layout in layouts])
+    shown = " ".join(
+        f"{probes[borders == count].mean():.2f}" if (borders == count).any() else "-"
+        for count in range(atoms + 1)
+    )
+    yield f"greedy by bits: probes with 0 to {atoms} atoms at the border", shown
+    turns = orientations(board)
+    sums = kernels.sums_over_orientations(options, probes)
+    hardest = [layouts[index] for index in np.flatnonzero(sums == sums.max())]
+    # Of the orientations of a box, name the first.
+    first = {min(tuple(sorted(turn[cell] for cell in box)) for turn in turns) for box in hardest}
+    boxes = "; ".join(" ".join(map(board.name, box)) for box in sorted(first)[:HARDEST])
+    average = f"{sums.max() / len(turns):.2f}"
+    yield "the hardest boxes, and probes on average of all orientations", f"{average}: {boxes}"

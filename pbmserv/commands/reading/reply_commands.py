@@ -1,0 +1,177 @@
+"""Reads the command in the first line of a reply, whose address tells the player and the board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from pbmserv.commands.grammar import plain_words
+from pbmserv.commands.grammar.arguments import EVENT_VERBS, TEAM_VERBS
+from pbmserv.commands.grammar.command_names import find_command, has_credentials, holds_a_move
+from pbmserv.commands.grammar.line import read_arguments, without_filler
+from pbmserv.commands.grammar.readings import REST, Line
+from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
+from pbmserv.commands.grammar.words import Word
+from pbmserv.commands.reading.reply_moves import MOVES
+from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
+from pbmserv.commands.table.looking import Games, ShowAs
+from pbmserv.commands.table.model import TrayReply
+from pbmserv.commands.table.row_types import Kind, Row, Trait
+from pbmserv.errors import Misread
+
+LONGEST_ECHO = 200
+
+_VERB, _TEAM_VERB = (
+    re.compile(rf"(?:{'|'.join(sorted(verbs))})\b.*") for verbs in (EVENT_VERBS, TEAM_VERBS)
+)
+_EXACT = {
+    "check": re.compile(r"\S{1,3}"),
+    "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),
+    "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),
+    "claim": re.compile(r"(draw|abort|)"),
+    **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
+    "team": _TEAM_VERB,
+}
+"""Arguments that show a command and not a sentence: a port, a kind of board, days, or a verb about
+an event or a team.
+
+"check this" may be a sentence."""
+
+_OF_TALK = frozenset({"give", "claim"})
+"""Commands whose names are words of any sentence, such as "give me a hint"."""
+
+_FILLER_WORDS = frozenset(
+    ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
+)
+"""Words behind a command that do not change its meaning."""
+
+_AROUND_BOARD = frozenset({"me", "the", "my", "this", "again", "please", "now"})
+"""Words around "board" in "show me the board again"."""
+
+_MOST_PEOPLE = 3
+"""Userids behind ``history``; "history repeats itself every time" is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyHead:
+    """The first words of a reply: perhaps a game, the name of a command, and its arguments."""
+
+    game: str | None
+    name: str
+    row: Row | None
+    rest: Sequence[Word]
+
+
+def reply_head(words: Sequence[Word], games: Collection[str]) -> ReplyHead:
+    """Return the first words of a reply; a name with other words behind it may be only a word."""
+    first = words[0].plain
+    game = first if first in games and len(words) > 1 else None
+    words = words[1:] if game else words
+    name, rest = words[0].plain, words[1:]
+    pair = " ".join([word.plain for word in words[:2]])
+    if pair in IN_REPLY:
+        return ReplyHead(game, pair, IN_REPLY[pair], words[2:])
+    row = IN_REPLY.get(name) or _guessed_command(name)
+    if row is not None and row.name in _OF_TALK:
+        exact = _EXACT[row.name].fullmatch(" ".join([word.plain for word in rest]))
+        row = row if exact else None
+    if row is not None and row.name == "move" and len(rest) == 1:
+        instead = rest[0].plain  # "move resign"
+        if instead in {"resign", "undo"}:
+            return ReplyHead(game, instead, IN_REPLY[instead], ())
+    return ReplyHead(game, name, row, rest)
+
+
+def read_command(head: ReplyHead, games: Collection[str]) -> Line | None:
+    """Read the command of the first line, `None` if it is a sentence or a move."""
+    row, game = head.row, head.game
+    assert row is not None
+    name, rest = row.name, without_filler(row.as_reply, head.rest)
+    texts = [word.plain for word in rest]
+    numbered = _board_command(head, row, games)
+    if numbered is not None:
+        return numbered
+    if Trait.ALONE in row.traits:
+        if rest:
+            about_cells = name != "resign" and MOVES.fullmatch(" ".join(texts))  # "delete b2"
+            refused = Misread("stands-alone", part=name, example=name)
+            return None if about_cells else Line(f"{name} {REST}", refused)
+        return read_arguments(row.as_reply, name, game, (), games)
+    if name in {"yes", "accept"}:
+        if not plain_words.says_yes(" ".join(("yes", *(word.raw for word in rest)))):
+            return None  # "yes, but not now"
+        spelling = head.name if head.name in row.names else name
+        return read_arguments(row.as_reply, spelling, game, (), games)
+    named = [word for word in texts if word not in _AROUND_BOARD]
+    is_this_board = name == "show" and named in (["board"], ["boards"])
+    if is_this_board or (name in {"show", "showas"} and not rest):
+        return Line("show", ShowAs(game, None))
+    if name == "games" and WHICH.issuperset(texts):
+        return Line(" ".join(("games", *texts)), Games(game, (), (texts or ["active"])[-1]))
+    if _names_a_board(row, rest):
+        return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
+    kinds = {parameter.kind for parameter in row.parameters}
+    is_exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
+    is_prose = (
+        Trait.ENGLISH in row.traits and not is_exact and not _FILLER_WORDS.issuperset(texts)
+    ) or (Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE)
+    if is_prose:
+        return None
+    plain = row.as_reply
+    return read_arguments(plain, name, game, rest if plain.parameters else (), games)
+
+
+def _board_command(head: ReplyHead, row: Row, games: Collection[str]) -> Line | None:
+    """Read a command whose number must be a board, "resign 12", else return `None`."""
+    rest = head.rest
+    if head.name == "board" and holds_a_move(rest):
+        number, move = int(rest[0].text.strip("#,;:")), " ".join(word.text for word in rest[1:])
+        return Line(f"{number}: {move}"[:LONGEST_ECHO], TrayReply(number, move))
+    plain = row.without(Kind.USERID, Kind.PASSWORD)
+    alone = [parameter.kind for parameter in plain.parameters] == [Kind.BOARD]
+    if alone and len(rest) == 1 and is_number(rest[0].text):
+        return read_arguments(plain, row.name, head.game, rest, games)
+    return None
+
+
+def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
+    """Return whether a command that is harmless at any board names one by its number."""
+    if Trait.ANY_BOARD not in row.traits or not rest or not is_number(rest[0].text):
+        return False
+    plain = row.without(Kind.USERID, Kind.PASSWORD)
+    return plain.min_words <= len(rest) <= plain.max_words
+
+
+def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
+    """Return whether a line is a command in full, as in a subject, with userid and password."""
+    head = find_command(words, games)
+    if head is None or head.row is None:
+        # "liar 3 twos" is a move, as "3 twos" is.
+        return words[0].plain in games and not is_number(words[min(1, len(words) - 1)].plain)
+    reply = reply_head(words, games)
+    if reply.row is None and not head.row.in_reply:
+        return True
+    rest = words[head.rest :]
+    if head.row.secrets and head.row.parameters[-1].rest and not _may_have_password(rest):
+        return False  # "queue 3 twos" is about the board of the letter
+    return has_credentials(head.row, rest, named=bool(head.front))
+
+
+def _may_have_password(rest: Sequence[Word]) -> bool:
+    """Return whether the third word behind a command with a board may be a password."""
+    return len(rest) > 2 and len(rest[2].text) >= SHORTEST_PASSWORD
+
+
+def is_command_name(word: str) -> bool:
+    """Return whether a word is or surely means the name of a command."""
+    return word in BY_NAME or word in IN_REPLY or command_meant(word) is not None
+
+
+def _guessed_command(name: str) -> Row | None:
+    """Return the command of a reply that a misspelt word or a synonym means.
+
+    A command that must stand alone is never guessed.
+    """
+    row = command_meant(name) if name.isalpha() else None  # "?" is a move
+    return row if row is not None and row.in_reply and Trait.ALONE not in row.traits else None

@@ -1,0 +1,39 @@
+"""The interface of play for pages: a page looks by itself, and has play change things."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from pbmserv.service.pages.page_requests import PageRequest
+
+
+class Play(Protocol):
+    """The play process, as pages reach it."""
+
+    async def carry_out(self, request: PageRequest) -> int:
+        """Have a request carried out; return the number of its inbox row.
+
+        Raises:
+            TooMany: its player has sent too much; it is not carried out.
+            StillWorking: it is stored, and takes long.
+            NotDone: our code failed; nothing has changed.
+        """
+        ...
+
+    async def ask(self, form: str, values: Mapping[str, Any]) -> Any:
+        """Have a form of `forms` carried out; return its result.
+
+        Raises:
+            StillWorking: it is stored, and takes long.
+            NotDone: our code failed; nothing has changed.
+        """
+        ...
+
+    async def leave(self, form: str, values: Mapping[str, Any]) -> None:
+        """Have a form stored; it is carried out later."""
+        ...
+
+    async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
+        """Call *is_over* now and after each commit of play, until it holds or the time is over."""
+        ...

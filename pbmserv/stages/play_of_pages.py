@@ -1,0 +1,118 @@
+"""Play, as pages reach it: the door stores forms and commands, and play rings for their results."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from time import monotonic
+from typing import Any, Protocol
+
+from pbmserv.errors import NotDone, StillWorking
+from pbmserv.service.pages.page_requests import PageRequest
+from pbmserv.stages.base import Base
+from pbmserv.store.delivery import arrivals, settled_arrivals
+
+LONGEST_S = 5.0
+"""Seconds that a page waits for a result."""
+FAILED = {"failed": True}
+"""The result of a form or request on which our code failed."""
+UNRUNG_S = 0.25
+"""Seconds between two looks without a ring: the play of another host cannot ring here."""
+
+
+class PagesDoor(Protocol):
+    """The door, as the pages need it."""
+
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        """See `Door.form`."""
+        ...
+
+    async def press(self, request: PageRequest) -> int:
+        """See `Door.press`."""
+        ...
+
+
+class PlayOfPages:
+    """Play, as `pages.play.Play`, for an event loop; `ring` may be called from any thread.
+
+    Attributes:
+        door: stores forms and commands.
+    """
+
+    def __init__(self, base: Base, door: PagesDoor) -> None:
+        self.door = door
+        self._base = base
+        self._store: str | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: set[asyncio.Event] = set()
+
+    def ring(self) -> None:
+        """Announce that play has committed something that a page may wait for."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        for woken in self._waiting:
+            woken.set()
+
+    async def carry_out(self, request: PageRequest) -> int:
+        """See `Play.carry_out`."""
+        return int(await self._result(await self.door.press(request)))
+
+    async def ask(self, form: str, values: Mapping[str, Any]) -> Any:
+        """See `Play.ask`."""
+        return await self._result(await self.door.form(form, values))
+
+    async def leave(self, form: str, values: Mapping[str, Any]) -> None:
+        """See `Play.leave`."""
+        await self.door.form(form, values)
+
+    async def _result(self, number: int) -> Any:
+        """Return the result of a stored form or request.
+
+        Raises:
+            StillWorking: it is not there in time.
+            NotDone: our code failed; nothing has changed.
+        """
+        results: list[Any] = []
+
+        async def is_there() -> bool:
+            is_done, result = await asyncio.to_thread(self._look, number)
+            if is_done:
+                results.append(result)
+            return is_done
+
+        await self.until(is_there, LONGEST_S)
+        if not results:
+            raise StillWorking("a form is still worked on")
+        if results[0] == FAILED:
+            raise NotDone("what a page asked for could not be carried out")
+        return results[0]
+
+    async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
+        """See `Play.until`."""
+        self._loop = asyncio.get_running_loop()
+        end = monotonic() + longest_s
+        woken = asyncio.Event()
+        self._waiting.add(woken)
+        try:
+            while not await is_over() and (left := end - monotonic()) > 0:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), min(UNRUNG_S, left))
+                woken.clear()
+        finally:
+            self._waiting.discard(woken)
+
+    def _look(self, number: int) -> tuple[bool, Any]:
+        with self._base.game.reading.connect() as connection:
+            return settled_arrivals.result_of(connection, self._store_name(), number)
+
+    def _store_name(self) -> str:
+        if self._store is None:
+            self._store = ""
+            if self._base.game.is_sqlite:
+                with self._base.mail.reading.connect() as connection:
+                    self._store = arrivals.store_of(connection)
+        return self._store
