@@ -28,7 +28,7 @@ from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails.executor import CarriedOut, Executor
 from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
-from pbmserv.service.mails.over_limit import explain_limit
+from pbmserv.service.mails.limit_letter import explain_limit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
