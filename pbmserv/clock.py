@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol
 
-WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
-"""The program is younger, so a clock that shows an earlier time is not set yet."""
+EARLIEST_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+"""A clock that shows an earlier time is not set: this program did not exist then."""
 
 
 class Clock(Protocol):
@@ -24,7 +24,7 @@ class SystemClock:
     now = staticmethod(partial(datetime.now, UTC))
 
 
-def span(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Return a duration for people: ``45 s``, ``12 min``, ``3.5 h``, ``2.1 days``."""
     if seconds < 120:
         return f"{seconds:.0f} s"

@@ -13,10 +13,15 @@
     │   └── Refused            refused by the service (unknown board, not your turn …)
     ├── OperatorError          an operator's mistake: shown on the terminal, nothing has changed
     ├── MailError              a mail that cannot be read or must not be answered
+    ├── MustWait               a letter that is made later: making it hung
     └── ServerFault            our fault: the operator learns the reason, players do not
         ├── StartRefused       an operator must change something before the next start
         │   └── ConfigError    wrong settings (found before anything binds)
         ├── GameAway           a board's game is stopped or not installed: its mails wait
+        ├── StoreAway          a store or its stage cannot be reached: try again
+        │   └── DoorAway       no door takes forms and moves of pages
+        ├── StillWorking       a page's request is stored and not carried out yet
+        ├── NotDone            our code failed on a page's request; nothing has changed
         ├── NamesUnavailable   no name server answered
         └── RelayError         the relay did not accept a letter
             ├── RelayTemporary   try again later
@@ -162,7 +167,7 @@ class DoorAway(StoreAway):
     """No door takes forms and moves of pages now; nothing was stored."""
 
 
-class SetAside(PbmError):
+class MustWait(PbmError):
     """A letter must wait, because a process that rendered it hung and was killed."""
 
 

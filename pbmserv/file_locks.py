@@ -26,17 +26,12 @@ def claim_stage(path: Path, stage: str) -> TextIO:
         OperatorError: another server runs the stage.
     """
     lock = _lock_file(path, stage)
-    end = monotonic() + ENDING_S
-    while not _try_lock(lock):
-        lock.seek(0)
-        other = lock.read(20).strip() or "?"
-        if monotonic() > end or _is_running(other):
-            lock.close()
-            raise OperatorError(
-                f"the server with process number {other} works on it already; stop that one "
-                "first, or use PostgreSQL for several"
-            )
-        sleep(0.05)
+    if holder := _lock_unless_held(lock):
+        lock.close()
+        raise OperatorError(
+            f"the server with process number {holder} works on it already; stop that one "
+            "first, or use PostgreSQL for several"
+        )
     lock.seek(0)
     lock.truncate(0)
     lock.write(f"{os.getpid()}\n")
@@ -48,13 +43,7 @@ def claim_stage(path: Path, stage: str) -> TextIO:
 def borrow_stage(path: Path, stage: str) -> Iterator[bool]:
     """Keep servers from starting a stage in this block; yield False if one runs it already."""
     with _lock_file(path, stage) as lock:
-        end = monotonic() + ENDING_S
-        while not (is_ours := _try_lock(lock)):
-            lock.seek(0)
-            if _is_running(lock.read(20).strip() or "?") or monotonic() > end:
-                break
-            sleep(0.05)
-        yield is_ours
+        yield not _lock_unless_held(lock)
 
 
 @contextmanager
@@ -72,6 +61,22 @@ def exclusive_work(path: Path, work: str, patience_s: float = 0.0) -> Iterator[b
         while not (is_ours := _try_lock(lock)) and monotonic() < end:
             sleep(0.02)
         yield is_ours
+
+
+def _lock_unless_held(lock: TextIO) -> str:
+    """Lock the file of a stage; if its server was killed, wait until the server's children end.
+
+    Returns:
+        The process number of the server that holds it, ``"?"`` if unknown; ``""`` if it is ours.
+    """
+    end = monotonic() + ENDING_S
+    while not _try_lock(lock):
+        lock.seek(0)
+        holder = lock.read(20).strip() or "?"
+        if monotonic() > end or _is_running(holder):
+            return holder
+        sleep(0.05)
+    return ""
 
 
 def _lock_file(path: Path, stage: str) -> TextIO:

@@ -38,13 +38,13 @@ Place = Callable[[Path, Path], None]
 
 
 @contextmanager
-def written(target: Path, place: Place) -> Iterator[Path]:
+def whole_file(target: Path, place: Place) -> Iterator[Path]:
     """Make an empty file with mode 0600 beside *target*, for the block to fill.
 
     If the block succeeds, the file is synced and moved to *target*; otherwise it is removed.
 
     Args:
-        place: `new` or `over`.
+        place: `only_new` or `replacing`.
 
     Raises:
         OperatorError: *target* exists and must not be replaced, or its folder is not writable.
@@ -67,7 +67,7 @@ def written(target: Path, place: Place) -> Iterator[Path]:
                 unfinished.with_name(unfinished.name + end).unlink()
 
 
-def new(unfinished: Path, target: Path) -> None:
+def only_new(unfinished: Path, target: Path) -> None:
     """Give a file a name that must not exist yet."""
     try:
         os.link(unfinished, target, follow_symlinks=False)
@@ -79,12 +79,12 @@ def new(unfinished: Path, target: Path) -> None:
         unfinished.rename(target)
 
 
-def over(unfinished: Path, target: Path) -> None:
+def replacing(unfinished: Path, target: Path) -> None:
     """Give a file a name, and replace the file that has it."""
     unfinished.replace(target)
 
 
-def regular(path: Path) -> Path:
+def regular_file(path: Path) -> Path:
     """Return *path* if it is a regular file.
 
     Raises:
@@ -105,7 +105,7 @@ def _check_target(target: Path, place: Place) -> None:
     if os.path.lexists(target):
         if not stat.S_ISREG(target.lstat().st_mode):
             raise OperatorError(f"{target} is not a file, so a copy cannot replace it")
-        if place is not over:
+        if place is not replacing:
             raise _taken(target)
 
 
@@ -145,7 +145,7 @@ def read_octets(path: Path, most: int = -1) -> bytes:
 _OTHERS = stat.S_IRWXO
 
 
-def file_of(url: str) -> Path | None:
+def sqlite_file(url: str) -> Path | None:
     """Return the file of a SQLite database; `None` for other databases and those in memory."""
     from sqlalchemy.engine import make_url  # slow to load, and few callers need it
 
@@ -182,7 +182,7 @@ def make_file(path: Path) -> None:
 
 def open_to_others(data_dir: Path, *urls: str) -> Iterator[str]:
     """Yield a sentence for each of these files that all users of this machine can read."""
-    for path, mode in ((data_dir, "700"), *((file_of(url), "600") for url in urls)):
+    for path, mode in ((data_dir, "700"), *((sqlite_file(url), "600") for url in urls)):
         if path is not None and path.exists() and stat.S_IMODE(path.stat().st_mode) & _OTHERS:
             yield (
                 f"{path} is open to everybody on this machine, and there are passwords and hidden "
@@ -199,7 +199,7 @@ def check_database_exists(url: str, sources: Mapping[str, str]) -> None:
     Raises:
         OperatorError: it does not exist. Most often the command uses the wrong settings.
     """
-    path = file_of(url)
+    path = sqlite_file(url)
     if path is not None and not path.exists():
         origins = ", ".join(f"{key}: {sources[key]}" for key in ("database", "data_dir"))
         raise OperatorError(

@@ -47,7 +47,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
     for warning in loaded.warnings:
         log.notice(warning)
     preflight.refuse_wrong_clock(SystemClock())
-    bound = bind(_only(loaded.settings, stages))
+    bound = bind(_for_stages(loaded.settings, stages))
     try:
         if few := shares(loaded.settings, bound).warning:
             logging.getLogger("pbmserv.ports").warning("%s", few)
@@ -61,7 +61,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = STAGES) -> int:
             base, secret = _open(settings)
             gc.freeze()  # keeps the pages that the stages share from being copied
             gc.enable()
-            own = _only(settings, stages)
+            own = _for_stages(settings, stages)
             mailbox = f"{public_url(own.mailbox)}/{secret}/" if own.mailbox else ""
 
             def ready() -> None:
@@ -108,7 +108,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
         base.disconnect()
 
 
-def _only(settings: Settings, stages: Sequence[str]) -> Settings:
+def _for_stages(settings: Settings, stages: Sequence[str]) -> Settings:
     """Return the settings without the listeners of stages that run elsewhere, and without the
     certificate if only the door's user may be able to read it."""
     if "door" not in stages:

@@ -27,7 +27,6 @@ from starlette.applications import Starlette
 
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
@@ -35,7 +34,7 @@ from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery.outbox import FAREWELL, QueuedLetter
+from pbmserv.store.delivery.letter_claims import FAREWELL, Claim, ClaimedLetter
 from pbmserv.store.tables.boards import heartbeats
 
 PASSWORD = "wonder-land"
@@ -63,7 +62,7 @@ class Posted(Letter):
         is_kept: whether the server keeps its bytes; it keeps none of a farewell.
     """
 
-    def __init__(self, queued: QueuedLetter, outbox: Outbox) -> None:
+    def __init__(self, queued: ClaimedLetter, outbox: Outbox) -> None:
         self.id = queued.id
         self.recipient = queued.recipient
         self.kind = queued.letter

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Table
 
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.tables import metadata
@@ -20,7 +20,7 @@ from pbmserv.store.tables import metadata
 def migrated(path: Path) -> str:
     """Return the URL of a database, and copy the tables there if the folder has no such file."""
     url = f"sqlite:///{path}"
-    for store, file in (("game", path), ("mail", file_of(mail_url(url)))):
+    for store, file in (("game", path), ("mail", sqlite_file(mail_url(url)))):
         assert file is not None
         if file.parent.is_dir() and not file.exists():
             file.touch(0o600)

@@ -60,7 +60,9 @@ class Server:
             stack.callback(self.play_stage.stop)
             self.door_stage = DoorStage(self.base, self.play_stage.play.ring, names)
             stack.callback(self.door_stage.stop)
-            self.post_stage = PostStage(self.base, self.play_stage.rows, relay, by=f"{host} post1")
+            self.post_stage = PostStage(
+                self.base, self.play_stage.outbox_writer, relay, by=f"{host} post1"
+            )
             stack.callback(self.post_stage.stop)
             self.bots_stage = BotsStage(self.base, self.play_stage.bot_moves)
             self.web_stage = WebStage(self.base, self.door_stage.door, _Side(self.play_stage))

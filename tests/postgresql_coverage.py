@@ -27,13 +27,14 @@ TWO_FILES = "only SQLite keeps mails in a file of its own, and notes there what 
 SQLITE_FILES = "copies, checks and compacts SQLite's files; PostgreSQL has tools of its own"
 
 SQLITE_ALONE = {
-    "delivery/arrivals.py:forget_settled": TWO_FILES,
+    "delivery/arrivals.py:after": TWO_FILES,
     "delivery/arrivals.py:oldest_after": TWO_FILES,
     "delivery/arrivals.py:remove": TWO_FILES,
-    "delivery/arrivals.py:settled_before": TWO_FILES,
-    "delivery/arrivals.py:settled_since": TWO_FILES,
     "delivery/arrivals.py:store_of": TWO_FILES,
     "delivery/arrivals.py:take_over": TWO_FILES,
+    "delivery/settled_arrivals.py:forget": TWO_FILES,
+    "delivery/settled_arrivals.py:numbers_before": TWO_FILES,
+    "delivery/settled_arrivals.py:numbers_since": TWO_FILES,
     "operators/backup_sqlite.py": SQLITE_FILES,
     "operators/compacting.py:_pragma": SQLITE_FILES,
     "operators/compacting.py:_step_by_step": SQLITE_FILES,

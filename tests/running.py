@@ -31,7 +31,7 @@ from sqlalchemy import ColumnElement, select, update
 
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Settings, load
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
 from pbmserv.outbound.maildir import MaildirRelay
@@ -145,7 +145,7 @@ def add_player(server: Server, userid: str, password: str, address: str) -> None
 def remember_password(server: Server, userid: str, password: str) -> None:
     """Let a server that was copied remember that a player's password is right."""
     with server.database.reading.connect() as connection:
-        player = players.of_name(connection, userid)
+        player = players.account_of(connection, userid)
     assert player is not None
     server.services.memo.note(userid, player.password_hash, password, right=True)
 
@@ -416,7 +416,7 @@ def start(
     Args:
         names: the DNS of the server.
     """
-    if file := file_of(database_url):
+    if file := sqlite_file(database_url):
         migrated(file)
     loaded = read_settings(
         folder,

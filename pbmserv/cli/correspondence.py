@@ -72,11 +72,11 @@ def mails(
 
 def _waiting(database: str, who: Correspondent) -> Sequence[tuple[int, datetime]]:
     """Return the arrivals of a correspondent that are stored and not yet carried out."""
-    from pbmserv.files import file_of
+    from pbmserv.files import sqlite_file
     from pbmserv.service.operators import correspondence
     from pbmserv.store.core.database import Database, mail_url
 
-    path = file_of(mail_url(database))
+    path = sqlite_file(mail_url(database))
     if path is not None and not path.exists():
         return ()
     with (

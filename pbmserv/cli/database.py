@@ -68,7 +68,7 @@ def check(config: ConfigFile = None) -> None:
     damaged: list[str] = []
     faults: list[str] = []
     for store_url, stores in schema.stores_at(url):
-        path = files.file_of(store_url)
+        path = files.sqlite_file(store_url)
         if path is None or path.exists():  # the first start makes the mail store
             with opened(store_url) as database:
                 if fault := integrity.damage(database):
@@ -153,7 +153,7 @@ def backup(
     url = configuration.settings.database
     files.check_database_exists(url, configuration.sources)
     with used(url):
-        place = files.over if overwrite else files.new
+        place = files.replacing if overwrite else files.only_new
         copy = backups.save(url, file, place, is_compressed=compress)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
     last_backup_file(configuration.settings.data_dir).touch(0o600)
@@ -180,7 +180,7 @@ def restore(
 
     url = loaded(config).settings.database
     with used(url):
-        place = files.over if overwrite else files.new
+        place = files.replacing if overwrite else files.only_new
         copy = backups.restore(url, file, place)
     say(f"{blank_passwords(url)} is now the copy {file} (revision {copy.revision}).")
     say(SINCE)

@@ -28,7 +28,7 @@ def operator_token(
 
     if os.path.lexists(file):
         raise failure(f"{file} exists already. Remove it to end all sessions with a new token.")
-    with files.written(file, files.new) as unfinished:
+    with files.whole_file(file, files.only_new) as unfinished:
         unfinished.write_text(f"{new_token()}\n")
     say(f"The token is in {file}. Everybody who has it can do what you can do: keep it secret.\n")
     say(f'Then set operator_token = "{file}" and operator_pages = "127.0.0.1:8028",')

@@ -24,11 +24,11 @@ def wait_for_letters(settings: Settings, address: str) -> None:
     """
     from sqlalchemy.exc import SQLAlchemyError
 
-    from pbmserv.files import file_of
+    from pbmserv.files import sqlite_file
     from pbmserv.store.core.database import Database, mail_url
 
     urls = (settings.database, mail_url(settings.database))
-    paths = [path for path in map(file_of, urls) if path is not None]
+    paths = [path for path in map(sqlite_file, urls) if path is not None]
     if not all(path.exists() for path in paths):
         return
     with ExitStack() as stack:

@@ -105,7 +105,7 @@ def _mail_store(database: Database) -> Iterator[Connection | None]:
     from pbmserv.store.core.database import mail_url
 
     url = mail_url(database.url)
-    path = files.file_of(url)
+    path = files.sqlite_file(url)
     if path is not None and not path.exists():
         yield None
         return

@@ -13,7 +13,7 @@ from pbmserv.config.display import blank_passwords
 from pbmserv.doctor.finding import Finding, problem, warning
 from pbmserv.doctor.installation import Installation, first_line
 from pbmserv.errors import PbmError
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
 
@@ -25,7 +25,7 @@ def check(installation: Installation) -> Iterator[Finding]:
     """Check the stores that exist."""
     url = installation.settings.database
     for store in dict.fromkeys((url, mail_url(url))):
-        path = file_of(store)
+        path = sqlite_file(store)
         if path is not None and not path.exists():
             continue
         try:

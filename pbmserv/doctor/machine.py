@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from pbmserv import __version__
-from pbmserv.clock import WRITTEN, span
+from pbmserv.clock import EARLIEST_TIME, duration_text
 from pbmserv.doctor.finding import Finding, problem, warning
 from pbmserv.doctor.installation import Installation, first_line
 from pbmserv.monitoring import upkeep
@@ -53,7 +53,7 @@ def backup(installation: Installation) -> Iterator[Finding]:
         yield warning("Backup", "No copy of the database was made on this machine.", advice)
         return
     age = installation.clock.now() - made_at
-    sentence = f"The newest copy is {span(max(age.total_seconds(), 0.0))} old."
+    sentence = f"The newest copy is {duration_text(max(age.total_seconds(), 0.0))} old."
     yield (
         warning("Backup", sentence, advice) if age > OLDEST_BACKUP else Finding("Backup", sentence)
     )
@@ -63,7 +63,7 @@ def clock(installation: Installation) -> Iterator[Finding]:
     """Check that the machine's clock is right."""
     now = installation.clock.now()
     advice = "timedatectl set-ntp true"
-    if now < WRITTEN:
+    if now < EARLIEST_TIME:
         yield problem("Clock", f"The clock says {now:%Y-%m-%d}, which cannot be.", advice)
         return
     answer = first_line("timedatectl", "show", "--property=NTPSynchronized", "--value")

@@ -9,10 +9,8 @@ from pbmserv.inbound.headers import (
     content_type,
     disposition_of,
     first,
-    read_headers,
-    split_block,
 )
-from pbmserv.inbound.parts import leaves, octets_of
+from pbmserv.inbound.parts import leaves_of, octets_of
 
 LONGEST_FILE = 200_000
 """Octets of a file that are read."""
@@ -24,10 +22,7 @@ def attached_text(raw: bytes, mark: str) -> str:
     It reads the mail again, because `read_body` stops at the first text and ignores files.
     """
     try:
-        block, body = split_block(raw)
-        for headers, inner in leaves(
-            read_headers(block), body, most=PARTS_LIMIT, deepest=DEPTH_LIMIT
-        ):
+        for headers, inner in leaves_of(raw, most=PARTS_LIMIT, deepest=DEPTH_LIMIT):
             text = _named_text(headers, inner)
             if any(line.startswith(mark) for line in text.splitlines()):
                 return text

@@ -170,20 +170,27 @@ class _Walk:
 
         A part with a file name is a file. If mail programs show it all the same, it is `shown`.
         """
-        disposition = first(headers, "content-disposition")
-        is_file = bool(
-            kind.param("name")
-            or disposition.lower().startswith("attachment")
-            or (disposition and content_type(disposition).param("filename"))
-        )
-        if is_file or not (_is_words(kind.kind) or kind.kind == "text/html"):
+        is_file, is_words = _is_file(kind, headers), _is_words(kind.kind)
+        if is_file or not (is_words or kind.kind == "text/html"):
             self.left_out = self.left_out or kind.kind not in _SIGNATURES
-            if not _is_words(kind.kind) or self.shown is not None or not _is_shown(headers):
+            if not is_words or self.shown is not None or not _is_shown(headers):
                 return None
         octets = octets_of(headers, body)
-        if kind.kind == "text/html":
-            self.left_out = self.left_out or len(octets) > HTML_LIMIT
-            return _Content(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
+        if not is_words:
+            return self._html(kind, octets)
+        text = self._text(kind, octets)
+        if is_file:
+            self.shown = text
+            return None
+        return text
+
+    def _html(self, kind: ContentType, octets: bytes) -> _Content:
+        """Return HTML, which is rendered only if it is chosen."""
+        self.left_out = self.left_out or len(octets) > HTML_LIMIT
+        return _Content(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
+
+    def _text(self, kind: ContentType, octets: bytes) -> _Content:
+        """Return a text as a mail program shows it."""
         text = decode(octets, kind.param("charset"))
         if kind.kind in _ENRICHED:
             text = plain_of_enriched(
@@ -193,16 +200,12 @@ class _Walk:
             self.left_out = True
             text = _cut(text)
         if _ARMOUR in text and _has_armour(text):
-            content = _Content(unread=ENCRYPTED)
-        else:
-            if kind.param("format") == "flowed":
-                text = unflow(text, delsp=kind.param("delsp") == "yes")
-            marked_up = kind.kind != "text/plain"
-            content = _Content(text, marked_up=marked_up) if text.strip() else _BLANK
-        if is_file:
-            self.shown = content
-            return None
-        return content
+            return _Content(unread=ENCRYPTED)
+        if kind.param("format") == "flowed":
+            text = unflow(text, delsp=kind.param("delsp") == "yes")
+        if not text.strip():
+            return _BLANK
+        return _Content(text, marked_up=kind.kind != "text/plain")
 
     def _in_multipart(self, kind: ContentType, body: bytes, depth: int) -> _Content | None:
         if depth > DEPTH_LIMIT:
@@ -247,6 +250,16 @@ class _Walk:
             if self._parts > PARTS_LIMIT:
                 raise MailError("too-many-parts")
             yield part
+
+
+def _is_file(kind: ContentType, headers: Headers) -> bool:
+    """Return whether a part is attached, or has a file name."""
+    disposition = first(headers, "content-disposition")
+    return bool(
+        kind.param("name")
+        or disposition.lower().startswith("attachment")
+        or (disposition and content_type(disposition).param("filename"))
+    )
 
 
 def _is_words(kind: str) -> bool:

@@ -20,9 +20,9 @@ from pbmserv.inbound.headers import (
     content_type,
     first,
     read_headers,
+    readable_value,
     split_block,
 )
-from pbmserv.inbound.headers import one_line as header_line
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.parts import leaves, octets_of
 from pbmserv.inbound.quotes.phrases import UNDELIVERED
@@ -239,7 +239,7 @@ def _by_quoted_refusal(headers: Headers, text: str) -> Iterator[Failure]:
 
     The subject must say that a letter was not delivered.
     """
-    subject = header_line(first(headers, "subject")).casefold()
+    subject = readable_value(first(headers, "subject")).casefold()
     refusal = _REFUSAL.search(text)
     recipient = _ADDRESS.search(text)
     if refusal is None or recipient is None or not subject.startswith(UNDELIVERED):
@@ -270,7 +270,7 @@ def _rebuilt(headers: Headers, kind: ContentType, text: str, leaf: _Leaf | None)
     """Return a small mail that holds the parts of a report that flufl.bounce reads."""
     shown = Message()
     for name in ("from", "subject", "x-mailer", "x-failed-recipients"):
-        if value := header_line(first(headers, name)[:1000]):
+        if value := readable_value(first(headers, name)[:1000]):
             shown[name] = value
     if not kind.kind.startswith("multipart/"):
         shown.set_payload(text)
@@ -279,7 +279,9 @@ def _rebuilt(headers: Headers, kind: ContentType, text: str, leaf: _Leaf | None)
     part = Message()
     part["Content-Type"] = "text/plain"
     if leaf is not None:
-        part["Content-Description"] = header_line(first(leaf.headers, "content-description")[:200])
+        part["Content-Description"] = readable_value(
+            first(leaf.headers, "content-description")[:200]
+        )
     part.set_payload(text)
     shown.attach(part)
     return shown

@@ -110,7 +110,7 @@ def comment_end(value: str, at: int) -> int:
     return -1
 
 
-def one_line(value: str) -> str:
+def readable_value(value: str) -> str:
     """Return a field's value as people read it, without encoded words and control characters.
 
     Reads at most 2,000 characters of `value`. Never raises.

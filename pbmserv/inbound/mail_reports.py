@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
 from pbmserv.errors import MailError
-from pbmserv.inbound.headers import content_type, first, read_headers, split_block
-from pbmserv.inbound.parts import leaves, octets_of
+from pbmserv.inbound.headers import content_type, first
+from pbmserv.inbound.parts import leaves_of, octets_of
 
 MOST_PARTS = 10
 DEEPEST = 3
@@ -53,8 +53,7 @@ class MailReport:
 def read_mail_report(raw: bytes) -> MailReport | None:
     """Return the report that a mail brings; `None` if it brings none. Never raises."""
     try:
-        block, body = split_block(raw)
-        parts = list(leaves(read_headers(block), body, most=MOST_PARTS, deepest=DEEPEST))
+        parts = list(leaves_of(raw, most=MOST_PARTS, deepest=DEEPEST))
     except MailError:
         return None
     for headers, inner in parts:

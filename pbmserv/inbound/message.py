@@ -12,8 +12,8 @@ from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import (
     Headers,
     first,
-    one_line,
     read_headers,
+    readable_value,
     split_block,
 )
 from pbmserv.inbound.quotes.phrases import REACTED
@@ -93,7 +93,7 @@ def person_in_head(envelope: Envelope, *, host: str, is_ours: Callable[[str], bo
         headers,
         envelope_sender=envelope.sender,
         sender=sender,
-        subject=one_line(first(headers, "subject")),
+        subject=readable_value(first(headers, "subject")),
         host=host,
         is_ours=is_ours,
     )
@@ -112,7 +112,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         MailError: see `read_head`.
     """
     headers, body, sender = read_head(envelope.raw)
-    subject = one_line(first(headers, "subject"))
+    subject = readable_value(first(headers, "subject"))
     identity = message_id(headers)
     try:
         contents = read_body(headers, body)
@@ -164,7 +164,7 @@ def _digest(
         facts = ["id", identity, sender]
     else:
         contents = text or hashlib.sha256(body.strip()).hexdigest()
-        facts = ["text", one_line(first(headers, "date")), subject, contents, sender]
+        facts = ["text", readable_value(first(headers, "date")), subject, contents, sender]
     digest = hashlib.sha256()
     for fact in facts:  # each with its length, so that different lists have different digests
         octets = fact.encode("utf-8", "replace")

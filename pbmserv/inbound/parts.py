@@ -82,6 +82,16 @@ def leaves(
             stack.append(_parts(part[1], kind.params.get("boundary", "")))
 
 
+def leaves_of(raw: bytes, *, most: int, deepest: int) -> Iterator[tuple[Headers, bytes]]:
+    """Yield the parts of a whole mail as `leaves` does.
+
+    Raises:
+        MailError: the header cannot be read, or that of a part is too long.
+    """
+    block, body = split_block(raw)
+    yield from leaves(read_headers(block), body, most=most, deepest=deepest)
+
+
 def _parts(body: bytes, boundary: str) -> Iterator[tuple[Headers, bytes]]:
     for block, inner in split_parts(body, boundary):
         try:

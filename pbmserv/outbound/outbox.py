@@ -7,18 +7,18 @@ from contextlib import suppress
 from datetime import datetime
 
 from pbmserv.clock import Clock
-from pbmserv.errors import ServerFault, SetAside, StoreAway
+from pbmserv.errors import MustWait, ServerFault, StoreAway
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring.vitals import Watch
-from pbmserv.outbound.claims import LEASE, Claim, OutboxRows
 from pbmserv.outbound.dkim import Signer
+from pbmserv.outbound.outbox_writer import LEASE, OutboxWriter
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Result
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.store.delivery import outbox
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery import letter_claims
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 from pbmserv.store.tables.columns import pack
 from pbmserv.views.reader import BoardReader
 
@@ -29,7 +29,7 @@ class Outbox:
     Args:
         by: name of this sender, unique for its lifetime.
         database: for reading.
-        rows: changes the outbox.
+        writer: changes the outbox.
         composer: makes letters from the record.
         signer: adds DKIM signatures.
         clock: decides which letters are due.
@@ -40,7 +40,7 @@ class Outbox:
         self,
         by: str,
         database: Database,
-        rows: OutboxRows,
+        writer: OutboxWriter,
         composer: Composer,
         signer: Signer,
         clock: Clock,
@@ -48,32 +48,32 @@ class Outbox:
     ) -> None:
         self._by = by
         self._database = database
-        self._rows = rows
+        self._writer = writer
         self._composer = composer
         self._signer = signer
         self._clock = clock
         self._watch = watch
 
-    def claim(self, claim: Claim) -> list[QueuedLetter]:
-        """Claim due letters, see `OutboxRows.claim`."""
-        return self._rows.claim(self._by, claim)
+    def claim(self, claim: Claim) -> list[ClaimedLetter]:
+        """Claim due letters, see `OutboxWriter.claim`."""
+        return self._writer.claim(self._by, claim)
 
     def settle(self, results: Sequence[Result]) -> None:
-        """Store the results of claimed letters, see `OutboxRows.settle`."""
-        self._rows.settle(results)
+        """Store the results of claimed letters, see `OutboxWriter.settle`."""
+        self._writer.settle(results)
 
     def renew(self, ids: Sequence[int]) -> None:
         """Extend the leases of letters in hand."""
-        self._rows.renew(ids, self._clock.now() + LEASE)
+        self._writer.renew(ids, self._clock.now() + LEASE)
 
-    def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
+    def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
         """Return the claimed letters, ready to be sent.
 
         Letters that no earlier attempt has made are rendered from the record, and their octets are
         stored first, so that every attempt sends the same.
 
         Raises:
-            SetAside: one of them must wait for a later attempt.
+            MustWait: one of them must wait for a later attempt.
             ServerFault: one of them can never be made.
             StoreAway: the database cannot be reached.
         """
@@ -89,26 +89,26 @@ class Outbox:
             self._composer.positions.remember(board_reader.newest)
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
-                self._rows.keep(packed)
+                self._writer.keep(packed)
         except UNAVAILABLE as error:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]
 
-    def _rendered(self, board_reader: BoardReader, row: QueuedLetter, kills: int) -> bytes:
+    def _rendered(self, board_reader: BoardReader, row: ClaimedLetter, kills: int) -> bytes:
         if kills:
             _refuse_deadly(row, kills)
         with self._watch.doing(row.id):
             raw = self._composer.bytes_of(board_reader, row)
             return self._signer.signed(raw) if self._signer.keys else raw
 
-    def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
+    def _outgoing(self, row: ClaimedLetter, raw: bytes) -> OutgoingLetter:
         # Each letter has its own bounce address, so nobody can forge a report about it or take it
         # for a report about another letter. Mails to it are never answered (RFC 3834, 3.3).
         bounce = ReplyAddress(Purpose.BOUNCE, about=row.id)
         sender = self._composer.mail_domain.address_of(bounce)
         return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)
 
-    def game_of(self, row: QueuedLetter) -> str:
+    def game_of(self, row: ClaimedLetter) -> str:
         """Return the key of the game of a letter's board, ``""`` if there is none."""
         if row.board_id is not None:
             with suppress(ServerFault, *UNAVAILABLE), self._database.snapshot() as connection:
@@ -118,17 +118,17 @@ class Outbox:
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """Return when the next letter is due or its lease ends, `None` if the queue is empty."""
         with self._database.snapshot() as connection:
-            return outbox.next_due(connection, sorted(avoiding))
+            return letter_claims.next_due(connection, sorted(avoiding))
 
 
-def _refuse_deadly(row: QueuedLetter, kills: int) -> None:
+def _refuse_deadly(row: ClaimedLetter, kills: int) -> None:
     """Refuse a letter during whose making the sender was killed.
 
     Raises:
-        SetAside: it was killed once, and the letter has not waited since.
+        MustWait: it was killed once, and the letter has not waited since.
         ServerFault: it was killed again.
     """
     if kills > 1:
         raise ServerFault(f"making it was stopped {kills} times")
     if kills > row.attempts:
-        raise SetAside("making it was stopped")
+        raise MustWait("making it was stopped")

@@ -26,14 +26,14 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
-from pbmserv.outbound.claims import HEAVY, Claim
 from pbmserv.outbound.domains import Domains
 from pbmserv.outbound.due_search import DueSearch
 from pbmserv.outbound.log_lines import log_letter
+from pbmserv.outbound.outbox_writer import HEAVY
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.retry import LIFETIME, delay
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
 BATCH = 100
 """Letters claimed at once."""
@@ -60,9 +60,9 @@ _log = logging.getLogger("pbmserv.send")
 class Queue(Protocol):
     """The outbox, as the sender needs it; see `outbox.Outbox`."""
 
-    def claim(self, claim: Claim) -> list[QueuedLetter]: ...
+    def claim(self, claim: Claim) -> list[ClaimedLetter]: ...
 
-    def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]: ...
+    def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]: ...
 
     def settle(self, results: Sequence[Result]) -> None: ...
 
@@ -70,14 +70,14 @@ class Queue(Protocol):
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None: ...
 
-    def game_of(self, row: QueuedLetter) -> str: ...
+    def game_of(self, row: ClaimedLetter) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Delivery:
     """A delivery that ended, with its error if it failed."""
 
-    row: QueuedLetter
+    row: ClaimedLetter
     error: Exception | None
 
 
@@ -128,9 +128,9 @@ class Sender:
         self._domains = Domains(min(domain_letters or threads, threads))
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "sender")
-        self._waiting: list[QueuedLetter] = []
+        self._waiting: list[ClaimedLetter] = []
         self._single: set[int] = set()  # letters that are made one by one after a fault
-        self._under_way: dict[int, QueuedLetter] = {}
+        self._under_way: dict[int, ClaimedLetter] = {}
         self._results: list[Result] = []
         # Letters may be claimed in our name that we do not have: by a dead predecessor, or because
         # the answer to a claim was lost. The next claim makes them due again.
@@ -231,7 +231,7 @@ class Sender:
         """While the breaker is open, give waiting letters back; begin a trial when it is due."""
         trial_at = self.breaker.next_trial or now
         for row in self._waiting:
-            self._record(row, Untried(row.id, max(now, trial_at)))
+            self._add_result(row, Untried(row.id, max(now, trial_at)))
         self._waiting = []
         if now < trial_at or self._under_way or not self._claim(now, 1):
             return False
@@ -264,7 +264,7 @@ class Sender:
         self._waiting = sorted([*self._waiting, *rows], key=lambda row: row.effort > HEAVY)
         return len(rows)
 
-    def _next_rows(self, now: datetime) -> list[QueuedLetter]:
+    def _next_rows(self, now: datetime) -> list[ClaimedLetter]:
         """Take waiting letters that can be made and delivered now, as many as possible.
 
         Python runs one thread at a time, so making a few beside the deliveries of many takes longer
@@ -272,13 +272,13 @@ class Sender:
         """
         room = self._threads - len(self._under_way)
         most = min(room, 1) if len(self._waiting) <= FEW else room
-        rows, waiting = list[QueuedLetter](), list[QueuedLetter]()
+        rows, waiting = list[ClaimedLetter](), list[ClaimedLetter]()
         for row in self._waiting:
             domain = _domain_of(row)
             is_single = row.effort > HEAVY or row.id in self._single
             rests_until = self._domains.resting_until(domain, now)
             if rests_until is not None:
-                self._record(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
+                self._add_result(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
             elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_single):
                 self._domains.record_start(domain)
                 rows.append(row)
@@ -288,7 +288,7 @@ class Sender:
         self._waiting = waiting
         return rows
 
-    def _begin(self, rows: Sequence[QueuedLetter]) -> bool:
+    def _begin(self, rows: Sequence[ClaimedLetter]) -> bool:
         """Make letters and hand them to the pool; return whether there were any.
 
         Raises:
@@ -302,11 +302,11 @@ class Sender:
             letters = self._outbox.make(rows)
         except StoreAway:
             for row in rows:
-                self._end(row, Untried(row.id, self._clock.now()))
+                self._end_letter(row, Untried(row.id, self._clock.now()))
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop others
             if len(rows) == 1:
-                self._end(rows[0], self._result_of_making(rows[0], error))
+                self._end_letter(rows[0], self._result_of_making(rows[0], error))
             else:
                 self._separate(rows)
         else:
@@ -314,7 +314,7 @@ class Sender:
                 self._pool.submit(self._deliver, row, letter)
         return True
 
-    def _separate(self, rows: Sequence[QueuedLetter]) -> None:
+    def _separate(self, rows: Sequence[ClaimedLetter]) -> None:
         """Put letters back to be made one by one, since one of them could not be made."""
         _log.warning("one of several letters could not be made", extra={"letters": len(rows)})
         for row in rows:
@@ -323,7 +323,7 @@ class Sender:
         self._single |= {row.id for row in rows}
         self._waiting = [*rows, *self._waiting]
 
-    def _result_of_making(self, row: QueuedLetter, error: BaseException) -> Result:
+    def _result_of_making(self, row: ClaimedLetter, error: BaseException) -> Result:
         """Return the result of a letter that could not be made."""
         if isinstance(error, GameAway):  # the letter waits, however long that takes
             return Untried(row.id, self._clock.now() + GAME_WAIT, f"waits: {error}")
@@ -337,7 +337,7 @@ class Sender:
         # The next version may fix the bug, so the letter is kept.
         return self._retry(row, f"not made: {type(error).__name__}")
 
-    def _deliver(self, row: QueuedLetter, letter: OutgoingLetter) -> None:
+    def _deliver(self, row: ClaimedLetter, letter: OutgoingLetter) -> None:
         """Hand a letter to the relay; runs in the pool."""
         error: Exception | None = None
         try:
@@ -349,15 +349,15 @@ class Sender:
             error = fault
         self._events.put(_Delivery(row, error))
 
-    def _record_delivery(self, row: QueuedLetter, error: Exception | None) -> None:
+    def _end_delivery(self, row: ClaimedLetter, error: Exception | None) -> None:
         """Record the end of a delivery, which also shows whether the relay can be reached."""
         if isinstance(error, RelayDown):
             self.breaker.record_failure(error, self._clock.now())
         elif error is None or isinstance(error, RelayError):
             self.breaker.record_reply()
-        self._end(row, self._result_of(row, error))
+        self._end_letter(row, self._result_of(row, error))
 
-    def _result_of(self, row: QueuedLetter, error: Exception | None) -> Result:
+    def _result_of(self, row: ClaimedLetter, error: Exception | None) -> Result:
         """Return the result of a delivery, and log it."""
         domain, now = _domain_of(row), self._clock.now()
         match error:
@@ -377,7 +377,7 @@ class Sender:
         return self._retry(row, type(error).__name__)
 
     def _retry_after_rest(
-        self, row: QueuedLetter, refusal: RelayTemporary, until: datetime | None
+        self, row: ClaimedLetter, refusal: RelayTemporary, until: datetime | None
     ) -> Result:
         """Return when to try a letter again: not before its domain's rest is over, if it rests."""
         result = self._retry(row, str(refusal))
@@ -387,7 +387,7 @@ class Sender:
         _log.info("a domain wants fewer letters", extra=facts)
         return replace(result, at=max(result.at, until)) if isinstance(result, Later) else result
 
-    def _retry(self, row: QueuedLetter, error: str) -> Later | Failed:
+    def _retry(self, row: ClaimedLetter, error: str) -> Later | Failed:
         """Return the result of a letter that was not accepted: try again, or give up an old one."""
         now, domain = self._clock.now(), _domain_of(row)
         wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
@@ -397,13 +397,13 @@ class Sender:
         log_letter(row, domain, "waits", error, wait)
         return Later(row.id, now + wait, error)
 
-    def _end(self, row: QueuedLetter, result: Result) -> None:
+    def _end_letter(self, row: ClaimedLetter, result: Result) -> None:
         """Record the result of a letter under way."""
         del self._under_way[row.id]
         self._domains.record_end(_domain_of(row), accepted=isinstance(result, Sent))
-        self._record(row, result)
+        self._add_result(row, result)
 
-    def _record(self, row: QueuedLetter, result: Result) -> None:
+    def _add_result(self, row: ClaimedLetter, result: Result) -> None:
         if row.effort <= HEAVY:
             self._domains.record_settled(_domain_of(row))
         self._single.discard(row.id)
@@ -449,7 +449,7 @@ class Sender:
                 if event is None:
                     self._search.ring()
                 else:
-                    self._record_delivery(event.row, event.error)
+                    self._end_delivery(event.row, event.error)
                 event = self._events.get_nowait()
         except Empty:
             return
@@ -457,7 +457,7 @@ class Sender:
     def _finish(self) -> None:
         """Give back the waiting letters and settle those under way."""
         for row in self._waiting:
-            self._record(row, Untried(row.id, self._clock.now()))
+            self._add_result(row, Untried(row.id, self._clock.now()))
         self._waiting = []
         while self._under_way:
             self._wait(None)
@@ -468,5 +468,5 @@ class Sender:
             _log.warning("letters could not be settled", extra=facts)
 
 
-def _domain_of(row: QueuedLetter) -> str:
+def _domain_of(row: ClaimedLetter) -> str:
     return row.recipient.rpartition("@")[2].lower()

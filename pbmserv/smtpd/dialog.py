@@ -26,7 +26,7 @@ from pbmserv.smtpd.session import SmtpSession
 MOST_RECIPIENTS = 5
 LONGEST_ADDRESS = 254
 """Octets (RFC 5321 section 4.5.3.1.3, less the brackets)."""
-PATIENCE = 10.0
+PATIENCE_S = 10.0
 """Seconds for all recipients of a mail. After them and a temporary failure, the other recipients
 get a temporary failure, too: a locked database needs half a minute for each, which is longer than
 clients wait."""
@@ -173,7 +173,7 @@ class Dialog:
         """Hand a mail to the door once for each recipient; return the replies by recipient."""
         replies: dict[str, str] = {}
         clock = asyncio.get_running_loop().time
-        patience_ends = clock() + PATIENCE
+        patience_ends = clock() + PATIENCE_S
         for recipient, envelope in announced.items():
             if clock() > patience_ends and TRY_LATER in replies.values():
                 replies[recipient] = TRY_LATER

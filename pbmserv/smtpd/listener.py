@@ -11,12 +11,12 @@ from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
 from pbmserv.net.listening import ACCEPTED_AT_ONCE, QUEUE
 from pbmserv.smtpd.dialog import Dialog, Door
 from pbmserv.smtpd.gate import Gate
-from pbmserv.smtpd.session import SESSION_TIMEOUT, LmtpSession, Sessions, SmtpSession
+from pbmserv.smtpd.session import SESSION_TIMEOUT_S, LmtpSession, Sessions, SmtpSession
 from pbmserv.smtpd.tls import Certificate
 
 LARGEST_MAIL = 1_048_576
 """Octets (SIZE, RFC 1870)."""
-LAST_WORDS = 10.0
+FINISH_S = 10.0
 """Seconds that open mails have to finish when the server stops."""
 
 
@@ -65,7 +65,7 @@ class Listener:
             if session.place.stage is Stage.IDLE:
                 session.leave()
         if self.sessions.open:
-            await asyncio.wait([session.gone for session in self.sessions.open], timeout=LAST_WORDS)
+            await asyncio.wait([session.gone for session in self.sessions.open], timeout=FINISH_S)
         for session in list(self.sessions.open):
             session.leave()
 
@@ -79,7 +79,7 @@ class Listener:
             self._dialog,
             self.sessions,
             place,
-            timeout=SESSION_TIMEOUT,
+            timeout=SESSION_TIMEOUT_S,
             data_size_limit=LARGEST_MAIL,
             enable_SMTPUTF8=True,
             hostname=self._domain,

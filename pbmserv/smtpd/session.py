@@ -19,11 +19,11 @@ from pbmserv.service.mails.log_lines import note_refusal
 from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
 
-SESSION_TIMEOUT = 300
+SESSION_TIMEOUT_S = 300
 """Seconds for a command, or for a whole mail, to arrive (RFC 5321 section 4.5.3.2.7)."""
-SESSION_TIMEOUT_FULL = 10
+SESSION_TIMEOUT_FULL_S = 10
 """Seconds without progress after which a session is closed while all places are taken."""
-LONGEST_SESSION = 3600
+LONGEST_SESSION_S = 3600
 """Seconds after which a session is closed between two mails."""
 LINGER_S = 10.0
 """Seconds that a client has to read our last reply."""
@@ -189,7 +189,7 @@ class SmtpSession(StrictSmtp):
         elif reply.startswith(b"500") and self.session and not self.session.host_name:
             # A browser that another site makes post here begins with GET, POST or Host.
             self._end(b"421 4.7.0 this is a mail server, goodbye\r\n")
-        elif self.loop.time() - self._began > LONGEST_SESSION and not has_sender:
+        elif self.loop.time() - self._began > LONGEST_SESSION_S and not has_sender:
             self._end(b"421 4.3.2 that was long enough, please come again\r\n")
         else:
             return

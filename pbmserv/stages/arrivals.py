@@ -17,11 +17,12 @@ from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
 from pbmserv.file_locks import exclusive_work
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import arrivals
-from pbmserv.store.delivery.arrivals import Arrival, Gone
+from pbmserv.store.delivery import arrival_claims, arrivals, settled_arrivals
+from pbmserv.store.delivery.arrivals import Arrival
+from pbmserv.store.delivery.settled_arrivals import Gone
 from pbmserv.store.delivery.shares import UNDIVIDED
 
 MOST = 500
@@ -104,7 +105,7 @@ class TwoStores(Arrivals):
             self.store = arrivals.store_of(connection)
             first = min(arrivals.numbers(connection), default=0)
         with game.reading.connect() as connection:
-            self._settled = arrivals.settled_since(connection, self.store, first)
+            self._settled = settled_arrivals.numbers_since(connection, self.store, first)
         self._last = 0
         self._connection: Connection | None = None
 
@@ -115,7 +116,7 @@ class TwoStores(Arrivals):
         if self._connection is None:
             self._connection = self._mail.autocommit_connection()
         try:
-            rows = arrivals.after(self._connection, after=self._last, most=MOST)
+            rows = arrivals.after(self._connection, self._last, MOST)
         except DBAPIError:  # the next call opens another connection
             self.release()
             raise
@@ -128,7 +129,7 @@ class TwoStores(Arrivals):
         return pending
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
-        arrivals.settle(connection, arrival, now, result, store=self.store)
+        settled_arrivals.settle(connection, arrival, now, result, store=self.store)
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:
@@ -148,9 +149,9 @@ class TwoStores(Arrivals):
         oldest_kept = self._clock.now() - RESULTS_KEPT
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
             stored = set(arrivals.numbers(mail))
-            removed = arrivals.settled_before(game, self.store, oldest_kept) - stored
+            removed = settled_arrivals.numbers_before(game, self.store, oldest_kept) - stored
         if removed:
-            forget = partial(arrivals.forget_settled, store=self.store, gone=removed)
+            forget = partial(settled_arrivals.forget, store=self.store, gone=removed)
             self._writer.submit(forget).result()
         self._settled &= stored
 
@@ -188,7 +189,7 @@ class OneStore(Arrivals):
 
     def release(self) -> None:
         for share in self._shares:
-            job = partial(arrivals.release_claims, by=self._by, share=share)
+            job = partial(arrival_claims.release, by=self._by, share=share)
             self._writer.submit(job).result()
 
     def new(self) -> list[Arrival]:
@@ -196,7 +197,7 @@ class OneStore(Arrivals):
             return []
         now = self._clock.now()
         with self._mail.reading.connect() as connection:
-            has_work = self._may_have_lost or arrivals.has_free(connection, now)
+            has_work = self._may_have_lost or arrival_claims.has_free(connection, now)
         claimed = self._claim(now) if has_work else []
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
@@ -205,7 +206,7 @@ class OneStore(Arrivals):
 
     def _claim(self, now: datetime) -> list[Arrival]:
         job = partial(
-            arrivals.claim,
+            arrival_claims.claim,
             by=self._by,
             now=now,
             until=now + LEASE,
@@ -222,10 +223,10 @@ class OneStore(Arrivals):
         return claimed
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
-        if not arrivals.take(connection, arrival.id):
+        if not arrival_claims.take(connection, arrival.id):
             raise Gone("carried out by another process")
         if arrival.kind in arrivals.OF_PAGES:
-            arrivals.settle(connection, arrival, now, result, store=self.store)
+            settled_arrivals.settle(connection, arrival, now, result, store=self.store)
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:
@@ -237,8 +238,8 @@ class OneStore(Arrivals):
 
         def renew(connection: Connection) -> None:
             if held:
-                arrivals.renew(connection, held, now + LEASE)
-            arrivals.prune_results(connection, now - RESULTS_KEPT)
+                arrival_claims.renew(connection, held, now + LEASE)
+            settled_arrivals.prune(connection, now - RESULTS_KEPT)
 
         self._writer.submit(renew).result()
 
@@ -250,7 +251,7 @@ class Removal:
         self._mail = mail
         self._game = game
         self._writer = writer
-        self._path = file_of(mail.url)
+        self._path = sqlite_file(mail.url)
 
     def run_once(self) -> None:
         """Remove settled arrivals, unless a backup is being made: its game store may be older than
@@ -265,7 +266,7 @@ class Removal:
             if not stored:
                 return
             with self._game.reading.connect() as game:
-                settled = arrivals.settled_since(game, store, stored[0])
+                settled = settled_arrivals.numbers_since(game, store, stored[0])
             removable = [number for number in stored if number in settled]
             if removable:
                 self._writer.submit(partial(arrivals.remove, ids=removable)).result()

@@ -30,9 +30,9 @@ from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails.log_lines import (
-    Outcome,
+    Decision,
     note_arrival,
-    note_mail,
+    note_decision,
     note_press_over_limit,
 )
 from pbmserv.service.pages.page_requests import PageRequest
@@ -130,23 +130,23 @@ class Door:
         over = self._traffic.count_mail(source, player, direct=direct)
         try:
             if over is None:
-                outcome = await self._take(envelope, source, reply_address, player)
+                decision = await self._take(envelope, source, reply_address, player)
             else:
                 if self._traffic.may_read(over):
                     await self._put_off(envelope, over)
-                outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
+                decision = Decision(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
         except TryLater as error:
-            outcome = Outcome(TRY_LATER, "put-off", str(error))
+            decision = Decision(TRY_LATER, "put-off", str(error))
         except Exception:
             log.exception("a mail could not be kept")
-            outcome = Outcome(TRY_LATER, "put-off", "our fault")
+            decision = Decision(TRY_LATER, "put-off", "our fault")
         ms = (perf_counter() - begun) * 1000
-        if outcome.arrival:  # play logs the result later; the client's 250 goes out first
+        if decision.arrival:  # play logs the result later; the client's 250 goes out first
             loop = asyncio.get_running_loop()
-            loop.call_soon(note_arrival, outcome.arrival, source, len(envelope.raw), ms)
+            loop.call_soon(note_arrival, decision.arrival, source, len(envelope.raw), ms)
         else:
-            note_mail(self._mail_domain, envelope, outcome, source, ms)
-        return outcome.reply
+            note_decision(self._mail_domain, envelope, decision, source, ms)
+        return decision.reply
 
     async def form(self, kind: str, values: Mapping[str, Any]) -> int:
         """Store a form of a page, and return its number.
@@ -181,11 +181,11 @@ class Door:
 
     async def _take(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None, player: int
-    ) -> Outcome:
+    ) -> Decision:
         octets = len(envelope.raw)
         refusal = wire_refusal(envelope.raw)
         if refusal is not None:
-            return Outcome(refusal, "refused", refusal)
+            return Decision(refusal, "refused", refusal)
         comes_back = reply_address is not None and reply_address.purpose is Purpose.BOUNCE
         for_postmaster = reply_address is None and self._mail_domain.is_postmaster(
             envelope.recipient
@@ -196,20 +196,22 @@ class Door:
                 _, _, author = read_head(envelope.raw)
             except MailError as error:
                 reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
-                return Outcome(reply, "refused", reply)
+                return Decision(reply, "refused", reply)
             refusal = self.refusal_of_sender(envelope, author)
             if refusal:
-                return Outcome(refusal, "refused", refusal)
+                return Decision(refusal, "refused", refusal)
             verdict = await self._verdict(envelope, source, reply_address)
             if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to a person who has not written to us.
-                return Outcome(FORGED, "refused", FORGED)
+                return Decision(FORGED, "refused", FORGED)
         postmaster = self._postmaster if for_postmaster else None
         if postmaster is not None and not postmaster.is_open(source.network, octets):
-            return Outcome(TRY_LATER, "put-off", "the network's share of the postmaster is used up")
+            return Decision(
+                TRY_LATER, "put-off", "the network's share of the postmaster is used up"
+            )
         lane = self.lane_loads.lane_for(source, player, octets)
         if lane is None:
-            return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
+            return Decision(LANE_FULL, "put-off", "too many mails of one sender wait")
         if not self._quota.take_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
         if postmaster is not None:
@@ -217,7 +219,7 @@ class Door:
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
         number = await self._store(new)
-        return Outcome(f"{TAKEN} {number}", "taken", arrival=number)
+        return Decision(f"{TAKEN} {number}", "taken", arrival=number)
 
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None

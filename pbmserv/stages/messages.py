@@ -17,7 +17,6 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.results import Result
 from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
@@ -28,7 +27,7 @@ from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -84,8 +83,8 @@ class ProbeWrite(Request[None]):
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimLetters(Request[list[QueuedLetter]]):
-    """See `OutboxRows.claim`."""
+class ClaimLetters(Request[list[ClaimedLetter]]):
+    """See `OutboxWriter.claim`."""
 
     by: str
     claim: Claim
@@ -93,14 +92,14 @@ class ClaimLetters(Request[list[QueuedLetter]]):
 
 @dataclass(frozen=True, slots=True)
 class KeepLetters(Request[None]):
-    """See `OutboxRows.keep`."""
+    """See `OutboxWriter.keep`."""
 
     packed: Mapping[int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class RenewLetters(Request[None]):
-    """See `OutboxRows.renew`."""
+    """See `OutboxWriter.renew`."""
 
     ids: tuple[int, ...]
     until: datetime
@@ -108,7 +107,7 @@ class RenewLetters(Request[None]):
 
 @dataclass(frozen=True, slots=True)
 class SettleLetters(Request[None]):
-    """See `OutboxRows.settle`."""
+    """See `OutboxWriter.settle`."""
 
     results: tuple[Result, ...]
 
@@ -192,7 +191,7 @@ class StorePress(Request[int | Over]):
 _ANSWERS: Mapping[type[Request[Any]], Any] = {
     AskState: StageState,
     ProbeWrite: None,
-    ClaimLetters: list[QueuedLetter],
+    ClaimLetters: list[ClaimedLetter],
     KeepLetters: None,
     RenewLetters: None,
     SettleLetters: None,

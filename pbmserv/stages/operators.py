@@ -56,7 +56,7 @@ class OperatorOrders:
 
     def _carried_out(self, request: Request[str], carry_out: Callable[[PlayStage], str]) -> str:
         """Call *carry_out* in this process if no other process writes; else send the request."""
-        path = files.file_of(self._settings.database)
+        path = files.sqlite_file(self._settings.database)
         if path is None:
             with _play_parts(self._settings) as play:
                 answer = carry_out(play)

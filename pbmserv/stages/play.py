@@ -30,7 +30,7 @@ from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
-from pbmserv.service.core.outcome import NOTHING, Done, Receipt
+from pbmserv.service.core.job_result import NOTHING, Done, Receipt
 from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.mails import log_lines
@@ -44,8 +44,9 @@ from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lanes, Task
 from pbmserv.stages.play_of_pages import FAILED
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
-from pbmserv.store.delivery.arrivals import OF_PAGES, Gone
+from pbmserv.store.delivery.arrivals import OF_PAGES
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER
+from pbmserv.store.delivery.settled_arrivals import Gone
 
 POLL_S = 1.0
 """Seconds between two looks for arrivals that no ring has announced."""

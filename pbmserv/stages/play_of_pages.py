@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from pbmserv.errors import NotDone, StillWorking
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.base import Base
-from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery import arrivals, settled_arrivals
 
 LONGEST_S = 5.0
 """Seconds that a page waits for a result."""
@@ -107,7 +107,7 @@ class PlayOfPages:
 
     def _look(self, number: int) -> tuple[bool, Any]:
         with self._base.game.reading.connect() as connection:
-            return arrivals.result_of(connection, self._store_name(), number)
+            return settled_arrivals.result_of(connection, self._store_name(), number)
 
     def _store_name(self) -> str:
         if self._store is None:

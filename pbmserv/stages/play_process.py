@@ -12,11 +12,11 @@ from sqlalchemy import Connection
 from pbmserv.errors import ServerFault
 from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.claims import OutboxRows, WrittenRows
+from pbmserv.outbound.outbox_writer import DirectOutboxWriter, OutboxWriter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
-from pbmserv.service.core.outcome import NOTHING
+from pbmserv.service.core.job_result import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.service.mails.incoming import IncomingMail, MailReader
@@ -65,7 +65,7 @@ from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer, open_writer
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.letter_claims import ClaimedLetter
 from pbmserv.store.operators import health
 
 ASKERS_END_S = 5.0
@@ -192,8 +192,8 @@ class PlayStage:
             suspects=suspects,
             senders=self.senders,
         )
-        refused = partial(bounces.refused, self.services)
-        self.rows = WrittenRows(self.writer, clock, refused, base.shares)
+        handle_refusal = partial(bounces.handle_refusal, self.services)
+        self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_refusal, base.shares)
 
         def ring_after_bot() -> None:
             ring_post()
@@ -347,7 +347,7 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
 
     return {
         NoteStops: note_stops,
-        **_answers_to_post(stage.rows),
+        **_answers_to_post(stage.outbox_writer),
         **_answers_to_bots(stage.bot_moves),
         CarryOutOrder: carry_out,
         RetryKeptMail: retry,
@@ -357,18 +357,18 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
     }
 
 
-def _answers_to_post(rows: OutboxRows) -> Answers:
-    def claim(request: ClaimLetters) -> list[QueuedLetter]:
-        return rows.claim(request.by, request.claim)
+def _answers_to_post(writer: OutboxWriter) -> Answers:
+    def claim(request: ClaimLetters) -> list[ClaimedLetter]:
+        return writer.claim(request.by, request.claim)
 
     def keep(request: KeepLetters) -> None:
-        rows.keep(request.packed)
+        writer.keep(request.packed)
 
     def renew(request: RenewLetters) -> None:
-        rows.renew(request.ids, request.until)
+        writer.renew(request.ids, request.until)
 
     def settle(request: SettleLetters) -> None:
-        rows.settle(request.results)
+        writer.settle(request.results)
 
     return {ClaimLetters: claim, KeepLetters: keep, RenewLetters: renew, SettleLetters: settle}
 

@@ -10,10 +10,10 @@ from random import random
 
 from pbmserv.letters.compose import Composer
 from pbmserv.monitoring.vitals import Vital, Watch
-from pbmserv.outbound.claims import Claim, OutboxRows, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.outbound.outbox import Outbox
+from pbmserv.outbound.outbox_writer import DirectOutboxWriter, OutboxWriter
 from pbmserv.outbound.relay import Relay
 from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.results import Result
@@ -40,7 +40,7 @@ from pbmserv.stages.state import own_numbers
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import open_writer
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
 DELIVERIES = {"maildir": 2, "lmtp": 4, "smtp": 16, "smtps": 16}
 """Letters that one post delivers at a time, by the scheme of its relay."""
@@ -54,12 +54,12 @@ async def run_post(name: str, setup: Setup) -> None:
     base = setup.base
     play = Asking(setup.folder / "play.sock")
     if base.game.is_sqlite:
-        rows: OutboxRows = OutboxOfPlay(play)
+        writer: OutboxWriter = OutboxWriterInPlay(play)
         close = play.close
         await asyncio.to_thread(tell_play, play, setup.stops)
     else:
-        rows, close = _own_rows(base, setup.stops)
-    stage = PostStage(base, rows, watch=setup.current, by=claimant(setup.folder, name))
+        writer, close = _direct_writer(base, setup.stops)
+    stage = PostStage(base, writer, watch=setup.current, by=claimant(setup.folder, name))
 
     def state(_: AskState) -> StageState:
         return StageState(
@@ -86,8 +86,8 @@ async def run_post(name: str, setup: Setup) -> None:
     await until_stopped(setup, reload, stop)
 
 
-def _own_rows(base: Base, stops: Sequence[Stop]) -> tuple[OutboxRows, Callable[[], None]]:
-    """Return the outbox that this process changes itself, on PostgreSQL, and what closes it.
+def _direct_writer(base: Base, stops: Sequence[Stop]) -> tuple[OutboxWriter, Callable[[], None]]:
+    """Return what changes the outbox in this process, on PostgreSQL, and what closes it.
 
     Args:
         stops: the newest ends of processes in the rules of games, which it stores.
@@ -96,8 +96,8 @@ def _own_rows(base: Base, stops: Sequence[Stop]) -> tuple[OutboxRows, Callable[[
     services = base.services(Positions(base.registry), Memo(), base.traffic())
     if stops:
         writer.submit(partial(game_pauses.note_stops, services, stops, base.clock.now())).result()
-    refused = partial(bounces.refused, services)
-    return WrittenRows(writer, base.clock, refused, base.shares), writer.close
+    handle_refusal = partial(bounces.handle_refusal, services)
+    return DirectOutboxWriter(writer, base.clock, handle_refusal, base.shares), writer.close
 
 
 class PostStage:
@@ -105,7 +105,7 @@ class PostStage:
 
     Args:
         base: settings and databases.
-        rows: changes the outbox.
+        writer: changes the outbox.
         relay: where letters go; `None`: where the settings say.
         watch: tells the supervisor which letter is being made.
         by: name under which this process claims letters; no two live ones have the same.
@@ -114,7 +114,7 @@ class PostStage:
     def __init__(
         self,
         base: Base,
-        rows: OutboxRows,
+        writer: OutboxWriter,
         relay: Relay | None = None,
         watch: Watch | None = None,
         by: str = "post1",
@@ -126,7 +126,7 @@ class PostStage:
         positions = Positions(base.registry, POSITIONS_OCTETS)
         composer = Composer(base.mail_domain, base.registry, positions, settings.web_url)
         self.outbox = Outbox(
-            by, base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
+            by, base.game, writer, composer, self.signer, base.clock, watch or CurrentWork()
         )
         self.sender = Sender(
             self.outbox,
@@ -157,13 +157,13 @@ class PostStage:
         return self.sender.vitals()
 
 
-class OutboxOfPlay:
-    """The outbox of a post on SQLite, where play alone may change it. Each call asks play."""
+class OutboxWriterInPlay:
+    """Changes the outbox on SQLite, where play alone may do so: each call asks play."""
 
     def __init__(self, play: Asking) -> None:
         self._play = play
 
-    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
+    def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
         return self._play.ask(ClaimLetters(by, claim))
 
     def keep(self, packed: Mapping[int, bytes]) -> None:

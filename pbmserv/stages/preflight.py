@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from pbmserv.clock import WRITTEN, Clock
+from pbmserv.clock import EARLIEST_TIME, Clock
 from pbmserv.config.display import text_of
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.config.sources import variable_of
@@ -41,7 +41,7 @@ def refuse_wrong_clock(clock: Clock) -> None:
     Raises:
         ServerFault: not a `ConfigError`, so a service manager tries again until the clock is set.
     """
-    if (now := clock.now()) < WRITTEN:
+    if (now := clock.now()) < EARLIEST_TIME:
         raise ServerFault(
             f"the clock of this machine says {now:%Y-%m-%d %H:%M} UTC, which cannot be; set it "
             "(timedatectl set-ntp true), and start again"
@@ -56,7 +56,7 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
         ConfigError: one does not exist, cannot be written to, or belongs to a running server.
     """
     from pbmserv.file_locks import claim_stage
-    from pbmserv.files import file_of
+    from pbmserv.files import sqlite_file
 
     data_dir = loaded.settings.data_dir
     if loaded.sources["data_dir"] == "default":
@@ -64,7 +64,7 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     _check_is_writable(loaded, "data_dir", data_dir)
     database_place(loaded)
     _letters_place(loaded)
-    path = file_of(loaded.settings.database)
+    path = sqlite_file(loaded.settings.database)
     if path is None:
         yield
         return
@@ -83,10 +83,10 @@ def database_place(loaded: Loaded) -> None:
     Raises:
         ConfigError: it cannot; the message says what would help.
     """
-    from pbmserv.files import file_of, why_not
+    from pbmserv.files import sqlite_file, why_not
     from pbmserv.store.core.database import mail_url
 
-    path = file_of(loaded.settings.database)
+    path = sqlite_file(loaded.settings.database)
     if path is None:
         return
     if path.is_dir():
@@ -94,7 +94,7 @@ def database_place(loaded: Loaded) -> None:
     if loaded.sources["data_dir"] == "default" and path.parent == loaded.settings.data_dir:
         _make(loaded, "data_dir", path.parent)
     _check_is_writable(loaded, "database", path.parent)
-    for file in filter(None, (path, file_of(mail_url(loaded.settings.database)))):
+    for file in filter(None, (path, sqlite_file(mail_url(loaded.settings.database)))):
         try:  # `os.access` would not say why; this process has not opened it with SQLite yet
             os.close(os.open(file, os.O_RDWR))
         except FileNotFoundError:  # the first start makes it

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.clock import span
+from pbmserv.clock import duration_text
 from pbmserv.service.operators.health import RelayState
 from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators.health import Queues
@@ -31,9 +31,9 @@ def running(queues: Queues, since: datetime | None) -> str:
     if queues.beat_s is None or queues.up_since is None:
         return "No server has ever run on this database."
     if queues.beat_s < -RUNS_S:
-        ahead = span(-queues.beat_s)
+        ahead = duration_text(-queues.beat_s)
         return f"A clock is wrong: the server's last sign of life lies {ahead} ahead of now."
-    last_sign = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
+    last_sign = f"its last sign of life was {duration_text(max(0.0, queues.beat_s))} ago"
     if not runs(queues):
         return f"No server runs: {last_sign}."
     if since is None:
@@ -78,7 +78,7 @@ def waiting(queues: Queues) -> list[tuple[str, str, str]]:
         "digests due": queues.digests,
     }
     rows = [
-        (name, str(queue.count), span(queue.oldest_s) if queue.count else "")
+        (name, str(queue.count), duration_text(queue.oldest_s) if queue.count else "")
         for name, queue in lines.items()
     ]
     return rows + [(f"letters {state}", str(n), "") for state, n in sorted(queues.letters.items())]

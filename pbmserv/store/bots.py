@@ -60,7 +60,7 @@ def account(connection: Connection, userid: str, now: datetime) -> Player:
         .values(**_new_account(userid).columns, created_at=now)
         .on_conflict_do_nothing(index_elements=["userid"])
     )
-    player = player_rows.of_name(connection, userid)
+    player = player_rows.account_of(connection, userid)
     assert player is not None
     return player
 
@@ -77,7 +77,7 @@ def shown_account(connection: Connection, userid: str) -> Player | None:
     Returns:
         None if the name belongs to somebody else.
     """
-    player = player_rows.of_name(connection, userid)
+    player = player_rows.account_of(connection, userid)
     if player is None:
         return _new_account(userid)
     return player if player.state == PlayerState.BOT else None

@@ -19,7 +19,6 @@ from argon2 import PasswordHasher
 from pbmserv.config.settings import load
 from pbmserv.engine.registry import Registry
 from pbmserv.mail.envelope import Envelope
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
@@ -31,6 +30,7 @@ from pbmserv.stages.post_process import PostStage
 from pbmserv.store.accounts import players
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.testing.letter_headers import READ, SENT
 
 PASSWORD = "wonder-land"  # noqa: S105 - of players of a test
@@ -190,7 +190,7 @@ def server(*games: Any) -> Iterator[TestServer]:
         stack.callback(play.stop)
         door = DoorStage(base, play.play.ring, None)
         stack.callback(door.stop)
-        post = PostStage(base, play.rows, _NoRelay(), by="test post")
+        post = PostStage(base, play.outbox_writer, _NoRelay(), by="test post")
         stack.callback(post.stop)
         bots = BotsStage(base, play.bot_moves)
         stack.callback(bots.stop)

@@ -18,7 +18,7 @@ from pbmserv.engine.record import FIRST_LINE
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.body import read_body
-from pbmserv.inbound.headers import Headers, first, one_line, read_headers, split_block
+from pbmserv.inbound.headers import Headers, first, read_headers, readable_value, split_block
 from pbmserv.inbound.message import message_id
 from pbmserv.mail import reading_time
 from pbmserv.verifying.mailboxes import TooLong
@@ -136,8 +136,8 @@ class Mailbox:
         with suppress(MailError):
             text = read_body(headers, body).text
         letter = Letter(
-            parseaddr(one_line(first(headers, "from"))[:_SENDER])[1].lower(),
-            one_line(first(headers, "subject"))[:_SUBJECT],
+            parseaddr(readable_value(first(headers, "from"))[:_SENDER])[1].lower(),
+            readable_value(first(headers, "subject"))[:_SUBJECT],
             _date(first(headers, "date")),
             first(headers, "feedback-id").partition(":")[0],
             text,

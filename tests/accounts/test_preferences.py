@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def player(server: Correspondence, userid: str) -> Player:
     with server.server.database.reading.connect() as connection:
-        row = players.of_name(connection, userid)
+        row = players.account_of(connection, userid)
     assert row is not None
     return row
 

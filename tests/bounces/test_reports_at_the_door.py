@@ -17,9 +17,9 @@ from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.maildir import folder_of
 from pbmserv.outbound.results import Failed, Sent
+from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.tables.mail import bounces, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")

@@ -16,7 +16,8 @@ from rows import rows
 from pbmserv.commands.grammar.command_names import find_command
 from pbmserv.commands.grammar.words import words_of
 from pbmserv.commands.help_topics import topic
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.catalogue import IN_REPLY, ROWS
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.model import ReplyMove, Yes
@@ -106,7 +107,10 @@ def test_a_command_is_told_in_full(row: Row) -> None:
     else:  # a word that is short for several commands has one page for all, with each form
         assert f"\n  {row.name} " in text, f"no help on {row.name}"
     assert len(text.splitlines()) > 4, f"no help on {row.name}"
-    (line,) = read_commands(row.example, row.example, games=GAMES, reply=not row.in_line).lines
+    if row.in_line:
+        (line,) = read_new_mail(row.example, row.example, GAMES).lines
+    else:
+        (line,) = read_reply_to(Answered.QUESTION, row.example, GAMES).lines
     assert not isinstance(line.meaning, PlayerError), f"the example of {row.name}"
 
     done = {name for name, refused in commands_in_dialogs() if not refused}
@@ -134,7 +138,7 @@ def test_a_handler_belongs_to_a_command_of_the_table_or_to_a_move_in_a_reply() -
 @given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from(['"', "'", "#1", "-x"]))))
 def test_help_is_never_refused(words: list[str]) -> None:
     line = " ".join(["help", *words]).splitlines()[0]
-    (line_read,) = read_commands(line, "", games=GAMES, reply=False).lines
+    (line_read,) = read_new_mail(line, "", GAMES).lines
     assert isinstance(line_read.meaning, Help)
     pages = [topic(subject, GAMES) for subject in line_read.meaning.subjects]
     for page in (*pages, topic(" ".join(line_read.meaning.subjects), GAMES)):

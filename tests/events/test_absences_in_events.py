@@ -12,7 +12,7 @@ from sqlalchemy import insert
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.time.clocks import person_at
+from pbmserv.service.time.timekeeping import person_at
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.accounts import absences
 from pbmserv.store.tables.events import EventStatus

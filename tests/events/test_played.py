@@ -14,7 +14,7 @@ from seasons import GAME, PATIENCE_S, Field, kinds_to, wait_for_a_lock
 
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.events import course, new_events
+from pbmserv.service.events import new_events
 from pbmserv.service.events.kinds.registry import SERVERS
 from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store import events

@@ -155,7 +155,7 @@ def test_a_client_that_never_reads_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pbmserv.smtpd.session.LINGER_S", 0.01)
-    monkeypatch.setattr(listener, "SESSION_TIMEOUT", 0.05)
+    monkeypatch.setattr(listener, "SESSION_TIMEOUT_S", 0.05)
     with a_server(tmp_path) as running:
         client = sits(running.port, STRANGER)
         assert ends(client)

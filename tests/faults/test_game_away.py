@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -88,7 +89,8 @@ def shown(house: Indoors, *paths: str) -> dict[str, int]:
     return {path: answer.status for path, answer in answers.items()}
 
 
-def test_a_stopped_game(opened: House) -> None:
+def test_a_stopped_game(opened: House, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "pbmserv.receive")
     with opened() as house:
         begin(house)
         stop(house, 1)
@@ -100,6 +102,7 @@ def test_a_stopped_game(opened: House) -> None:
         # A move waits, without another letter; the other game goes on.
         assert house.send(BELA, "heaps move 1 bela wonder-land 3") == []
         assert states(house)[-1] == "paused"
+        assert caplog.records[-1].__dict__["because"] == "the game heaps is stopped"
         house.server.play_stage.put_off_mails.run_once()
         assert played(house) == 0
         house.send(BELA, f"blackbox move 2 bela wonder-land {HIDINGS[0]}")

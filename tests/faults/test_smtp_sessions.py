@@ -177,7 +177,7 @@ def test_a_mail_that_is_taken_renews_patience(embedded: Running) -> None:
 def test_silence_ends_a_session(
     embedded: Running, begun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listener, "SESSION_TIMEOUT", 0.05)
+    monkeypatch.setattr(listener, "SESSION_TIMEOUT_S", 0.05)
     with Wire(embedded.port, hello="") as wire:
         if begun == "a command":
             wire.say(b"EHLO play")
@@ -193,7 +193,7 @@ def test_a_session_that_never_ends_is_ended(
 ) -> None:
     with Wire(embedded.port) as wire:
         assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
-        monkeypatch.setattr(session, "LONGEST_SESSION", -1)
+        monkeypatch.setattr(session, "LONGEST_SESSION_S", -1)
         assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")  # not in the middle of a mail
         assert wire.ask("RSET").startswith("250")
         assert wire.answer().startswith("421 4.3.2")

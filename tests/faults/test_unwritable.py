@@ -138,7 +138,7 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 500)  # more than a slow disk takes
-    monkeypatch.setattr(dialog, "PATIENCE", 0.0)
+    monkeypatch.setattr(dialog, "PATIENCE_S", 0.0)
     recipients_asked = []
     take = Door.receive
 
@@ -209,7 +209,7 @@ def test_a_password_that_cannot_be_looked_up_puts_the_mail_off(
         raise OperationalError("SELECT", None, ConnectionError("gone"))
 
     with monkeypatch.context() as broken:
-        broken.setattr(players, "of_name", gone)
+        broken.setattr(players, "account_of", gone)
         monkeypatch.setattr(server, "carry_out", lambda: None)
         assert server.send_raw(player.address, OURS, raw).startswith("250")
         monkeypatch.undo()

@@ -11,7 +11,7 @@ import logging
 import re
 import unicodedata
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, cast
 
@@ -19,7 +19,9 @@ from dns_zone import Zone
 from mail_quotes import in_plain_text
 
 from pbmserv.clock import SystemClock
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.grammar.readings import Reading
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.errors import MailError
 from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, reported_failures
@@ -239,14 +241,22 @@ def reply(octets: bytes) -> None:
         assert new_text(f"g,+b2\n\n{quoted}") == "g,+b2", (name, quoted)
 
 
+_READERS: Sequence[Callable[[str, str], Reading]] = (
+    lambda subject, body: read_new_mail(subject, body, GAMES),
+    lambda _, body: read_reply_to(Answered.QUESTION, body, GAMES),
+    lambda _, body: read_reply_to(Answered.PLAIN_LETTER, body, GAMES),
+    lambda _, body: read_reply_to(Answered.DIGEST, body, GAMES),
+)
+
+
 def command(octets: bytes) -> None:
     """A subject and a body; the first octet says what kind of mail they are in."""
     if not octets:
         return
     text = octets[1:].decode("utf-8", "replace")
     subject, _, body = text.partition("\n")
-    for flags in (octets[0] & 1, octets[0] & 3):
-        reading = read_commands(subject, body, games=GAMES, reply=bool(flags), tray=flags == 3)
+    for kind in (octets[0] & 1, octets[0] & 3):
+        reading = _READERS[kind](subject, body)
         assert reading.lines
         assert len(reading.words) <= 4_000
         for line in reading.lines:

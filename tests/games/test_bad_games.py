@@ -21,9 +21,9 @@ from indoors import Indoors, Posted, address_of, indoors
 from pbmserv.engine.registry import Registry
 from pbmserv.game import After, Game, Grid, Items, Result, draw
 from pbmserv.games import tictactoe
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Sent
+from pbmserv.store.delivery.letter_claims import Claim
 
 
 class Breakdown(Exception):

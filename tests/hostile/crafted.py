@@ -13,7 +13,8 @@ import sys
 from collections.abc import Callable, Mapping
 from time import process_time
 
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.message import read_mail, wire_refusal
@@ -22,8 +23,8 @@ from pbmserv.mail.envelope import Envelope
 
 MIB = 1 << 20
 
-_KINDS = ((False, False), (True, False), (True, True))
-"""To the server's own address, to a letter's, and to that of the one mail a day."""
+_ANSWERED = (None, Answered.QUESTION, Answered.DIGEST)
+"""A mail to the server's own address, to a letter's, and to that of the one mail a day."""
 
 _FROM = "From: a@players.example\r\n"
 _LINE = 900
@@ -194,12 +195,15 @@ def seconds(raw: bytes) -> float:
         return process_time() - begun  # it is turned away, which takes its time, too
     attached_text(raw, "Black Box")
     took = process_time() - begun
-    return took + max(_commands(mail.subject, text, reply, tray) for reply, tray in _KINDS)
+    return took + max(_commands(mail.subject, text, answered) for answered in _ANSWERED)
 
 
-def _commands(subject: str, text: str, reply: bool, tray: bool) -> float:
+def _commands(subject: str, text: str, answered: Answered | None) -> float:
     begun = process_time()
-    read_commands(subject, text, games={"blackbox"}, reply=reply, tray=tray)
+    if answered is None:
+        read_new_mail(subject, text, {"blackbox"})
+    else:
+        read_reply_to(answered, text, {"blackbox"})
     return process_time() - begun
 
 

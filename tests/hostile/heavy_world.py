@@ -22,12 +22,12 @@ from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
+from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.tables import boards as board_rows
 from pbmserv.store.tables.boards import plies as ply_rows
 from tests.one_process import Server

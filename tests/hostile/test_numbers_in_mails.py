@@ -83,7 +83,7 @@ def test_any_number_in_commands_and_replies_gets_an_answer(house: Indoors, numbe
     in some of the subjects and replies."""
     send(house, [filled(line, number) for line in LINES])
     with house.server.database.reading.connect() as connection:
-        player = players.of_name(connection, "p0a")
+        player = players.account_of(connection, "p0a")
     assert player is not None
     seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
     to = house.server.mail_domain.address_of(seat)

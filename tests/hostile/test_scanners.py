@@ -18,7 +18,8 @@ from growth import SHORTER, patience, steepness
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.dates import first_and_last_day
 from pbmserv.commands.grammar.words import LONGEST_LINE
-from pbmserv.commands.reading.mail import clean_subject, read_commands, read_message
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import clean_subject, read_message, read_new_mail
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.config.display import blank_passwords
 from pbmserv.engine.plans import read_plan
@@ -32,7 +33,7 @@ from pbmserv.inbound.auth.results import own_statements
 from pbmserv.inbound.body import read_body, unflow
 from pbmserv.inbound.dsn import reported_failures
 from pbmserv.inbound.from_field import one_mailbox
-from pbmserv.inbound.headers import content_type, one_line, read_headers
+from pbmserv.inbound.headers import content_type, read_headers, readable_value
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.parts import octets_of, split_parts
@@ -131,15 +132,15 @@ def _body(kind: str, encoding: str = "8bit") -> Callable[[str], object]:
 
 
 def _command(front: str) -> Callable[[str], object]:
-    return lambda text: read_commands(
-        front + text.replace("\n", " "), "", games=_GAMES, reply=False
-    )
+    return lambda text: read_new_mail(front + text.replace("\n", " "), "", _GAMES)
 
 
-def _lines(subject: str, *, reply: bool = False, tray: bool = False) -> Callable[[str], object]:
-    return lambda text: read_commands(
-        subject, text, games=_GAMES, reply=reply, tray=tray, plainly=reply and not tray
-    )
+def _body_of(subject: str) -> Callable[[str], object]:
+    return lambda text: read_new_mail(subject, text, _GAMES)
+
+
+def _reply_to(answered: Answered) -> Callable[[str], object]:
+    return lambda text: read_reply_to(answered, text, _GAMES)
 
 
 _QUOTED = Quoted(["Board 12: your turn. The ray that you fired at port 5 was absorbed at b2."])
@@ -151,7 +152,9 @@ SCANNERS: Mapping[str, Scanner] = {
         ("Subject: ", "From "),
         ("\n ", "A: b\n", "A:\n b\n"),
     ),
-    "encoded words": Scanner(one_line, ("=?utf-8?q?",), ("=?utf-8?b?", "=?utf-8?q?=C3?= ", "?=")),
+    "encoded words": Scanner(
+        readable_value, ("=?utf-8?q?",), ("=?utf-8?b?", "=?utf-8?q?=C3?= ", "?=")
+    ),
     "content types": Scanner(
         content_type, ("text/plain; ",), ("; a", "; a=b", '; a="', "; a*0*=%aa", '";', ";a*")
     ),
@@ -309,7 +312,7 @@ SCANNERS: Mapping[str, Scanner] = {
         longest=LONGEST_LINE,
     ),
     "a body of commands": Scanner(
-        _lines("multiple"),
+        _body_of("multiple"),
         ("blackbox move 12 alice secret g\n", "message alice secret bob\n"),
         (
             "blackbox show 1\n",
@@ -321,16 +324,16 @@ SCANNERS: Mapping[str, Scanner] = {
         ),
     ),
     "a body below a subject": Scanner(
-        _lines("blackbox move 12 alice secret g"), ("\n",), ("accept 12\n",)
+        _body_of("blackbox move 12 alice secret g"), ("\n",), ("accept 12\n",)
     ),
-    "a body below no command": Scanner(_lines("hello"), ("\n",), ("accept 12\n", "hi alice\n")),
+    "a body below no command": Scanner(_body_of("hello"), ("\n",), ("accept 12\n", "hi alice\n")),
     "a reply": Scanner(
-        _lines("", reply=True),
+        _reply_to(Answered.PLAIN_LETTER),
         ("g\n", "chat ", "accept\n", "yes ", "move "),
         ("a1,", "a1, ", "1. a\n", "chat a\n", "move a\n", "resign\n", "hello "),
     ),
     "an answer to a digest": Scanner(
-        _lines("", reply=True, tray=True),
+        _reply_to(Answered.DIGEST),
         ("12: g\n", "12 "),
         ("12: g\n", "accept 12\n", "12 g\n", "board ", "12 - ", "12: g\n  h\n"),
     ),

@@ -17,7 +17,7 @@ from mailto_links import ANY, drafted
 from stories import BOB, STORIES
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.looking import Games, Help
 from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
@@ -246,7 +246,7 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
     """Some programs write to From, where the subject of a reply is read as a command."""
     for subject in subjects_but_daily(letters):
         for body in ("", "b3", "yes"):
-            read_as = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
+            read_as = read_new_mail(f"Re: {subject}", body, ("blackbox",))
             meanings = [line.meaning for line in read_as.lines]
             assert all(isinstance(meaning, PlayerError | Help | Games) for meaning in meanings), (
                 subject
@@ -256,9 +256,9 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
 def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
     """Behind "Re:" it is what was answered, and nobody's command."""
     for body in ("What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
-        alone = _echoes(read_commands("", body, games=("blackbox",), reply=False))
+        alone = _echoes(read_new_mail("", body, ("blackbox",)))
         for subject in subjects_but_daily(letters):
-            below = read_commands(f"Re: {subject}", body, games=("blackbox",), reply=False)
+            below = read_new_mail(f"Re: {subject}", body, ("blackbox",))
             assert _echoes(below) == alone, subject
 
 

@@ -49,11 +49,11 @@ def elsewhere(request: pytest.FixtureRequest, database_url: str, tmp_path: Path)
     return url
 
 
-def save(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+def save(url: str, file: Path, place: files.Place = files.only_new) -> backup.Copy:
     return backup.save(url, file, place)
 
 
-def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+def restore(url: str, file: Path, place: files.Place = files.only_new) -> backup.Copy:
     return backup.restore(url, file, place)
 
 
@@ -87,7 +87,7 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
         house.sign_up("carol")
         lost = challenged(house, "bob", "carol")
         (greeted,) = house.send(CAROL, f"prefs carol {PASSWORD}")
-    restore(database_url, file, files.over)
+    restore(database_url, file, files.replacing)
 
     with indoors(tmp_path, database=database_url) as house:
         house.mails = 1000
@@ -184,7 +184,7 @@ def test_waiting_mails_survive_a_restored_game_store_and_are_carried_out_once(
         house.server.door_stage.run_once()  # which removes it
         deliver_at_door(house, "blackbox show 72")
     for _ in range(2):  # done again after a fault, it adds nothing
-        restore(own, tmp_path / "copy", files.over)
+        restore(own, tmp_path / "copy", files.replacing)
     with indoors(tmp_path, database=own) as house:
         house.mails = 1000
         letters = carried_out(house)
@@ -201,7 +201,7 @@ def test_waiting_mails_survive_a_restored_game_store_and_are_carried_out_once(
 def test_the_door_removes_nothing_while_a_copy_is_made(tmp_path: Path) -> None:
     """The game store is copied first: what it does not know as done must still be there then."""
     own = migrated(tmp_path / "pbmserv.sqlite3")
-    mail = files.file_of(mail_url(own))
+    mail = files.sqlite_file(mail_url(own))
     assert mail is not None
     with indoors(tmp_path, database=own) as house:
         waiting = house.server.base.mail
@@ -231,7 +231,7 @@ def test_a_damaged_mail_store_is_replaced_only_with_overwrite(tmp_path: Path) ->
     with pytest.raises(OperatorError, match="damaged"):
         restore(own, tmp_path / "copy")
     assert not (tmp_path / "pbmserv.sqlite3").exists()
-    restore(own, tmp_path / "copy", files.over)
+    restore(own, tmp_path / "copy", files.replacing)
     with indoors(tmp_path, database=own) as house:
         assert "71" in carried_out(house)[0]
 
@@ -250,7 +250,7 @@ def test_a_copy_replaces_the_stores_of_a_newer_version(tmp_path: Path) -> None:
             store.commit()
     with pytest.raises(OperatorError, match="not empty"):
         restore(own, tmp_path / "copy")
-    restore(own, tmp_path / "copy", files.over)
+    restore(own, tmp_path / "copy", files.replacing)
     with closing(sqlite3.connect(f"{mail}.9999")) as kept:  # nothing that got its 250 is gone
         assert kept.execute("SELECT count(*) FROM arrivals").fetchone() == (1,)
     with indoors(tmp_path, database=own) as house:
@@ -292,7 +292,7 @@ def test_a_database_in_use_or_not_empty_is_not_replaced(database_url: str, tmp_p
         house.sign_up("alice")
         save(database_url, file)
         with pytest.raises(OperatorError, match="in use"):
-            restore(database_url, file, files.over)
+            restore(database_url, file, files.replacing)
         assert house.send(ALICE, f"games alice {PASSWORD}")
     with pytest.raises(OperatorError, match="not empty; with --overwrite"):
         restore(database_url, file)
@@ -315,7 +315,7 @@ def test_restore_waits_for_connections_that_are_ending(
             stopping.close()
 
         monkeypatch.setattr(backup_postgresql, "sleep", sleep)
-        restore(postgres_url, tmp_path / "copy", files.over)
+        restore(postgres_url, tmp_path / "copy", files.replacing)
     assert looks
 
 
@@ -328,7 +328,7 @@ def test_a_truncated_copy_is_refused_and_changes_nothing(database_url: str, tmp_
     for share in (0.0, 0.5, 0.999):
         half.write_bytes(octets[: int(len(octets) * share)])
         with pytest.raises(OperatorError, match=r"copy|pg_restore"):
-            restore(database_url, half, files.over)
+            restore(database_url, half, files.replacing)
     with closing(Database(database_url)) as database:
         assert schema.check(database, stores_of(database)) == []
 

@@ -24,11 +24,11 @@ from pbmserv.store.operators import backup
 pytestmark = pytest.mark.slow
 
 
-def save(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+def save(url: str, file: Path, place: files.Place = files.only_new) -> backup.Copy:
     return backup.save(url, file, place)
 
 
-def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+def restore(url: str, file: Path, place: files.Place = files.only_new) -> backup.Copy:
     return backup.restore(url, file, place)
 
 
@@ -54,7 +54,7 @@ def test_only_the_owner_can_read_a_copy(own: str, tmp_path: Path) -> None:
         save(own, file)
         assert mode(file) == 0o600
         file.chmod(0o666)
-        save(own, file, files.over)
+        save(own, file, files.replacing)
         assert mode(file) == 0o600
         restore(f"sqlite:///{tmp_path}/new/pbmserv.sqlite3", file)
     finally:
@@ -87,7 +87,7 @@ def test_nothing_but_a_file_is_replaced(own: str, tmp_path: Path) -> None:
     laid = {lay.__name__: lay for lay in (*LAID, _link)}
     for name, lay in laid.items():
         lay(tmp_path / name)
-        for place in (files.new, files.over):
+        for place in (files.only_new, files.replacing):
             with pytest.raises(OperatorError, match="is not a file, so a copy cannot replace it"):
                 save(own, tmp_path / name, place)
     assert names(tmp_path) == sorted([*laid, "pbmserv.sqlite3"])
@@ -97,7 +97,7 @@ def test_nothing_but_a_file_is_restored(own: str, tmp_path: Path) -> None:
     for lay, message in LAID.items():
         lay(tmp_path / lay.__name__)
         with pytest.raises(OperatorError, match=message):
-            restore(own, tmp_path / lay.__name__, files.over)
+            restore(own, tmp_path / lay.__name__, files.replacing)
 
 
 def test_an_existing_file_is_replaced_only_with_overwrite(own: str, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_an_existing_file_is_replaced_only_with_overwrite(own: str, tmp_path: Pa
     copy = tmp_path / "made"
     copy.touch()
     with pytest.raises(OperatorError, match="--overwrite replaces it"):
-        files.new(copy, file)  # it came while the copy was written
+        files.only_new(copy, file)  # it came while the copy was written
     assert file.read_text() == "precious"
     with pytest.raises(OperatorError, match="no folder"):
         save(own, tmp_path / "missing" / "copy")
@@ -125,7 +125,7 @@ def test_a_file_system_without_links_is_good_enough(
     copy = tmp_path / "made"
     copy.touch()
     with pytest.raises(OperatorError, match="--overwrite replaces it"):
-        files.new(copy, tmp_path / "copy")
+        files.only_new(copy, tmp_path / "copy")
 
 
 LIMITED = """
@@ -177,7 +177,7 @@ def test_a_damaged_database_is_replaced(own: str, tmp_path: Path) -> None:
     (tmp_path / "pbmserv.sqlite3").write_bytes(b"not a database at all" * 1000)
     with pytest.raises(OperatorError, match="not empty"):
         restore(own, tmp_path / "copy")
-    restore(own, tmp_path / "copy", files.over)
+    restore(own, tmp_path / "copy", files.replacing)
     with closing(Database(own)) as database:
         assert schema.check(database, ("game",)) == []
 
@@ -192,7 +192,7 @@ def test_a_database_without_file_or_tables_is_not_copied(tmp_path: Path) -> None
 def test_a_compressed_copy_is_smaller_and_restored_as_it_is(own: str, tmp_path: Path) -> None:
     plain, packed = tmp_path / "plain", tmp_path / "packed"
     save(own, plain)
-    copy = backup.save(own, packed, files.new, is_compressed=True)
+    copy = backup.save(own, packed, files.only_new, is_compressed=True)
     assert packed.read_bytes()[:2] == b"\x1f\x8b"
     assert copy.size == packed.stat().st_size < plain.stat().st_size / 2
     assert mode(packed) == 0o600
@@ -206,7 +206,7 @@ def test_a_compressed_copy_is_smaller_and_restored_as_it_is(own: str, tmp_path: 
 
 def test_a_damaged_compressed_copy_changes_nothing(own: str, tmp_path: Path) -> None:
     packed = tmp_path / "packed"
-    backup.save(own, packed, files.new, is_compressed=True)
+    backup.save(own, packed, files.only_new, is_compressed=True)
     octets = packed.read_bytes()
     new = tmp_path / "new.sqlite3"
     for damaged in (octets[:-20], octets[:100] + b"damage" + octets[106:], octets[:10]):

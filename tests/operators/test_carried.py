@@ -48,9 +48,9 @@ from sqlalchemy.types import NullType
 
 from pbmserv import files
 from pbmserv.errors import OperatorError
-from pbmserv.outbound.claims import Claim
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.operators import backup, backup_sqlite
 from pbmserv.store.operators.backup import SKIPPED
@@ -61,10 +61,10 @@ from pbmserv.store.tables.mail import stores
 
 
 def save(url: str, file: Path) -> None:
-    backup.save(url, file, files.new)
+    backup.save(url, file, files.only_new)
 
 
-def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+def restore(url: str, file: Path, place: files.Place = files.only_new) -> backup.Copy:
     return backup.restore(url, file, place)
 
 
@@ -249,8 +249,8 @@ def test_any_rows_are_the_same_afterwards(tmp_path: Path, empty_postgres_url: st
     @given(filled())
     def holds(rows_of_tables: dict[str, list[dict[str, Any]]]) -> None:
         own = _filled(tmp_path / "random", rows_of_tables)
-        backup.save(own, tmp_path / "copy", files.over)
-        restore(empty_postgres_url, tmp_path / "copy", files.over)
+        backup.save(own, tmp_path / "copy", files.replacing)
+        restore(empty_postgres_url, tmp_path / "copy", files.replacing)
         before = rows(own)
         done = {row["number"] for row in before["settled"] if row["store"] == NAME}
         before["arrivals"] = [row for row in before["arrivals"] if row["id"] not in done]
@@ -321,9 +321,9 @@ def test_a_database_in_use_or_not_empty_is_left_alone(
     with indoors(tmp_path / "new", database=postgres_url) as house:
         house.sign_up("bob")
         with pytest.raises(OperatorError, match="in use; stop every server first"):
-            restore(postgres_url, tmp_path / "copy", files.over)
+            restore(postgres_url, tmp_path / "copy", files.replacing)
         assert house.send(BOB, f"games bob {PASSWORD}")
-    restore(postgres_url, tmp_path / "copy", files.over)
+    restore(postgres_url, tmp_path / "copy", files.replacing)
     assert rows(postgres_url) == rows(played)
     with closing(Database(postgres_url)) as database:
         assert schema.check(database) == []
@@ -386,7 +386,7 @@ def test_a_value_that_postgresql_refuses_is_reported_without_quoting_it(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from pbmserv.files import over
+from pbmserv.files import replacing
 from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.operators import backup, backup_sqlite
 
@@ -399,7 +399,7 @@ def half(contents, table):
             os.kill(os.getpid(), signal.SIGKILL)
 
 backup_sqlite.Contents.rows = half
-backup.restore(sys.argv[1], Path(sys.argv[2]), over)
+backup.restore(sys.argv[1], Path(sys.argv[2]), replacing)
 """
 
 
@@ -423,7 +423,7 @@ def restore_when_free(url: str, copy: Path) -> None:
     end = monotonic() + PATIENCE_S
     while monotonic() < end:
         with suppress(OperatorError):
-            restore(url, copy, files.over)
+            restore(url, copy, files.replacing)
             return
     raise AssertionError("it stays in use")
 

@@ -20,7 +20,7 @@ from pbmserv.service.operators.letters import (
     letter_text,
     retry_letters,
 )
-from pbmserv.store.delivery import bounces, outbox
+from pbmserv.store.delivery import bounces, letter_claims
 from pbmserv.store.operators.letters import letters
 
 SIGNED = Signature("olga", "the relay was mended")
@@ -79,7 +79,7 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
         house.operators.do(SIGNED, partial(people.reset, userid=userid))
     first, second, third = sorted(waiting(house))
     with house.server.database.writing.begin() as connection:
-        outbox.mark_failed(
+        letter_claims.mark_failed(
             connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)]
         )
     house.operators.do(SIGNED, partial(drop_letter, number=third))
@@ -91,7 +91,7 @@ def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) 
     assert failed() == failed(house.server.clock.now()) == [first, second]
     assert failed(house.server.clock.now() + timedelta(days=1)) == []
     with house.server.database.writing.begin() as connection:  # bob's came back: a copy will go
-        letter = bounces.letter(connection, second)
+        letter = bounces.lock_letter(connection, second)
         assert letter is not None
         later = house.server.clock.now() + timedelta(days=1)
         bounces.send_later(connection, letter, later, house.server.clock.now())

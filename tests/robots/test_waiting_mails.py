@@ -18,7 +18,7 @@ ZONES = ("Asia/Tokyo", "Europe/Oslo", "Europe/Rome", "Africa/Cairo")
 
 def zone(server: Indoors) -> str:
     with server.server.database.reading.connect() as connection:
-        alice = players.by_userid(connection, "alice")
+        alice = players.active_by_userid(connection, "alice")
     assert alice is not None
     return alice.tz
 

@@ -62,7 +62,7 @@ def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
 def token_of(world: World, userid: str, purpose: Purpose) -> str:
     """The token of a player's seat, or page."""
     with world.server.database.reading.connect() as connection:
-        player = players.by_userid(connection, userid)
+        player = players.active_by_userid(connection, userid)
     assert player is not None
     if purpose is Purpose.PAGE:
         address = page_link(player.id, player.reply_epoch, world.server.clock.now())

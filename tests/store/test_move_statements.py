@@ -22,10 +22,10 @@ from running import Letter
 from sqlalchemy import Inspector, event, inspect, text
 from sqlalchemy.engine import Engine
 
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.results import Sent
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery.letter_claims import Claim
 from pbmserv.store.tables import metadata
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery import arrival_claims, arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
 from pbmserv.store.delivery.shares import SHARES
 
@@ -40,7 +40,7 @@ def _stored(store: Database, lanes: Sequence[str]) -> list[int]:
 
 
 def _claimed(connection: Connection, most: int = 100, by: str = "one") -> list[int]:
-    return [arrival.id for arrival in arrivals.claim(connection, by, NOW, UNTIL, most, most)]
+    return [arrival.id for arrival in arrival_claims.claim(connection, by, NOW, UNTIL, most, most)]
 
 
 def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> None:
@@ -49,11 +49,11 @@ def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> No
         assert _claimed(first_play, 1) == [first]  # not committed: others see a lock, and no claim
         assert _claimed(second_play, by="two") == [other]
     with store.writing.begin() as second_play:
-        later = arrivals.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+        later = arrival_claims.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
         assert later == []  # now it sees the claim
-        assert arrivals.take(second_play, first)
+        assert arrival_claims.take(second_play, first)
     with store.writing.begin() as second_play:
-        later = arrivals.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+        later = arrival_claims.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
         assert [arrival.id for arrival in later] == [second]
 
 
@@ -65,9 +65,9 @@ def test_each_share_is_claimed_for_itself(store: Database) -> None:
     claimed = []
     for share in range(SHARES):
         with store.writing.begin() as connection:
-            of_share = arrivals.claim(connection, "one", NOW, UNTIL, 100, 100, share=share)
+            of_share = arrival_claims.claim(connection, "one", NOW, UNTIL, 100, 100, share=share)
             assert {arrival.id % SHARES for arrival in of_share} <= {share}
-            assert not arrivals.claim(connection, "two", NOW, UNTIL, 100, 100, share=share)
+            assert not arrival_claims.claim(connection, "two", NOW, UNTIL, 100, 100, share=share)
             claimed += of_share
     assert sorted(arrival.id for arrival in claimed) == numbers
     for lane in {arrival.lane for arrival in claimed}:
@@ -87,10 +87,10 @@ def test_a_long_lane_of_another_play_does_not_hide_other_lanes(store: Database) 
 def test_a_flood_in_one_lane_leaves_room_for_others_in_each_claim(store: Database) -> None:
     numbers = _stored(store, ["flood"] * 90 + ["bob", "carol"])
     with store.writing.begin() as connection:
-        claimed = arrivals.claim(connection, "one", NOW, UNTIL, 32, 8)
+        claimed = arrival_claims.claim(connection, "one", NOW, UNTIL, 32, 8)
     assert [arrival.id for arrival in claimed] == numbers[:8]
     with store.writing.begin() as connection:
-        claimed = arrivals.claim(connection, "two", NOW, UNTIL, 32, 8)
+        claimed = arrival_claims.claim(connection, "two", NOW, UNTIL, 32, 8)
     assert [arrival.lane for arrival in claimed] == ["bob", "carol"]
 
 
@@ -99,7 +99,7 @@ def test_after_a_lease_another_play_begins_with_the_first_mail(store: Database) 
     with store.writing.begin() as connection:
         assert _claimed(connection, 2) == numbers[:2]
     with store.writing.begin() as connection:
-        late = arrivals.claim(
+        late = arrival_claims.claim(
             connection, "two", UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
         )
     assert [arrival.id for arrival in late] == numbers
@@ -110,9 +110,9 @@ def test_a_play_that_still_works_keeps_the_mails_whose_lease_it_renews(store: Da
     after, much_later = UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1)
     with store.writing.begin() as connection:
         assert _claimed(connection) == [renewed, forgotten]
-        arrivals.renew(connection, [renewed], much_later)
+        arrival_claims.renew(connection, [renewed], much_later)
     with store.writing.begin() as connection:
-        late = arrivals.claim(connection, "two", after, much_later, 100, 100)
+        late = arrival_claims.claim(connection, "two", after, much_later, 100, 100)
     assert [arrival.id for arrival in late] == [forgotten]
 
 
@@ -125,9 +125,9 @@ def test_the_next_claim_gives_back_lost_claims(
         assert in_hand == numbers[:2]
     for _ in range(2):  # committed, but the process hears nothing of it
         with store.writing.begin() as connection:
-            arrivals.claim(connection, "one", NOW, UNTIL, 3, 3, in_hand)
+            arrival_claims.claim(connection, "one", NOW, UNTIL, 3, 3, in_hand)
     with store.writing.begin() as connection:
-        claimed = arrivals.claim(connection, "one", NOW, UNTIL, 2, 2, in_hand)
+        claimed = arrival_claims.claim(connection, "one", NOW, UNTIL, 2, 2, in_hand)
         assert [arrival.id for arrival in claimed] == numbers[2:4]
         assert _claimed(connection, by="two") == numbers[4:]
 
@@ -152,7 +152,7 @@ def test_four_plays_carry_out_each_mail_once_and_each_lane_in_order(
                     mine = _claimed(connection, 7, by)
                 for number in mine:
                     with store.writing.begin() as connection:
-                        assert arrivals.take(connection, number)
+                        assert arrival_claims.take(connection, number)
                         done.append(number)  # before anybody can claim what follows it
         except BaseException as error:  # noqa: BLE001 - told below
             faults.append(error)

@@ -14,13 +14,13 @@ from running import MovableClock
 from sqlalchemy import Connection, select
 
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ServerFault, SetAside
+from pbmserv.errors import MustWait, ServerFault
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
-from pbmserv.outbound.claims import LEASE, Claim, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import Outbox
+from pbmserv.outbound.outbox_writer import LEASE, DirectOutboxWriter
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.outbound.sender import BATCH
@@ -30,7 +30,14 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox
-from pbmserv.store.delivery.outbox import SHARE, NewLetter, QueuedLetter, keep_bytes
+from pbmserv.store.delivery.letter_claims import (
+    MOST_EFFORT,
+    Claim,
+    ClaimedLetter,
+    claim,
+    keep_bytes,
+)
+from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.delivery.shares import SHARES
 from pbmserv.store.tables.columns import pack
 from pbmserv.store.tables.mail import outbox as rows
@@ -51,7 +58,7 @@ class Hands(Outbox):
         in_hand: Collection[int] | None = None,
         avoiding: Collection[str] = (),
         since: datetime | None = None,
-    ) -> list[QueuedLetter]:
+    ) -> list[ClaimedLetter]:
         """Claim letters for a sender that has all earlier ones in hand, unless it says others."""
         ids = self.ids if in_hand is None else in_hand
         rows = self.claim(Claim(most, tuple(ids), tuple(avoiding), since))
@@ -73,7 +80,7 @@ class Post:
         self.queue = Hands(
             by,
             self.database,
-            WrittenRows(self.writer, clock, lambda *refused: None),
+            DirectOutboxWriter(self.writer, clock, lambda *refused: None),
             composer,
             Signer("games.example", ()),
             clock,
@@ -98,7 +105,7 @@ class Post:
         """Return the number of the first, second … letter."""
         return self.numbers()[place - 1]
 
-    def places(self, letters: Iterable[QueuedLetter | OutgoingLetter]) -> list[int]:
+    def places(self, letters: Iterable[ClaimedLetter | OutgoingLetter]) -> list[int]:
         """Return which letters these are: 1 for the first that was added."""
         numbers = self.numbers()
         return [numbers.index(letter.id) + 1 for letter in letters]
@@ -190,7 +197,7 @@ def test_the_share_of_a_reader_is_one_batch_of_plain_letters(
 
 def test_a_letter_with_stored_octets_has_little_effort(post: Post, clock: MovableClock) -> None:
     post.add([letter_to("alice", "export")], clock)
-    assert [row.effort for row in post.queue.take(9)] == [SHARE]
+    assert [row.effort for row in post.queue.take(9)] == [MOST_EFFORT]
     packed = {post.number(1): pack(b"made")}
     post.writer.submit(lambda c: keep_bytes(c, packed, clock.now())).result(PATIENCE_S)
     clock.move(seconds=LEASE.total_seconds())
@@ -230,7 +237,7 @@ def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
     post.post(2, clock)
     claimed = post.queue.take(9)
     post.watch.kills.note(post.number(1))
-    with pytest.raises(SetAside):
+    with pytest.raises(MustWait):
         post.queue.make(claimed)
     assert post.places(post.queue.make(claimed[1:])) == [2]
     post.queue.settle([Later(post.number(1), clock.now(), "set aside"), Sent(post.number(2))])
@@ -279,10 +286,11 @@ def test_a_worker_skips_letters_that_another_one_is_claiming(
     """Without SKIP LOCKED the second claim would wait for the first commit."""
     server = Post(postgres_url, clock)
     server.post(4, clock)
-    until = clock.now() + LEASE
+    now = clock.now()
+    until = now + LEASE
     with server.database.writing.begin() as first, server.database.writing.begin() as second:
-        by_first = outbox.claim(first, "one", clock.now(), until, 2)
-        by_second = outbox.claim(second, "two", clock.now(), until, 9)
+        by_first = claim(first, Claim(2), by="one", now=now, until=until)
+        by_second = claim(second, Claim(9), by="two", now=now, until=until)
         assert server.places(by_first) == [1, 2]
         assert server.places(by_second) == [3, 4]
     assert server.queue.take(9) == []
@@ -294,12 +302,13 @@ def test_each_share_is_claimed_for_itself(postgres_url: str, clock: MovableClock
     server = Post(postgres_url, clock)
     server.post(40, clock)
     server.post(40, clock)
-    until = clock.now() + LEASE
+    now = clock.now()
+    until = now + LEASE
     numbers: list[int] = []
     with server.database.writing.begin() as first, server.database.writing.begin() as second:
         for share in range(SHARES):
-            by_first = outbox.claim(first, "one", clock.now(), until, 3, share=share)
-            by_second = outbox.claim(second, "two", clock.now(), until, 80, share=share)
+            by_first = claim(first, Claim(3), by="one", now=now, until=until, share=share)
+            by_second = claim(second, Claim(80), by="two", now=now, until=until, share=share)
             readers = [letter.recipient for letter in (*by_first, *by_second)]
             assert all(readers.count(reader) == 2 for reader in readers)
             assert {letter.id % SHARES for letter in (*by_first, *by_second)} <= {share}
@@ -346,7 +355,7 @@ def test_a_restart_sends_claimed_letters_and_no_postponed_ones(
     soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
     post.queue.settle([Later(post.number(2), soon, "451 greylisted"), Sent(post.number(3))])
     with post.database.writing.begin() as connection:
-        letter = bounces.letter(connection, post.number(3))
+        letter = bounces.lock_letter(connection, post.number(3))
         assert letter is not None
         bounces.send_later(connection, letter, tomorrow, clock.now())
 
@@ -366,14 +375,14 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
     post.queue.make(post.queue.take(9))
     tomorrow = clock.now() + timedelta(days=1)
     with post.database.writing.begin() as connection:
-        letters = [bounces.letter(connection, number) for number in post.numbers()[:4]]
+        letters = [bounces.lock_letter(connection, number) for number in post.numbers()[:4]]
         for place, letter in enumerate(letters, 1):
             assert letter is not None
             bounces.note_reason(connection, letter, f"came back: {place}", clock.now())
         returned, again, _, late = filter(None, letters)
-        bounces.set_aside(connection, returned)
+        bounces.hold(connection, returned)
         bounces.send_later(connection, again, tomorrow, clock.now())
-        bounces.set_aside(connection, late)
+        bounces.hold(connection, late)
 
     first, second, third, fourth, fifth = post.numbers()[:5]
     results = [Sent(first), Sent(second), Sent(third), Sent(fifth)]

@@ -11,7 +11,7 @@ import pytest
 from indoors import PASSWORD, address_of, indoors
 from sqlalchemy import select
 
-from pbmserv.files import file_of, open_to_others
+from pbmserv.files import open_to_others, sqlite_file
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import mail_url
@@ -69,7 +69,7 @@ def test_nobody_else_on_the_machine_reads_the_letters(tmp_path: Path) -> None:
     ["postgresql+psycopg://p@db/p", "sqlite://", "sqlite:///:memory:", "sqlite:///file:x?uri=true"],
 )
 def test_a_database_in_memory_has_no_file(url: str, tmp_path: Path) -> None:
-    assert file_of(url) is None
+    assert sqlite_file(url) is None
     assert list(open_to_others(tmp_path / "missing", url)) == []
 
 

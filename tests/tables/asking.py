@@ -50,7 +50,7 @@ class Guest:
 
     def reply_address(self, purpose: Purpose, about: int = 0, number: int = 0) -> ReplyAddress:
         with self.server.server.database.reading.connect() as connection:
-            player = players.by_userid(connection, self.userid)
+            player = players.active_by_userid(connection, self.userid)
         assert player is not None
         return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
 

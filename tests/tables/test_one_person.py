@@ -46,7 +46,7 @@ HOMES = {"alice": ALICE, "bob": BOB, "second": OTHER}
 
 def id_of(house: Indoors, userid: str) -> int:
     with house.server.database.reading.connect() as connection:
-        player = players.of_name(connection, userid)
+        player = players.account_of(connection, userid)
     assert player is not None
     return player.id
 

@@ -8,7 +8,7 @@ import pytest
 from running import Correspondence, Letter
 from sqlalchemy import select
 
-from pbmserv.service.time.clocks import read_times
+from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import heartbeats, outages

@@ -28,7 +28,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
 from pbmserv.service.time.localtime import next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import players, preferences
@@ -167,7 +167,7 @@ class ServiceHouse:
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
             answer = plies.play_move(context, row, sitter, position, move, "")
             letters = [outbox_row(context, notification) for notification in answer.notifications]
-            if waiting := [letter for letter in letters if letter.tray]:
+            if waiting := [letter for letter in letters if letter.for_digest]:
                 outbox.add(context.connection, waiting, context.now)
             return context.effects.positions[row.id].outcome is not None
 

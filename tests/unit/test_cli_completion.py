@@ -8,7 +8,7 @@ from rows import rows
 
 from pbmserv.cli.mail import subjects
 from pbmserv.cli.main import run
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.engine.registry import GROUP
 from pbmserv.errors import Misread
 
@@ -38,7 +38,7 @@ def test_a_typed_beginning_is_completed(typed, subject):
 def test_everything_that_is_offered_is_a_command():
     games = entry_points(group=GROUP).names
     for subject in [*offered(""), *offered("blackbox ")]:
-        (line,) = read_commands(subject, "", games=games, reply=False).lines
+        (line,) = read_new_mail(subject, "", games).lines
         unknown = {"unknown-command", "not-a-command", "unknown-game"}
         assert not (isinstance(line.meaning, Misread) and line.meaning.refusal.code in unknown)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rows import rows
 
 from pbmserv.commands.grammar.readings import NotTried
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.looking import Help
 from pbmserv.errors import PlayerError
 
@@ -13,7 +14,7 @@ GAMES = frozenset({"blackbox"})
 
 
 def mail(body, subject=""):
-    return read_commands(subject, body, games=GAMES, reply=False)
+    return read_new_mail(subject, body, GAMES)
 
 
 def boards(reading):
@@ -103,8 +104,8 @@ def test_a_command_below_the_commands_goes_to_nobody_and_is_named(command):
         mail(f"{command}\nGood luck!", "blackbox move 12 alice secret g"),
         mail(f"blackbox move 12 alice secret g\n\n{command}\nGood luck!"),
         mail(f"blackbox chat 12 alice secret\nHello Bob,\n{command}\nGood luck!"),
-        read_commands("", f"g\n{command}\nGood luck!", games=GAMES, reply=True),
-        read_commands("", f"chat\n{command}\nGood luck!", games=GAMES, reply=True),
+        read_reply_to(Answered.QUESTION, f"g\n{command}\nGood luck!", GAMES),
+        read_reply_to(Answered.QUESTION, f"chat\n{command}\nGood luck!", GAMES),
     ):
         assert reading.words.endswith("Good luck!")
         assert "secret" not in reading.words

@@ -11,7 +11,8 @@ from rows import rows
 import pbmserv.commands
 from pbmserv.commands.grammar.examples import STRANGER, example
 from pbmserv.commands.help_topics import help_pages, topic
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
 from pbmserv.views.environment import environment
@@ -77,7 +78,7 @@ def test_commands_in_the_tutorial_are_understood():
     commands = re.findall(r"^ {5}((?:signup|list|blackbox) ?.*)$", page("tutorial"), re.MULTILINE)
     assert len(commands) >= 4
     for command in commands:
-        (line,) = read_commands(command, "", games=GAMES, reply=False).lines
+        (line,) = read_new_mail(command, "", GAMES).lines
         assert not isinstance(line.meaning, PlayerError), command
 
 
@@ -98,7 +99,7 @@ def test_an_example_of_every_row_is_understood():
     for row in ROWS:
         if row.command and row.in_line:
             text = filled_in(example(row, None, GAMES, {}, STRANGER))
-            (line,) = read_commands(text, "", games=GAMES, reply=False).lines
+            (line,) = read_new_mail(text, "", GAMES).lines
             assert not isinstance(line.meaning, PlayerError), row.name
 
 
@@ -167,13 +168,12 @@ def garbled():
     lines += ["prefs alice secret" + " tz=UTC" * 21, "blackbox seek alice secret two"]
     lines += ["message alice secret " + " ".join(f"p{i}" for i in range(9)), "show 1 alice"]
     lines += ["league alice secret", "event alice secret" + " x" * 31]
-    readings = [read_commands(line, "", games=GAMES, reply=False) for line in lines]
-    readings.append(read_commands("challenge alice bob", "", games={"a", "b"}, reply=False))
-    readings.append(read_commands("", "412: g\nwhat else?", games=GAMES, reply=True))
-    readings.append(read_commands("", "multiple", games=GAMES, reply=False))
+    readings = [read_new_mail(line, "", GAMES) for line in lines]
+    readings.append(read_new_mail("challenge alice bob", "", {"a", "b"}))
+    readings.append(read_reply_to(Answered.QUESTION, "412: g\nwhat else?", GAMES))
+    readings.append(read_new_mail("", "multiple", GAMES))
     readings += [
-        read_commands("", line, games=GAMES, reply=True)
-        for line in ("resign or not", "my password")
+        read_reply_to(Answered.QUESTION, line, GAMES) for line in ("resign or not", "my password")
     ]
     return [
         line.meaning.refusal
@@ -195,12 +195,9 @@ def test_every_refusal_has_a_sentence_of_its_own():
 
 def test_an_example_in_a_refusal_works():
     for refusal in garbled():
-        reply = refusal.code in {"stands-alone", "reply-password", "tray-line"}
         example = filled_in(refusal.example)
-        reading = read_commands(
-            "" if reply else example,
-            example if reply else "",
-            games=GAMES,
-            reply=reply,
-        )
+        if refusal.code in {"stands-alone", "reply-password", "tray-line"}:
+            reading = read_reply_to(Answered.QUESTION, example, GAMES)
+        else:
+            reading = read_new_mail(example, "", GAMES)
         assert not isinstance(reading.lines[0].meaning, PlayerError), refusal

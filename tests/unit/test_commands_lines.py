@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table import accounts, events, ladder, looking, playing, starting
 from pbmserv.commands.table.accounts import (
     ChangeAddress,
@@ -39,7 +40,7 @@ B = "blackbox"
 
 
 def meaning_of(subject, body="", games=GAMES):
-    (line,) = read_commands(subject, body, games=games, reply=False).lines
+    (line,) = read_new_mail(subject, body, games).lines
     return line.meaning
 
 
@@ -248,7 +249,7 @@ def test_the_example_keeps_what_was_right(subject, sample):
     ],
 )
 def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):
-    (line,) = read_commands(subject, "", games=GAMES, reply=False).lines
+    (line,) = read_new_mail(subject, "", GAMES).lines
     assert line.echo == echo
 
 
@@ -256,9 +257,10 @@ def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):
 def test_a_row_s_example_is_that_command(row):
     if row.command is None:
         return
-    reply = Place.LINE not in row.places
-    subject, body = ("", row.example) if reply else (row.example, "")
-    (line,) = read_commands(subject, body, games=GAMES, reply=reply).lines
+    if Place.LINE in row.places:
+        (line,) = read_new_mail(row.example, "", GAMES).lines
+    else:
+        (line,) = read_reply_to(Answered.QUESTION, row.example, GAMES).lines
     assert type(line.meaning) is type(row.build(Arguments("blackbox")))
     assert line.echo.startswith(row.example.split(" PASSWORD", maxsplit=1)[0].split(" NEW")[0])
 
@@ -290,15 +292,19 @@ TEXTS = st.lists(st.lists(WORDS, max_size=7).map(" ".join), max_size=12).map("\n
 @given(
     subject=st.one_of(TEXTS, st.text()),
     body=st.one_of(TEXTS, st.text()),
-    reply=st.booleans(),
-    tray=st.booleans(),
+    answered=st.sampled_from([None, *Answered]),
 )
-@example(subject="all", body="", reply=False, tray=False)
-@example(subject="all xyz", body="all", reply=True, tray=True)
-def test_any_line_is_read(subject, body, reply, tray):
-    reading = read_commands(subject, body, games=GAMES, reply=reply, tray=tray)
+@example(subject="all", body="", answered=None)
+@example(subject="all xyz", body="all", answered=Answered.DIGEST)
+def test_any_line_is_read(subject, body, answered):
+    def read():
+        if answered is None:
+            return read_new_mail(subject, body, GAMES)
+        return read_reply_to(answered, body, GAMES)
+
+    reading = read()
     assert reading.lines
     assert len(reading.words) <= 4000
     assert all("\n" not in line.echo for line in reading.lines)
-    again = read_commands(subject, body, games=GAMES, reply=reply, tray=tray)
+    again = read()
     assert [line.echo for line in again.lines] == [line.echo for line in reading.lines]

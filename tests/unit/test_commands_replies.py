@@ -6,7 +6,7 @@ from rows import rows
 
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.grammar.readings import NotTried
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.table.accounts import (
     Away,
     Back,
@@ -43,7 +43,7 @@ ALICE = Credentials("alice", Secret("secret"))
 
 
 def reply(body):
-    return read_commands("Re: Blackbox board 12", body, games=GAMES, reply=True)
+    return read_reply_to(Answered.QUESTION, body, GAMES)
 
 
 def meaning_of(body):
@@ -166,9 +166,9 @@ def test_a_reply_that_cannot_be_understood_is_refused(body, code):
 # The one mail a day is answered with a line for each board.
 
 
-def tray(body, *, is_tray=True):
+def tray(body, answered=Answered.DIGEST):
     """Return the echo of each line, and its command or the code of its refusal."""
-    reading = read_commands("Re: 3 boards wait", body, games=GAMES, reply=True, tray=is_tray)
+    reading = read_reply_to(answered, body, GAMES)
     assert reading.multiple
     assert not reading.words
     return [

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
@@ -92,7 +92,7 @@ def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at)
     if place < len(words) and words[place] != "{}":
         del words[place]
     words.insert(max(start, min(at, len(words))), junk)
-    reading = read_commands(" ".join(words).format(secret), "", games=GAMES, reply=False)
+    reading = read_new_mail(" ".join(words).format(secret), "", GAMES)
     # With one word missing and another added, the line looks like a correct command.
     assume(not junk or not _taken_for_another_word(reading, secret))
     assert_silent(reading, secret)
@@ -106,9 +106,7 @@ def test_a_command_whose_name_is_misspelt(form, secret, data):
     at = data.draw(st.integers(0, len(name) - 1))
     words[place] = name[:at] + data.draw(st.sampled_from(["", "x", "ee", "#"])) + name[at + 1 :]
     assume(words[place])
-    assert_silent(
-        read_commands(" ".join(words).format(secret), "", games=GAMES, reply=False), secret
-    )
+    assert_silent(read_new_mail(" ".join(words).format(secret), "", GAMES), secret)
 
 
 @given(form=st.sampled_from(FORMS), secret=PASSWORDS, data=st.data())
@@ -116,7 +114,7 @@ def test_a_command_that_the_mail_program_wrapped(form, secret, data):
     words = form.split()
     at = data.draw(st.integers(1, len(words) - 1))
     body = " ".join(words[:at]) + "\n" + " ".join(words[at:])
-    assert_silent(read_commands("", body.format(secret), games=GAMES, reply=False), secret)
+    assert_silent(read_new_mail("", body.format(secret), GAMES), secret)
 
 
 def _taken_for_another_word(reading: Reading, secret: str) -> bool:

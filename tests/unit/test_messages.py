@@ -13,7 +13,6 @@ from rows import rows
 
 from pbmserv.engine.types import Move, Seat
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
@@ -57,15 +56,17 @@ from pbmserv.stages.messages import (
 )
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.bots import ReportRequest
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250_001, tzinfo=UTC)
 BY = Signature("olga", "it was asked for")
 WORDS = {"a": [1, 2.5, None, True, {"ä": "\n\x00"}]}
 OVER = Over("player", "7", 3, "hour", NOW)
 LETTERS = [
-    QueuedLetter("board", "a@x.example", WORDS, "<1@x>", created_at=NOW, id=7, raw=b"\r\n\xff\x00"),
-    QueuedLetter("help", "b@x.example", {}, "<2@x>", seat=1, created_at=NOW, id=8, effort=30),
+    ClaimedLetter(
+        "board", "a@x.example", WORDS, "<1@x>", created_at=NOW, id=7, raw=b"\r\n\xff\x00"
+    ),
+    ClaimedLetter("help", "b@x.example", {}, "<2@x>", seat=1, created_at=NOW, id=8, effort=30),
 ]
 RESULTS = (
     Sent(1),

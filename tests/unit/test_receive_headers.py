@@ -13,8 +13,8 @@ from pbmserv.inbound.headers import (
     HEADER_LIMIT,
     content_type,
     first,
-    one_line,
     read_headers,
+    readable_value,
     split_block,
 )
 from pbmserv.inbound.message import read_head
@@ -79,12 +79,12 @@ def test_64_kib_of_headers_are_the_most():
     ],
 )
 def test_a_subject_becomes_one_line(value, subject):
-    assert one_line(value) == subject
+    assert readable_value(value) == subject
 
 
 @given(st.text(), st.text(), st.sampled_from("qQbB"))
 def test_no_subject_breaks_the_reader(charset, text, encoding):
-    line = one_line(f"=?{charset}?{encoding}?{text}?= {text}")
+    line = readable_value(f"=?{charset}?{encoding}?{text}?= {text}")
     assert line.isprintable() or "\n" not in line
     line.encode()
 

@@ -19,11 +19,10 @@ from pbmserv.errors import (
 )
 from pbmserv.log import TextFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
-from pbmserv.outbound.claims import Claim
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import Sender
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
@@ -73,7 +72,7 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(self, claim: Claim) -> list[QueuedLetter]:
+    def claim(self, claim: Claim) -> list[ClaimedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
@@ -86,7 +85,7 @@ class MemoryOutbox:
                 self.claims.append(len(due))
             return [queued(row) for row in due]
 
-    def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
+    def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
         if self.away:
             self.away -= 1
             raise StoreAway("play has gone away")
@@ -95,7 +94,7 @@ class MemoryOutbox:
                 raise self.unmakeable[row.id]
         return [letter(row.id) for row in rows]
 
-    def game_of(self, row: QueuedLetter) -> str:
+    def game_of(self, row: ClaimedLetter) -> str:
         return ""
 
     def settle(self, results: Sequence[Result]) -> None:
@@ -178,9 +177,9 @@ DOMAINS: dict[int, str] = {}
 """Recipient domains of letters that do not go to x.example."""
 
 
-def queued(row: Row) -> QueuedLetter:
+def queued(row: Row) -> ClaimedLetter:
     octets = letter(row.id)
-    return QueuedLetter(
+    return ClaimedLetter(
         "welcome",
         octets.recipient,
         {},

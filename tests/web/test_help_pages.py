@@ -14,7 +14,8 @@ from rows import rows
 from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 
 from pbmserv.commands.help_topics import help_pages, topic
-from pbmserv.commands.reading.mail import read_commands
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import PlayerError, is_form
@@ -199,10 +200,11 @@ def test_every_line_that_is_shown_as_a_command_is_one(site):
         page = site.page(f"/help/{slug_of(topic(row.name, GAMES).subject)}")
         for code in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL):
             for line in html.unescape(code).splitlines():
-                reply = "alice" not in line
-                (first, *_) = read_commands(
-                    "" if reply else line, line if reply else "", games=GAMES, reply=reply
-                ).lines
+                if "alice" in line:
+                    reading = read_new_mail(line, "", GAMES)
+                else:
+                    reading = read_reply_to(Answered.QUESTION, line, GAMES)
+                first = reading.lines[0]
                 assert not isinstance(first.meaning, PlayerError), line
                 commands += 1
     assert commands > 15

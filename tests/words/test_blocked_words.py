@@ -240,7 +240,7 @@ def test_words_that_wait_for_a_digest_are_silenced_by_a_block(house: Indoors) ->
 
 def boards_with(server: Indoors, userid: str, other: str) -> int:
     with server.server.database.reading.connect() as connection:
-        first, second = (players.of_name(connection, name) for name in (userid, other))
+        first, second = (players.account_of(connection, name) for name in (userid, other))
         assert first is not None
         assert second is not None
         return len(shared_boards(connection, first.id, second.id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from enum import Enum
 
 from pbmserv.commands.grammar.readings import BLANK, REST, Line, NotTried, Reading
 from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
@@ -30,24 +31,35 @@ _LIKELY = re.compile(
 """A line that may name a board, "412 g", where lines for boards are expected."""
 
 
-def read_reply_with_boards(
-    body: str, games: Collection[str], *, tray: bool, plainly: bool
+class Answered(Enum):
+    """The letter that a reply answers."""
+
+    QUESTION = "a letter that asks something, so that plain words are an answer to it"
+    PLAIN_LETTER = "a letter that asks nothing, so that plain words may be a command"
+    DIGEST = "a letter about several boards, which lines of the reply name"
+
+
+def read_reply_to(
+    answered: Answered, body: str, games: Collection[str], *, by_hand: bool = True
 ) -> Reading:
-    """Read a reply to a letter, in which lines may name boards.
+    """Read a reply to a letter, whose address tells the player and the board.
 
     In a reply to a digest, "412 5" names a board, perhaps below a greeting. In other replies only
     "412: 5" or "#412 5" in the first line does.
 
     Args:
-        tray: whether the letter is a digest.
-        plainly: see `Reply`.
+        body: the new text, without quoted text and signature.
+        games: keys of the games of this server, in lower case.
+        by_hand: a person wrote the reply. A program's plain words are no command.
     """
+    is_digest = answered is Answered.DIGEST
+    plainly = by_hand and answered is not Answered.QUESTION
     lines = body.split("\n")
-    if tray and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
+    if is_digest and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
         lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
     reply = Reply(lines, games, plainly=plainly)
-    for at, line in reply.top if tray else reply.top[:1]:
-        if not line.isalnum() and _board_in_front(line, games, surely=not tray):
+    for at, line in reply.top if is_digest else reply.top[:1]:
+        if not line.isalnum() and _board_in_front(line, games, surely=not is_digest):
             above = (place for place, _ in reply.top if place < at)
             first = next((n for n in above if _command_between(lines[n], games)), at)
             return Reading(tuple(_BoardLines(lines[first:], games).read()), multiple=True)

@@ -1,4 +1,4 @@
-"""Reads the commands of a mail from its subject and new text."""
+"""Reads mails that are no replies to letters about boards: new mails, and replies to messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pbmserv.commands.grammar.line import EMPTY, better_in_plain_words, in_plain
 from pbmserv.commands.grammar.readings import Line, Reading
 from pbmserv.commands.grammar.unknown_lines import not_a_command
 from pbmserv.commands.grammar.words import Word, fold, words_of
-from pbmserv.commands.reading.board_lines import read_reply_with_boards
 from pbmserv.commands.reading.bodies import read_body
 from pbmserv.commands.reading.lines_below import LinesBelow, short_form_if_full
 from pbmserv.commands.reading.replies import EMPTY_REPLY, read_reply, top_lines
@@ -45,33 +44,19 @@ UNREAD = {
 """Echoes of mails that cannot be read, by reason."""
 
 
-def read_commands(
-    subject: str,
-    body: str,
-    *,
-    games: Collection[str],
-    reply: bool,
-    tray: bool = False,
-    plainly: bool = False,
-) -> Reading:
-    """Read all commands of a mail. Every mail has a reading; nothing is raised.
+def read_new_mail(subject: str, body: str, games: Collection[str]) -> Reading:
+    """Read the commands of a mail that answers no letter. Every mail has a reading.
 
     Args:
         subject: decoded, in one line.
         body: the new text, without quoted text and signature.
         games: keys of the games of this server, in lower case. A line that begins a board and names
             no game means the first one.
-        reply: whether the mail answers a letter. Then the address tells the player and the board,
-            and the subject is ignored.
-        tray: whether that letter is a digest of several boards.
-        plainly: whether that letter asks nothing; see `replies.Reply`.
     """
-    if reply:
-        return read_reply_with_boards(body, games, tray=tray, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # somebody else may have written "Fwd: resign 12"
-        return _with_named_writers(_read_new_mail(text, body, games, answers=True))
-    return _read_new_mail(text, body, games, answers=False)
+        return _with_named_writers(_read_subject_and_body(text, body, games, answers=True))
+    return _read_subject_and_body(text, body, games, answers=False)
 
 
 def clean_subject(subject: str) -> str:
@@ -89,8 +74,10 @@ def _with_named_writers(reading: Reading) -> Reading:
     return replace(reading, lines=tuple(lines))
 
 
-def _read_new_mail(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
-    """Read a mail that does not answer a letter.
+def _read_subject_and_body(
+    text: str, body: str, games: Collection[str], *, answers: bool
+) -> Reading:
+    """Read a command in the subject, or else those in the body.
 
     Args:
         text: the subject without its prefixes.

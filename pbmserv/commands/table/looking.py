@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pbmserv.commands.table.model import AboutBoard, BoardRef, Command, Credentials
 from pbmserv.commands.table.row_types import (
@@ -144,7 +145,7 @@ class Follow(Command):
 
     board: int | None
     who: Credentials | None
-    what: str
+    what: Literal["all", "end", "off"]
 
 
 def _help(arguments: Arguments) -> Command:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pbmserv.commands.table.model import AboutBoard, AtBoard, Command, Credentials, Speaking
 from pbmserv.commands.table.row_types import (
@@ -59,7 +60,7 @@ class Undo(AtBoard):
 class Practise(AtBoard):
     """``game redo|restart board userid password`` on a practice board; `what` is the word."""
 
-    what: str
+    what: Literal["redo", "restart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Preview(AboutBoard):
 class Check(AtBoard):
     """``game check board userid password [port]``: show which results the markers explain."""
 
-    what: str = ""
+    port: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from pbmserv.inbound.auth.domains import aligned, ascii_domain, organisation
 from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import findings_from, own_statements, statements_by
 from pbmserv.inbound.auth.spf import spf
-from pbmserv.inbound.from_field import one_mailbox
-from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
+from pbmserv.inbound.headers import HEADER_LIMIT, Headers
+from pbmserv.inbound.message import read_head
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope, Verdict
 
@@ -53,7 +53,7 @@ def may_be_proven(envelope: Envelope) -> bool:
 def author_organisation(envelope: Envelope) -> str:
     """Return the organisational domain of the From address; ``""`` if it has none."""
     try:
-        sender = one_mailbox(first(read_headers(split_block(envelope.raw)[0]), "from"))
+        _, _, sender = read_head(envelope.raw)
     except MailError:
         return ""
     domain = ascii_domain(sender.rpartition("@")[2])
@@ -63,12 +63,11 @@ def author_organisation(envelope: Envelope) -> str:
 def examine(envelope: Envelope, trusted: Trusted, resolver: Resolver) -> Verdict:
     """Return the verdict on a mail, which is ``fail`` if the mail cannot be read."""
     try:
-        headers = read_headers(split_block(envelope.raw)[0])
-        sender = one_mailbox(first(headers, "from"))
+        headers, _, sender = read_head(envelope.raw)
     except MailError as error:
         return Verdict(FAIL, str(error))
     author = ascii_domain(sender.rpartition("@")[2])
-    if author is None or "." not in author or len(headers["from"]) != 1:
+    if author is None or "." not in author:
         return Verdict(FAIL, "the From address has no domain that could vouch for it")
     try:
         author_policy = policy(author, resolver)

@@ -37,7 +37,7 @@ def message(context: CommandContext, command: Message) -> Answer:
     for userid in command.to:
         if userid in BOT_USERIDS:
             raise Refused("house-deaf", part=userid, example="help message")
-        player = players.by_userid(context.connection, userid)
+        player = players.active_by_userid(context.connection, userid)
         if player is None:
             raise unknown_player(context, userid)
         to.append(player)

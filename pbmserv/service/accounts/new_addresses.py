@@ -9,7 +9,7 @@ from pbmserv.commands.table.accounts import ChangeAddress
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.flood_limits import refuse_flood
+from pbmserv.service.core.flood_limits import refuse_too_many_questions
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import address_changes, players, preferences
 from pbmserv.store.accounts.address_changes import AddressChange
@@ -40,7 +40,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     new = [address for address in wanted if address not in present]
     if not new:
         return _fewer_addresses(context, player, wanted, present)
-    refuse_flood(context, new)
+    refuse_too_many_questions(context, new)
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
     rows = address_changes.add(context.connection, player.id, wanted, confirmed, batch, context.now)

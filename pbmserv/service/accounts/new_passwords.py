@@ -46,7 +46,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
         preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": player.userid, "left": not player.active, "reset": is_reset}
     part = Part("password-changed", words)
-    answered, _ = context.reader()
+    answered, _ = context.reader_of_answer()
     others = [a for a in players.addresses_of(context.connection, player.id) if a != answered]
     boards_letters = boards_again(context, player) if is_reset and player.active else ()
     return Answer(
@@ -62,7 +62,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     any mail would be answered.
     """
     userid = command.userid or context.speaker(None).userid
-    player = players.of_name(context.connection, userid)
+    player = players.account_of(context.connection, userid)
     notifications: tuple[Notification, ...] = ()
     sender = context.actor.address.lower()
     if player is not None and player.state != PlayerState.DELETED:

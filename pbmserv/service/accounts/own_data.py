@@ -35,7 +35,10 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     speaker = context.speaker(command.who) if command.who is not None or by_reply else None
     owners: list[Player] = []
-    if context.actor.is_verified and context.reader()[0].lower() == context.actor.address.lower():
+    if (
+        context.actor.is_verified
+        and context.reader_of_answer()[0].lower() == context.actor.address.lower()
+    ):
         owners = players.by_address(context.connection, context.actor.address.lower())
     candidates = {player.id: player for player in (*([speaker] if speaker else ()), *owners)}
     words: dict[str, Any] = {

@@ -163,7 +163,7 @@ class _Wishes:
             self._block("unblock", userid.strip(), wanted=False)
 
     def _block(self, name: str, userid: str, *, wanted: bool) -> None:
-        other = players.of_name(self.context.connection, userid)
+        other = players.account_of(self.context.connection, userid)
         if other is None or (wanted and other.state == PlayerState.DELETED):
             raise self.refused("pref-block-unknown", name, userid, userid=userid)
         if other.id == self.player.id:

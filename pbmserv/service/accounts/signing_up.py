@@ -20,7 +20,7 @@ from pbmserv.service.accounts import waiting_challenges
 from pbmserv.service.accounts.new_addresses import UNCONFIRMED_DAYS
 from pbmserv.service.accounts.new_passwords import hash_of, refuse_sample
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.flood_limits import refuse_flood
+from pbmserv.service.core.flood_limits import refuse_too_many_questions
 from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import players, signups
@@ -58,7 +58,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     if context.services.signup == "open":
         return _sign_up_at_once(context, command, addresses)
     first = sender if sender in addresses else addresses[0]
-    refuse_flood(context, (first,))
+    refuse_too_many_questions(context, (first,))
     hashed, batch = hash_of(context, command.password), secrets.token_hex(8)
     question = _ask_to_confirm(context, command.userid, hashed, first, batch)
     others = [address for address in dict.fromkeys(addresses) if address != first]
@@ -85,7 +85,7 @@ def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer
     if read is None or mail_domain.is_ours(read) or mail_domain.is_postmaster(read):
         raise Refused("signup-address")
     _refuse_impossible_signup(context, userid)
-    refuse_flood(context, (read,))
+    refuse_too_many_questions(context, (read,))
     return Answer((), (_ask_to_confirm(context, userid, "", read, secrets.token_hex(8)),))
 
 
@@ -128,13 +128,13 @@ def _refuse_impossible_signup(context: CommandContext, userid: str) -> None:
         raise Refused("signup-closed", part=userid)
     if is_reserved_userid(context, userid):
         raise Refused("reserved-userid", part=userid, example=signup_example(context))
-    if players.of_name(context.connection, userid) is not None:
+    if players.account_of(context.connection, userid) is not None:
         raise _taken(userid)
 
 
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
     """Create the player without asking the addresses."""
-    refuse_flood(context, addresses)
+    refuse_too_many_questions(context, addresses)
     hashed, batch = hash_of(context, command.password), secrets.token_hex(8)
     notifications = []
     for address in addresses:

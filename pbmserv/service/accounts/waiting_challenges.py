@@ -13,19 +13,18 @@ from typing import Any
 
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.starting import Challenge
-from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import PlayerError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import challenges
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.core.command_state import CurrentCommand, Proofs
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game
+from pbmserv.service.core.lookup import is_player, known_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import CheckedWords
 from pbmserv.service.core.submission import NO_COMMANDS
-from pbmserv.service.time import clocks
-from pbmserv.store.accounts import players, signups
+from pbmserv.service.time.time_options import read_times
+from pbmserv.store.accounts import signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.accounts.signups import WaitingChallenge
 from pbmserv.store.core.prepared import Savepoint
@@ -75,28 +74,24 @@ def _waiting(context: CommandContext, command: Challenge) -> WaitingChallenge | 
     may be a needless password.
     """
     friends = () if command.address else command.userids
-    if friends and not _plays(context, friends[0]):
+    if friends and not is_player(context, friends[0]):
         friends = friends[1:]
     if command.alone or not (command.address or friends) or len(friends) > MOST_FRIENDS:
         return None
-    if not all(_plays(context, userid) for userid in friends):
+    if not all(is_player(context, userid) for userid in friends):
         return None
     if len(" ".join((*command.options, *command.times))) > LONGEST_OPTIONS:
         return None
     seats = 2 if command.address else 1 + len(friends)
     try:
         game = known_game(context, command.game)
-        clocks.read_times(command.times)
+        read_times(command.times)
         read_options(game, command.options, seats, game.info.key, game.info.key)
     except PlayerError:
         return None
     return WaitingChallenge(
         game.info.key, friends, command.address, tuple(command.options), tuple(command.times)
     )
-
-
-def _plays(context: CommandContext, userid: str) -> bool:
-    return userid in BOT_USERIDS or players.by_userid(context.connection, userid) is not None
 
 
 def words_of(context: CommandContext, challenge: WaitingChallenge | None) -> dict[str, Any]:

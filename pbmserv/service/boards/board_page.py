@@ -30,7 +30,7 @@ from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import is_shut
 from pbmserv.service.core.services import Services
-from pbmserv.service.time.clocks import bank_words
+from pbmserv.service.time.timekeeping import bank_words
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before

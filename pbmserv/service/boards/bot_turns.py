@@ -140,7 +140,7 @@ def _reports_in(letter: NewLetter) -> Iterator[int]:
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:
     """Yield the boards that a letter shows to one of their players after a turn."""
-    if letter.tray:
+    if letter.for_digest:
         return
     if (
         kind_of(letter.letter).waits_for_bot

@@ -24,10 +24,11 @@ from pbmserv.service.boards.plies import (
 )
 from pbmserv.service.boards.proposals import Proposal, invite, sender_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import known_game, unknown_player
+from pbmserv.service.core.lookup import is_player, known_game, unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.service.time import clocks
+from pbmserv.service.time import timekeeping
+from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
@@ -41,7 +42,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     written = command = opponents.with_usual_opponent(context, command)
     command = _with_writer(context, command)
     added = len(command.userids) - len(written.userids)
-    terms = clocks.read_times(command.times)
+    terms = read_times(command.times)
     game = known_game(context, command.game)
     if command.alone and not races(game):
         options = tuple(option for option in command.options if option != "-race")
@@ -49,7 +50,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     _refuse_options_without_dash(context, game, command)
     if command.alone and len(command.userids) > 1:
         context.current.echo_hidden = True  # people write a password here, as in other commands
-        player = players.by_userid(context.connection, command.userids[0])
+        player = players.active_by_userid(context.connection, command.userids[0])
         example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
         raise Refused("only-one-player", example=example)
     for place, userid in enumerate(command.userids, 1 - added):
@@ -142,7 +143,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     refuse_blocked_meeting(context, board, sitter)
     undecided = join(context, board, sitter)
     board = draw_again(context, board, sitter)
-    times = clocks.set_after_acceptance(context, board, undecided)
+    times = timekeeping.set_after_acceptance(context, board, undecided)
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
@@ -156,7 +157,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
                     **common,
                     "event": "accepted",
                     "said": words_for_others(context),
-                    **(clocks.bank_words(context, board, times, other.seat) if begins else {}),
+                    **(timekeeping.bank_words(context, board, times, other.seat) if begins else {}),
                 },
                 board.id,
                 board.plies,
@@ -172,7 +173,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
             **common,
             "event": "joined",
             "said_to": words_for_others(context),
-            **(clocks.bank_words(context, board, times, sitter.seat) if begins else {}),
+            **(timekeeping.bank_words(context, board, times, sitter.seat) if begins else {}),
         },
         board.id,
         board.plies,
@@ -198,7 +199,7 @@ def _refuse_options_without_dash(
     names: list[str] = []
     options: list[str] = []
     for word in command.userids:
-        if word in BOT_USERIDS or players.by_userid(context.connection, word) is not None:
+        if is_player(context, word):
             names.append(word)
         elif options and options[-1].endswith("=") and _is_option(game, options[-1] + word):
             options[-1] += word
@@ -252,7 +253,7 @@ def _refuse_unknown_name(context: CommandContext, userid: str, place: int) -> No
     """Refuse a challenge to an unknown name. The refusal repeats it only if it resembles a userid,
     since it may be a needless password.
     """
-    if userid in BOT_USERIDS or players.by_userid(context.connection, userid) is not None:
+    if is_player(context, userid):
         return
     unknown = unknown_player(context, userid)
     if userid in _HOUSE:
@@ -272,7 +273,7 @@ def _invited(
 ) -> Player:
     if userid in BOT_USERIDS:
         return bot_turns.invited(context, game, userid, options, userids)
-    player = players.by_userid(context.connection, userid)
+    player = players.active_by_userid(context.connection, userid)
     if player is None:
         raise unknown_player(context, userid)
     return player

@@ -15,8 +15,9 @@ from sqlalchemy import Connection
 from pbmserv.errors import GameAway
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.job_result import NOTHING, Done
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
-from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player

@@ -28,12 +28,12 @@ from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID, Said
 from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.service.time import clocks
+from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import invitations, persons, players, preferences
 from pbmserv.store.accounts.invitations import Invitation
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox
-from pbmserv.store.delivery.bounces import Posted
+from pbmserv.store.delivery.bounces import BouncedLetter
 from pbmserv.store.tables.accounts import InvitationState
 
 AGAIN = timedelta(days=30)
@@ -73,7 +73,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     sender, name = _inviter(context, command)
     game, address = known_game(context, command.game), command.address
     refuse_closed_game(context, game)
-    terms = clocks.read_times(command.times)
+    terms = read_times(command.times)
     line = f"{game.info.key} challenge {address}"
     options, _ = read_options(game, command.options, 2, address, line, command.times)
     _refuse_own_address(context, sender, address)
@@ -136,7 +136,7 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
             context.current.echo_hidden = True  # it may be a password that is wrong
             raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
     if len(others) > 1 or any(
-        players.of_name(context.connection, other) is not None for other in others
+        players.account_of(context.connection, other) is not None for other in others
     ):
         raise Refused("invites-one", example=f"{command.game} challenge {command.address}")
     return sender, "".join(others)
@@ -151,7 +151,7 @@ def _proven(context: CommandContext, command: Challenge) -> Player:
     if writers:
         return context.speaker(None)
     for userid in command.userids:  # a password in another line of the mail
-        player = players.by_userid(context.connection, userid)
+        player = players.active_by_userid(context.connection, userid)
         if player is not None and player.id in context.proofs.counted:
             return player
     context.current.echo_hidden = bool(command.userids)  # one may be a password that is wrong
@@ -366,7 +366,7 @@ def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | No
     return None if player is None else player.userid
 
 
-def tell_inviter(context: CommandContext, letter: Posted) -> tuple[Notification, ...]:
+def tell_inviter(context: CommandContext, letter: BouncedLetter) -> tuple[Notification, ...]:
     """Tell the inviter that the letter came back; it is not sent again."""
     row = outbox.letter(context.connection, letter.id)
     number = row.words.get("invitation") if row is not None else None

@@ -30,7 +30,8 @@ from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_mo
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
-from pbmserv.service.core.words_for_others import pass_on, without_signature, words_for_others
+from pbmserv.service.core.signed_words import without_goodbye
+from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
@@ -61,7 +62,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     position = context.position(board)
     lines, number = _numbered(command.lines)
     not_late(context, board, sitter.seat, number, lines)
-    written = without_signature("\n".join((lines[0], command.after[0])))
+    written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
     if is_asked and not context.submission.may_be_answered:  # a machine may have written it
         written = lines[0]

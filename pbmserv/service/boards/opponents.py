@@ -88,7 +88,7 @@ def with_usual_opponent(context: CommandContext, command: Challenge) -> Challeng
         Refused: nothing proves who writes, or the sender has played nobody.
     """
     at = _place_of_usual(command.userids)
-    if at is None or players.by_userid(context.connection, "usual") is not None:
+    if at is None or players.active_by_userid(context.connection, "usual") is not None:
         return command
     player = context.speaker(command.who)
     people = friends_of(context.connection, player.id)

@@ -25,7 +25,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.ratings import rating
-from pbmserv.service.time import clocks
+from pbmserv.service.time import timekeeping
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -176,7 +176,7 @@ def log_ply(
         refuse_blocked_meeting(context, board, sitter)
     context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
-    times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
+    times = timekeeping.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.effects.positions[board.id] = after
     # A move in a race does not start the plans of others.
@@ -220,7 +220,9 @@ def _answer_about_ply(
     said_to = words if board.seats - len(board.bots) > 1 else ""
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
     banks = {
-        seated.seat: {} if outcome else clocks.bank_words(context, board, seat_clocks, seated.seat)
+        seated.seat: {}
+        if outcome
+        else timekeeping.bank_words(context, board, seat_clocks, seated.seat)
         for seated in board.sitters
     }
     own_words |= banks[sitter.seat]
@@ -335,7 +337,7 @@ def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> 
     ply = Ply(position.number + 1, sitter.seat, JOIN, free=True, mark=mark)
     after = position.play(ply)
     undecided = tuple(name for name in board.undecided if name != sitter.userid)
-    times = clocks.times_at(context, board, after, undecided, ())
+    times = timekeeping.times_at(context, board, after, undecided, ())
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.effects.positions[board.id] = after
     return replace(board, plies=after.number)

@@ -40,7 +40,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         previewed = _previewed(game, game.view(position.state, seat), mover, command.text)
     except MoveError as error:
         first = command.text.partition(" ")[0].lower()
-        if players.by_userid(context.connection, first) is not None:
+        if players.active_by_userid(context.connection, first) is not None:
             context.current.echo_hidden = True  # the next word is a needless password
             raise Refused("no-password-there", part="preview") from error
         again = error.refusal.example
@@ -110,9 +110,9 @@ def check(context: CommandContext, command: Check) -> Answer:
         raise Refused("no-check", part=board.game, example=f"{board.game} show {board.id}")
     view = game.view(position.state, sitter.seat)
     words = {}
-    if command.what:
+    if command.port:
         try:
-            words["drawn"] = game.drawn(view, command.what).move.text
+            words["drawn"] = game.drawn(view, command.port).move.text
         except MoveError as error:
             raise error.offering("") from error
     else:

@@ -185,7 +185,7 @@ def invite(
             raise Refused("unavailable", part=player.userid)
     contact.refuse_blocked_players(context, sender.id, people, people)
     invited = [player for player in others if not _at_once(context, player, sender)]
-    proven = context.is_proven(sender)
+    proven = context.is_proven(sender.id, sender.userid)
     if not (proven or invited):
         return wait_for_yes(context, sender, proposal, words.get("replay"))
     _not_too_many(context, sender, invited, proven=proven)

@@ -20,7 +20,7 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.refusals import not_seated
 from pbmserv.service.core.secret_boxes import is_shut, spoils
 from pbmserv.service.ratings import rating
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories

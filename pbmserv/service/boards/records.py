@@ -77,7 +77,7 @@ def _by_player_of(context: CommandContext, board: BoardRow, who: Credentials | N
 
     The answer goes to that player's own address.
     """
-    for player in context.readers(who):
+    for player in context.writers(who):
         if board.sitter_of(player.id) is not None:
             context.current.player = player
             return True

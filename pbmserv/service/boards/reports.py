@@ -119,7 +119,7 @@ def _named_board(context: CommandContext, command: Report) -> BoardRow:
 
 def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None) -> Seat | None:
     """Return the seat of a player who is known by this mail, and have that player answered."""
-    for player in context.readers(who):
+    for player in context.writers(who):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
             context.current.player = player

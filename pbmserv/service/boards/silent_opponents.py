@@ -14,7 +14,7 @@ from pbmserv.service.boards.plies import decline, log_ply, refuse_finished
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
 from pbmserv.store import clocks
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.clocks import Times

@@ -20,8 +20,9 @@ from pbmserv.service.boards import bot_turns, plies, queued_moves
 from pbmserv.service.boards.bot_turns import Kept
 from pbmserv.service.core.actor import BOT
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.job_result import NOTHING, Done
 from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import NOTHING, Answer, Done
+from pbmserv.service.core.outcome import Answer
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.core.services import Services
 from pbmserv.store import bots as rows

@@ -71,6 +71,11 @@ class Budget:
     drawn: set[tuple[int | None, int | None]] = field(default_factory=set)
     _begun: int = 0
 
+    def limit_to(self, allowed: float) -> None:
+        """Set the limit, which the work so far may exceed already. Nothing is raised."""
+        self.allowed = allowed
+        self.is_over = self.spent > allowed
+
     def charge(self, work: Work, amount: int) -> None:
         """Count work that is done already, such as reading the mail. Nothing is raised."""
         self.spent += work.price * amount

@@ -130,7 +130,7 @@ def _writer(context: CommandContext, part: Part) -> Player | None:
     words = part.words
     if not words.get("said") or not words.get("by"):
         return None
-    return players.of_name(context.connection, words["by"])
+    return players.account_of(context.connection, words["by"])
 
 
 # -- boards ----------------------------------------------------------------------------------

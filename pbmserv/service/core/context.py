@@ -21,6 +21,7 @@ from pbmserv.engine.position import Position
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of
 from pbmserv.service.auth import lockout
+from pbmserv.service.auth.stored_hashes import stored_hashes
 from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.command_state import CurrentCommand, Effects, Focus, Proofs
@@ -42,9 +43,6 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import inbox
 from pbmserv.store.tables.accounts import PlayerState
-
-WAITING_SIGNUPS = 3
-"""Newest unconfirmed signups of a userid whose passwords are compared."""
 
 
 @dataclass(slots=True)
@@ -128,7 +126,7 @@ class CommandContext:
         if who not in self.actor.passwords:
             self.current.echo_hidden = True
             raise too_many_passwords()
-        player = players.of_name(self.connection, who.userid)
+        player = players.account_of(self.connection, who.userid)
         source = self.actor.source
         is_open = lockout.may_try(self.connection, who.userid, source, self.now)
         if is_open or self.verified_as(who.userid):
@@ -148,24 +146,22 @@ class CommandContext:
 
         Only a writer who knows the password of a signup may learn that it waits.
         """
-        if player is not None:
-            hashes: list[str | None] = [player.password_hash]
-        else:
-            waiting = signups.of_userid(self.connection, who.userid)[:WAITING_SIGNUPS]
-            hashes = [request.password_hash for request in waiting] or [None]
-        memo = self.services.memo
-        return any(memo.right(who.userid, hashed, who.password.text) for hashed in hashes)
+        waiting = signups.of_userid(self.connection, who.userid) if player is None else ()
+        memo, password = self.services.memo, who.password.text
+        return any(
+            memo.right(who.userid, hashed, password) for hashed in stored_hashes(player, waiting)
+        )
 
     def verified_as(self, userid: str) -> Player | None:
         """Return the player of that name, who may have signed off, if the mail is proven to come
         from one of the player's confirmed addresses."""
         if not self.actor.is_verified:
             return None
-        player = players.of_name(self.connection, userid)
+        player = players.account_of(self.connection, userid)
         if player is None:
             return None
-        confirmed = players.addresses_of(self.connection, player.id)
-        return player if self.actor.address.lower() in confirmed else None
+        is_own = players.has_address(self.connection, player.id, self.actor.address)
+        return player if is_own else None
 
     def _by_sender(self, userid: str) -> Player:
         """Return the player of that name, who owns the verified From address.
@@ -209,7 +205,7 @@ class CommandContext:
             return []
         return players.by_address(self.connection, self.actor.address.lower())
 
-    def readers(self, who: Credentials | None) -> list[Player]:
+    def writers(self, who: Credentials | None) -> list[Player]:
         """Return the player with this password, or without one the `known_writers`."""
         return self.known_writers() if who is None else [self.authenticate(who)]
 
@@ -304,15 +300,16 @@ class CommandContext:
         self._note_proof(player)
         return player
 
-    def is_proven(self, player: Player) -> bool:
+    def is_proven(self, player_id: int, userid: str) -> bool:
         """Return whether the mail is proven to be a player's.
 
         Its reply address, a password in any of its lines, or a verified From address proves it.
         """
-        reply_address = self.reply_address
-        if reply_address is not None and reply_address.player == player.id:
+        if player_id == speaker_of(self.reply_address):
             return True
-        return player.id in self.proofs.counted or self.verified_as(player.userid) is not None
+        if player_id in self.proofs.players or player_id in self.proofs.counted:
+            return True
+        return self.verified_as(userid) is not None
 
     def claimed_writer(self) -> Player | None:
         """Return the only player who has the From address. That proves nothing."""
@@ -321,7 +318,7 @@ class CommandContext:
 
     # -- the reader of the answer ------------------------------------------------------
 
-    def reader(self) -> tuple[str, int | None]:
+    def reader_of_answer(self) -> tuple[str, int | None]:
         """Return the address and the player id for the answer.
 
         If a handler has found the speaker, it is the speaker's own address. Else a known writer
@@ -357,7 +354,7 @@ class CommandContext:
         return (
             player is None
             or player.reply_epoch != reply_address.epoch
-            or self.actor.address.lower() not in players.addresses_of(self.connection, player.id)
+            or not players.has_address(self.connection, player.id, self.actor.address)
         )
 
     # -- boards -------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def refuse_too_many_letters(context: CommandContext, letters: Iterable[Notificat
         raise Refused("reaches-many", count=len(others))
 
 
-def refuse_flood(context: CommandContext, addresses: Iterable[str]) -> None:
+def refuse_too_many_questions(context: CommandContext, addresses: Iterable[str]) -> None:
     """Count a letter that asks a question at each of *addresses*, or refuse the command.
 
     An address gets few such letters a day, and a network or player can cause few to others. A

@@ -24,7 +24,7 @@ def is_free(context: CommandContext, name: str) -> bool:
         is_userid(name)
         and not name.startswith("-")
         and not is_reserved_userid(context, name)
-        and players.of_name(context.connection, name) is None
+        and players.account_of(context.connection, name) is None
     )
 
 

@@ -37,12 +37,12 @@ def refuse_closed_game(context: CommandContext, game: AnyGame) -> None:
     try:
         context.services.positions.check_is_running(context.connection, game.info.key)
     except GameAway as away:
-        raise refused_for(context, away) from away
+        raise game_away_refusal(context, away) from away
     if closed_games.is_closed(context.connection, game.info.key):
         raise Refused("game-closed", part=game.info.title, example="list")
 
 
-def refused_for(context: CommandContext, away: GameAway) -> Refused:
+def game_away_refusal(context: CommandContext, away: GameAway) -> Refused:
     """Return the refusal of a command about a board whose game cannot be played now."""
     code = "game-stopped" if away.is_stopped else "game-gone"
     return Refused(code, part=context.services.registry.titles[away.game], example="list")
@@ -112,9 +112,14 @@ def nearest_userid(context: CommandContext, word: str) -> str:
     return nearest_name(word.lower(), near) or ""
 
 
+def is_player(context: CommandContext, word: str) -> bool:
+    """Return whether a word in lower case is the userid of an active player or a bot."""
+    return word in BOT_USERIDS or players.active_by_userid(context.connection, word) is not None
+
+
 def shown_player(context: CommandContext, userid: str) -> Player | None:
     """Return an active player or a bot, whose boards can be shown."""
-    player = players.by_userid(context.connection, userid)
+    player = players.active_by_userid(context.connection, userid)
     if player is None and userid in BOT_USERIDS:
         return bots.shown_account(context.connection, userid)
     return player

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterable
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.store.boards import boards
@@ -27,20 +26,20 @@ def outbox_row(context: CommandContext, notification: Notification, answers: str
         letter=part.letter,
         recipient=notification.recipient,
         words=part.words,
-        message_id=_identity(context, part),
+        message_id=_message_id(context, part),
         in_reply_to=answers,
         player_id=notification.player_id,
         board_id=part.board,
         ply=part.ply,
         seat=part.seat,
-        tray=notification.digest and kind_of(part.letter).can_wait,
+        for_digest=notification.digest and kind_of(part.letter).can_wait,
     )
 
 
-def _identity(context: CommandContext, part: Part) -> str:
+def _message_id(context: CommandContext, part: Part) -> str:
     mail_domain = context.services.mail_domain
     if part.board is None:
-        return message_id(mail_domain, part)
+        return f"<{part.letter}.{secrets.token_hex(8)}@{mail_domain.domain}>"
     if part.opens:
         return mail_domain.letter_id(part.board, 0, part.seat, part.opens)
     position = context.effects.positions.get(part.board)
@@ -69,8 +68,3 @@ def queue_letters(context: CommandContext, notifications: Iterable[Notification]
     if rows:
         outbox.add(context.connection, rows, context.now, context.mail_id)
     return len(rows)
-
-
-def message_id(mail_domain: MailDomain, part: Part) -> str:
-    """Return a new Message-ID for a letter that is about no board."""
-    return f"<{part.letter}.{secrets.token_hex(8)}@{mail_domain.domain}>"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
-from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
 from pbmserv.service.core.said import Said
@@ -79,45 +78,3 @@ class Answer:
         """Return the answer with more words in each part."""
         parts = (replace(part, words={**part.words, **words}) for part in self.parts)
         return replace(self, parts=tuple(parts))
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """The inbox row of a mail or press, and a summary of its effects for the log.
-
-    Attributes:
-        mail: number of the row; of a copy, that of the first one.
-        outcome: how it ended.
-        player: who gave the commands, 0 if unknown.
-        plies: board and number of each ply that it added.
-        done, refused: numbers of its commands.
-        letters: number of letters that it queued.
-    """
-
-    mail: int
-    outcome: Literal["taken", "copy", "ignored", "kept", "put-off"]
-    player: int = 0
-    plies: tuple[tuple[int, int], ...] = ()
-    done: int = 0
-    refused: int = 0
-    letters: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The effects of a committed job that concern memory and other stages.
-
-    Attributes:
-        played: newest positions by board.
-        letters: number of letters that it queued.
-        has_bot_work: a bot is to move, or the coach to report, on some board.
-        receipt: of the mail or press that the job carried out.
-    """
-
-    played: Mapping[int, Position]
-    letters: int
-    has_bot_work: bool = False
-    receipt: Receipt | None = None
-
-
-NOTHING = Done({}, 0)

@@ -19,23 +19,17 @@ from pbmserv.commands.reading.lines_below import LONGEST_WORDS, LinesBelow
 from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge
-from pbmserv.inbound.quotes.line_signs import is_closing
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.quotable_letters import quotable_letters
 from pbmserv.service.core.said import UNSAID, Passed, Said
+from pbmserv.service.core.signed_words import names_of_writer, without_signature
 
 MOST_JOINED = 4
 """Words in a row that are compared as one password with blanks."""
 
 WORDS = "(your words)"
 """The echo of withheld words in an answer, which does not repeat them."""
-
-_NAME = re.compile(r"[^\W\d_]+")
-_MOST_SIGNED = 8
-"""Most lines of a signature."""
-_MOST_NAMES = 4
-_SIX_WORDS = re.compile(r"\S{2} \S+ \S+ \S+ \S+ \S")
 
 _PUNCTUATION = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
 _SEPARATORS = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
@@ -68,9 +62,9 @@ def pass_on(context: CommandContext, written: str) -> Said:
     if not written.strip():
         return UNSAID
     writer = _writer(context)
-    names = _names(context, writer.userid)
-    written = _without_name(without_signature(written), names)
-    if not written or _is_signature(written, names):
+    names = names_of_writer(writer.userid, context.actor.address)
+    written = without_signature(written, names)
+    if not written:
         return UNSAID
     key = (writer.player_id, written)
     passed = context.checked_words.passed.get(key)
@@ -78,53 +72,6 @@ def pass_on(context: CommandContext, written: str) -> Said:
         passed = context.checked_words.passed[key] = _checked(context, writer, written)
     context.current.left_out.update(dict.fromkeys(passed.left_out))
     return passed.said
-
-
-def _is_sentence(line: str) -> bool:
-    """Return whether a stripped line ends like a sentence, as few lines of signatures do."""
-    if line.endswith(("?", "!")):
-        return True
-    return line.endswith(".") and _SIX_WORDS.search(line[:-1]) is not None
-
-
-def _names(context: CommandContext, userid: str) -> set[str]:
-    """Return words with which a writer may sign."""
-    return {userid, *_NAME.findall(context.actor.address.partition("@")[0].lower())}
-
-
-def _is_signature(written: str, names: set[str]) -> bool:
-    """Return whether the text below a command is only a signature: a goodbye or a name.
-
-    A signature may tell an opponent the writer's name and place of work.
-    """
-    lines = list(filter(None, map(str.strip, written.split("\n"))))
-    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_is_sentence, lines)):
-        return False
-    if is_closing(lines[0]):
-        return len(lines) > 1
-    return len(lines) == 1 and names.issuperset(_NAME.findall(lines[0].lower()) or [""])
-
-
-def without_signature(written: str) -> str:
-    """Return a text without a goodbye and the few lines below it that are not sentences."""
-    lines = written.rstrip().split("\n")
-    for place in range(max(1, len(lines) - _MOST_SIGNED), len(lines) - 1):
-        below = list(filter(None, map(str.strip, lines[place + 1 :])))
-        if is_closing(lines[place].strip()) and not any(map(_is_sentence, below)):
-            return "\n".join(lines[:place]).rstrip()
-    return written
-
-
-def _without_name(written: str, names: set[str]) -> str:
-    """Return a text without a last paragraph that begins with its writer's full name, such as
-    "Alice Liddell" above an office and a telephone number."""
-    head, _, last = written.rstrip().rpartition("\n\n")
-    lines = list(filter(None, map(str.strip, last.split("\n"))))
-    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_is_sentence, lines)):
-        return written
-    words = lines[0].split()
-    is_name = 1 < len(words) <= _MOST_NAMES and all(word[:1].isupper() for word in words)
-    return head.rstrip() if is_name and words[0].lower() in names else written
 
 
 def _writer(context: CommandContext) -> Writer:
@@ -136,20 +83,8 @@ def _writer(context: CommandContext) -> Writer:
     return Writer(player.id, player.userid)
 
 
-def _is_proven(context: CommandContext, writer: Writer) -> bool:
-    """Return whether a password, the reply address or a verified sender proves who wrote the mail.
-
-    An unverified From address, with which a challenge may begin, proves nothing.
-    """
-    by_address = (
-        context.reply_address is not None and context.reply_address.player == writer.player_id
-    )
-    proven = by_address or writer.player_id in context.proofs.players
-    return proven or context.verified_as(writer.userid) is not None
-
-
 def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
-    if not _is_proven(context, writer):
+    if not context.is_proven(writer.player_id, writer.userid):  # as a challenge may begin
         unproven = NotTried("unproven", example=_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
     below = LinesBelow(

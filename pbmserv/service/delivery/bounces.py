@@ -31,7 +31,7 @@ from pbmserv.service.core.services import Services
 from pbmserv.service.delivery import reachability
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.delivery import bounces, inbox, letter_octets, outbox
-from pbmserv.store.delivery.bounces import Posted, Standing
+from pbmserv.store.delivery.bounces import BouncedLetter, BounceRecord
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import LetterState
 
@@ -65,7 +65,7 @@ def receive(
         is_away_note: it looks like the note of somebody who is out of the office.
     """
     reply_address = context.reply_address
-    letter = bounces.letter(context.connection, reply_address.about) if reply_address else None
+    letter = bounces.lock_letter(context.connection, reply_address.about) if reply_address else None
     if context.mail_id is not None:
         if failures or letter is None or letter.player_id is None:
             # A report quotes the letter, with reply addresses and words of others; its own message
@@ -73,39 +73,41 @@ def receive(
             inbox.erase_text_and_sender(context.connection, context.mail_id)
         else:
             inbox.set_player(context.connection, context.mail_id, letter.player_id)
-    notifications = [] if letter is None else _received(context, letter, failures, is_away_note)
+    if letter is None:
+        return []
+    notifications = _notifications_for(context, letter, failures, is_away_note)
     return [outbox_row(context, notification) for notification in notifications]
 
 
-def _received(
-    context: CommandContext, letter: Posted, failures: Sequence[Failure], is_away_note: bool
+def _notifications_for(
+    context: CommandContext, letter: BouncedLetter, failures: Sequence[Failure], is_away_note: bool
 ) -> list[Notification]:
     if failures:
-        return _reported(context, letter, failures)
+        return _count_report(context, letter, failures)
     if is_away_note:
         return absences.ask_if_away(context, letter.player_id)
     if not context.submission.may_be_answered:
         return []
-    return _astray(context, letter)
+    return _tell_where_answers_go(context, letter)
 
 
-def refused(
+def handle_refusal(
     services: Services, connection: Connection, letter_id: int, error: str, now: datetime
 ) -> None:
     """Handle a letter that a relay refused, like a report about it; tell its reader if the letter
     could not be made."""
-    letter = bounces.letter(connection, letter_id)
+    letter = bounces.lock_letter(connection, letter_id)
     if letter is None:
         return
     context = CommandContext(services, connection, CLOCK, now)
     failure = of_refusal(error, letter.recipient)
-    notifications = (
-        _unmade(connection, letter) if failure is None else _take(context, letter, failure)
-    )
-    queue_letters(context, notifications)
+    if failure is None:
+        queue_letters(context, _tell_of_unmade_letter(connection, letter))
+    else:
+        queue_letters(context, _record_failure(context, letter, failure))
 
 
-def _unmade(connection: Connection, letter: Posted) -> list[Notification]:
+def _tell_of_unmade_letter(connection: Connection, letter: BouncedLetter) -> list[Notification]:
     """Return a note to the reader of a letter about a board that could not be made."""
     row = outbox.letter(connection, letter.id)
     if row is None or row.board_id is None or row.player_id is None or not row.message_id:
@@ -117,22 +119,22 @@ def _unmade(connection: Connection, letter: Posted) -> list[Notification]:
     return [Notification(player.address, player.id, Part("unshown", {"board": row.board_id}))]
 
 
-def _reported(
-    context: CommandContext, letter: Posted, failures: Sequence[Failure]
+def _count_report(
+    context: CommandContext, letter: BouncedLetter, failures: Sequence[Failure]
 ) -> list[Notification]:
     """Count what a report says about this letter's recipient; about others it proves nothing."""
     is_out = letter.state in {LetterState.SENT, LetterState.QUEUED}
     if context.now - letter.since > TOO_LATE or not is_out:
         return []
-    if letter.state == LetterState.SENT and letter.noted:
+    if letter.state == LetterState.SENT and letter.earlier_reason:
         return []  # one letter counts once
     failure = next((f for f in failures if letter.recipient.lower() in f.recipients), None)
     if failure is None and len(failures) == 1 and not _arrives_elsewhere(context, letter):
         (failure,) = failures  # by its forwarded address, or another spelling
-    return [] if failure is None else _take(context, letter, failure)
+    return [] if failure is None else _record_failure(context, letter, failure)
 
 
-def _arrives_elsewhere(context: CommandContext, letter: Posted) -> bool:
+def _arrives_elsewhere(context: CommandContext, letter: BouncedLetter) -> bool:
     """Return whether the letter's player has written since this or an earlier letter came back.
 
     Of two mailboxes to which an address forwards, one may be dead; answered letters are read. Only
@@ -140,21 +142,20 @@ def _arrives_elsewhere(context: CommandContext, letter: Posted) -> bool:
     """
     if letter.player_id is None:
         return True
-    standings = bounces.standings(context.connection, [letter.recipient.lower()])
-    times = [letter.since, *(s.hard_at or s.soft_at or letter.since for s in standings)]
+    records = bounces.records_of(context.connection, [letter.recipient.lower()])
+    times = [letter.since, *(r.hard_at or r.soft_at or letter.since for r in records)]
     own = players.addresses_of(context.connection, letter.player_id)
     return inbox.heard_from(context.connection, letter.player_id, own, min(times))
 
 
-def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
+def _tell_where_answers_go(context: CommandContext, letter: BouncedLetter) -> list[Notification]:
     """Tell a reader who answered to the envelope sender where answers go."""
     if letter.player_id is None:
         return []
     player = players.by_id(context.connection, letter.player_id)
-    sender = context.actor.address.lower()
     if player is None or not player.active:
         return []
-    if sender not in players.addresses_of(context.connection, player.id):
+    if not players.has_address(context.connection, player.id, context.actor.address):
         return []
     if not preferences.note_notice(
         context.connection, player.id, "astray", context.now, ASTRAY_EVERY
@@ -166,18 +167,18 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
 # -- counted failures ------------------------------------------------------------------------
 
 
-def counted(standing: Standing, failure: Failure, now: datetime) -> Standing:
-    """Return the standing of an address after one more failure; the same if it does not count."""
+def with_failure(record: BounceRecord, failure: Failure, now: datetime) -> BounceRecord:
+    """Return the record of an address after one more failure; the same if it does not count."""
     if failure.verdict is Verdict.HARD:
-        number = _counted(standing.hard, standing.hard_at, now, HARD_LASTS)
-        after = replace(standing, hard=number or standing.hard, hard_at=now)
+        count = _count_with(record.hard, record.hard_at, now, HARD_LASTS)
+        after = replace(record, hard=count, hard_at=now)
     elif failure.verdict is Verdict.SOFT:
-        number = _counted(standing.soft, standing.soft_at, now, SOFT_LASTS)
-        after = replace(standing, soft=number or standing.soft, soft_at=now)
+        count = _count_with(record.soft, record.soft_at, now, SOFT_LASTS)
+        after = replace(record, soft=count, soft_at=now)
     else:
-        return standing
-    if not number:
-        return standing
+        return record
+    if not count:
+        return record
     given_up = after.hard >= MOST_HARD or after.soft >= MOST_SOFT
     return replace(
         after,
@@ -187,14 +188,16 @@ def counted(standing: Standing, failure: Failure, now: datetime) -> Standing:
     )
 
 
-def _counted(count: int, last: datetime | None, now: datetime, lasts: timedelta) -> int:
+def _count_with(count: int, last: datetime | None, now: datetime, lasts: timedelta) -> int:
     """Return the count with this failure, 0 if it comes too soon to count."""
     if last is None or now - last > lasts:
         return 1
     return count + 1 if now - last >= APART else 0
 
 
-def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Notification]:
+def _record_failure(
+    context: CommandContext, letter: BouncedLetter, failure: Failure
+) -> list[Notification]:
     """Count a failure, and send its letter again later."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
     bounces.note_reason(context.connection, letter, words, context.now)
@@ -206,13 +209,13 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
     address = letter.recipient.lower()
     if letter.letter == "invitation":
         return list(mail_invitations.tell_inviter(context, letter))
-    if failure.verdict is Verdict.REFUSED or not _is_theirs(context, letter, address):
+    if failure.verdict is Verdict.REFUSED or not _went_to_own_address(context, letter, address):
         return []
-    standings = bounces.standings(context.connection, [address])
-    before = standings[0] if standings else Standing(address)
-    after = counted(before, failure, context.now) if before.suspended_at is None else before
+    records = bounces.records_of(context.connection, [address])
+    before = records[0] if records else BounceRecord(address)
+    after = with_failure(before, failure, context.now) if before.suspended_at is None else before
     if after.suspended_at is not None:
-        bounces.set_aside(context.connection, letter)
+        bounces.hold(context.connection, letter)
     elif not kind_of(letter.letter).always_tried:
         bounces.send_later(context.connection, letter, context.now + AGAIN, context.now)
     if after == before:
@@ -221,16 +224,18 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
     return [] if after.suspended_at is None else _give_up(context, after, letter)
 
 
-def _give_up(context: CommandContext, standing: Standing, letter: Posted) -> list[Notification]:
+def _give_up(
+    context: CommandContext, record: BounceRecord, letter: BouncedLetter
+) -> list[Notification]:
     log.warning("an address is given up", extra={"letter": letter.id})
     notifications: list[Notification] = []
-    for player in players.by_address(context.connection, standing.address):
-        if player.address == standing.address:
-            notifications += reachability.leave_address(context, player, standing)
+    for player in players.by_address(context.connection, record.address):
+        if player.address == record.address:
+            notifications += reachability.leave_address(context, player, record)
     return notifications
 
 
-def _is_theirs(context: CommandContext, letter: Posted, address: str) -> bool:
+def _went_to_own_address(context: CommandContext, letter: BouncedLetter, address: str) -> bool:
     """Return whether the letter went to an own address of its player, whose row is locked."""
     if letter.player_id is None:
         return False
@@ -238,4 +243,4 @@ def _is_theirs(context: CommandContext, letter: Posted, address: str) -> bool:
     player = players.by_id(context.connection, letter.player_id)
     if player is None or not player.active:
         return False
-    return address in players.addresses_of(context.connection, player.id)
+    return players.has_address(context.connection, player.id, address)

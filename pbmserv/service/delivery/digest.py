@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from html import escape
-from types import MappingProxyType
 from typing import Any
 
 from pbmserv.mail.letter_kinds import kind_of
@@ -53,9 +53,12 @@ def digests_of(
         unsent_letters.mark_folded(context.connection, [letter.id for letter in news])
     elif all(entry.board.terms.alone for entry in waiting):
         return []
-    batches = _batches(news)
-    digests = [_words(context, player_id, batches[0], waiting, due)]
-    digests += [_words(context, player_id, batch, waiting, only_news=True) for batch in batches[1:]]
+    first, *others = _batches(news)
+    digests = [_words(context, player_id, first, waiting, due)]
+    for batch in others:
+        boards_told = {letter.board_id for letter in batch}
+        told = [entry for entry in waiting if entry.board.id in boards_told]
+        digests.append(_words(context, player_id, batch, told, {}))
     return [words for words in digests if any(words.values())]
 
 
@@ -77,43 +80,35 @@ def _words(
     context: CommandContext,
     player_id: int,
     news: Sequence[QueuedLetter],
-    waits: Sequence[Waiting],
-    due: Mapping[int, Due] = MappingProxyType({}),
-    *,
-    only_news: bool = False,
+    waiting: Sequence[Waiting],
+    due: Mapping[int, Due],
 ) -> dict[str, Any]:
+    """Return the words of one digest."""
     by_board: dict[int, list[QueuedLetter]] = {}
     for letter in news:
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
-    waiting = [
-        waiting_board
-        for waiting_board in waits
-        if not only_news or waiting_board.board.id in by_board
-    ]
-    # Boards that are nearly due, then those with the newest news, then the others, newest first.
-    waiting.sort(
-        key=lambda waiting_board: (
-            waiting_board.board.id in due,
-            max(_ids(by_board, waiting_board.board.id)),
-            waiting_board.since,
-        ),
-        reverse=True,
-    )
-    shown = {entry.board.id for entry in waiting}
-    drawn, more = entries(context, waiting, news=by_board, due=due)
-    others = list(_others(context, player_id, by_board, shown))
-    others += [
-        (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
-        for letter in news
-        if letter.letter == "message"
-    ]
+    drawn, more = entries(context, _in_order(waiting, by_board, due), news=by_board, due=due)
+    shown = {waiting_board.board.id for waiting_board in waiting}
+    others = [*_others(context, player_id, by_board, shown), *_messages(news)]
     others.sort(key=lambda dated: dated[0], reverse=True)
-    return {
-        "waiting": drawn,
-        "more": more,
-        "news": [entry for _, entry in others],
-    }
+    return {"waiting": drawn, "more": more, "news": [entry for _, entry in others]}
+
+
+def _in_order(
+    waiting: Sequence[Waiting],
+    by_board: Mapping[int, Sequence[QueuedLetter]],
+    due: Mapping[int, Due],
+) -> list[Waiting]:
+    """Sort boards: those that are nearly due, then those with the newest news, then the others,
+    newest first."""
+
+    def rank(waiting_board: Waiting) -> tuple[bool, int, datetime]:
+        number = waiting_board.board.id
+        newest = max((letter.id for letter in by_board.get(number, ())), default=0)
+        return number in due, newest, waiting_board.since
+
+    return sorted(waiting, key=rank, reverse=True)
 
 
 def answerable(letter: OldLetter) -> dict[str, Any]:
@@ -148,7 +143,7 @@ def _others(
     by_board: Mapping[int, Sequence[QueuedLetter]],
     shown: set[int],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield news of boards that do not wait for the reader."""
+    """Yield news of boards that do not wait for the reader, each behind its newest letter's id."""
     for number, letters in by_board.items():
         board = boards.load(context.connection, number) if number not in shown else None
         if board is None:
@@ -173,5 +168,9 @@ def _others(
         yield newest.id, {**entry, "board": number, "seat": newest.seat}
 
 
-def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[int]:
-    return [letter.id for letter in by_board.get(number, ())] or [0]
+def _messages(news: Sequence[QueuedLetter]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield messages of other players, which are about no board."""
+    for letter in news:
+        if letter.letter == "message":
+            entry = {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD}
+            yield letter.id, entry

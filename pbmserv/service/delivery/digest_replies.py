@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.readings import Line
@@ -15,12 +16,12 @@ from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, ShowAs
 from pbmserv.commands.table.playing import Chat, MakeMove
 from pbmserv.commands.table.starting import Accept
-from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import moves
 from pbmserv.service.core.context import CommandContext
-from pbmserv.store.accounts import leaving, players
+from pbmserv.service.core.lookup import is_player
+from pbmserv.store.accounts import leaving
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import BoardStatus
@@ -120,13 +121,9 @@ def _no_command(context: CommandContext, text: str) -> PlayerError:
     bob")."""
     games = sorted(game.info.key for game in context.services.registry)
     speaker = context.speaker(None)
-
-    def is_player(word: str) -> bool:
-        return word in BOT_USERIDS or players.by_userid(context.connection, word) is not None
-
     line = not_a_command(words_of(text)[:MOST_LOOKED_UP], games)
     assert line.for_sender is not None
-    reread = line.for_sender(Sender(speaker.userid, 0, is_player)).meaning
+    reread = line.for_sender(Sender(speaker.userid, 0, partial(is_player, context))).meaning
     assert isinstance(reread, PlayerError)
     refusal = reread.refusal
     return Refused(refusal.code, part=text, example=refusal.example, **refusal.values)

@@ -28,7 +28,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
 from pbmserv.store.delivery import bounces
-from pbmserv.store.delivery.bounces import Standing
+from pbmserv.store.delivery.bounces import BounceRecord
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -41,11 +41,11 @@ MOST_BOARDS = 500
 
 
 def leave_address(
-    context: CommandContext, player: Player, given_up: Standing
+    context: CommandContext, player: Player, given_up: BounceRecord
 ) -> list[Notification]:
     """Send letters to a player's next address, or let them wait, since one address is given up."""
     own = players.addresses_of(context.connection, player.id)
-    dead = {s.address for s in bounces.standings(context.connection, own) if s.suspended_at}
+    dead = {r.address for r in bounces.records_of(context.connection, own) if r.suspended_at}
     other = next((address for address in own if address not in dead), None)
     if other is None:
         return _unreachable(context, player)
@@ -69,7 +69,7 @@ def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     if not preferences.note_notice(context.connection, player.id, "gone", context.now, NEWS_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
-    return opponents(context, player, {"event": "gone", "until": until})
+    return letters_to_opponents(context, player, {"event": "gone", "until": until})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,13 @@ def note_reachable(context: CommandContext, player_id: int, why: str = "") -> Re
     if player is None or not player.active or player.unreachable_since is None:
         return Reachable()
     own = players.addresses_of(context.connection, player.id)
-    failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
+    failed = [r for r in bounces.records_of(context.connection, own) if r.suspended_at is not None]
     bounces.forgive(context.connection, own)
     sender = context.actor.address.lower()
     address = sender if sender in own else player.address
     notifications = _welcome(context, player, address, failed, why)
     for other in _sharing(context, own):
-        shared = [s for s in failed if s.address == other.address]
+        shared = [record for record in failed if record.address == other.address]
         if other.id != player.id and shared:
             notifications += _welcome(context, other, other.address, shared, why)
     return Reachable(address, tuple(notifications))
@@ -119,7 +119,7 @@ def _sharing(context: CommandContext, own: Sequence[str]) -> list[Player]:
 
 
 def _welcome(
-    context: CommandContext, player: Player, address: str, failed: Sequence[Standing], why: str
+    context: CommandContext, player: Player, address: str, failed: Sequence[BounceRecord], why: str
 ) -> list[Notification]:
     since = player.unreachable_since
     assert since is not None
@@ -133,7 +133,7 @@ def _welcome(
         "userid": player.userid,
         "other": address,
         "tz": player.tz,
-        "failed": [failure_words(standing) for standing in failed],
+        "failed": [failure_words(record) for record in failed],
         "again": again,
         "away": was_away,
         "digest": bool(digests),
@@ -142,7 +142,7 @@ def _welcome(
     notifications += [Notification(address, player.id, digest) for digest in digests]
     heard = preferences.last_notice(context.connection, player.id, "gone")
     if heard is not None and heard >= since:
-        notifications += opponents(context, player, {"event": "back", "why": why})
+        notifications += letters_to_opponents(context, player, {"event": "back", "why": why})
     return notifications
 
 
@@ -166,13 +166,13 @@ def _ids(letters: Sequence[QueuedLetter]) -> list[int]:
     return [letter.id for letter in letters]
 
 
-def failure_words(failed: Standing) -> dict[str, str]:
+def failure_words(failed: BounceRecord) -> dict[str, str]:
     """Return the words about a failed address, for a letter to its owner."""
     at = max(moment for moment in (failed.hard_at, failed.soft_at) if moment is not None)
     return {"address": failed.address, "at": at.isoformat(), "said": failed.diagnostic}
 
 
-def opponents(
+def letters_to_opponents(
     context: CommandContext, player: Player, words: Mapping[str, Any]
 ) -> list[Notification]:
     """Return one letter to each opponent of a player, with the numbers of their running boards."""

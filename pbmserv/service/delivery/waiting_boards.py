@@ -10,10 +10,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from pbmserv.service.core.budget import Budget, TooMuch, Work, squares_of
+from pbmserv.service.core.budget import ALLOWED, Budget, TooMuch, Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -66,7 +66,7 @@ def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
     return waiting
 
 
-def entry(
+def _entry(
     context: CommandContext,
     waiting: Waiting,
     news: Sequence[QueuedLetter],
@@ -135,24 +135,20 @@ def entries(
         news: letters about boards, by number.
         due: boards of which the letter reminds, by number.
     """
+    room = Budget(math.inf)
     drawn: list[dict[str, Any]] = []
     more: list[int] = []
-    unbounded, room = Budget(math.inf), Budget()
     for waiting_board in waiting:
         number = waiting_board.board.id
         if len(drawn) == MOST_DRAWN:
             more.append(number)
             continue
-        is_first = not drawn and not more
         about, reminder = news.get(number, ()), due.get(number)
         try:
-            drawn.append(
-                entry(context, waiting_board, about, reminder, unbounded if is_first else room)
-            )
+            drawn.append(_entry(context, waiting_board, about, reminder, room))
         except TooMuch:
             more.append(number)
-        if is_first:
-            room.charge(Work.GAME, unbounded.spent)
+        room.limit_to(ALLOWED)
     return drawn, more
 
 

@@ -316,7 +316,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
         raise Refused("event-many-invited", most=MOST_INVITED, example=f"events {event.id}")
     invited = []
     for name in names:
-        other = players.by_userid(context.connection, name)
+        other = players.active_by_userid(context.connection, name)
         if other is None:
             raise unknown_player(context, name)
         if other.accept == "none":

@@ -345,7 +345,7 @@ def _letters(context: CommandContext, player: Player, words: Sequence[str]) -> A
 
 
 def _named(context: CommandContext, name: str) -> Player:
-    player = players.by_userid(context.connection, name)
+    player = players.active_by_userid(context.connection, name)
     if player is None:
         raise unknown_player(context, name)
     return player

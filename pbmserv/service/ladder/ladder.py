@@ -30,7 +30,7 @@ def show(context: CommandContext, command: ShowLadder) -> Answer:
     games = [game for game in context.services.registry if has_ladder(game)]
     if command.game:
         games = [_game_with_ladder(context, command.game)]
-    you = {player.id for player in context.readers(command.who)}
+    you = {player.id for player in context.writers(command.who)}
     parts = [
         Part("ladder", table_words(context, game, you) | {"event": "shown"})
         for game in games
@@ -249,7 +249,7 @@ def _named_target(
     Raises:
         Refused: there is no such player, or not in this ladder, or not within the range.
     """
-    player = players.by_userid(context.connection, name)
+    player = players.active_by_userid(context.connection, name)
     if player is None:
         raise unknown_player(context, name)
     place = ladders.place_of(context.connection, ladder.id, player.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -22,13 +22,13 @@ class CommandResult:
     Attributes:
         reader: who may read it: an address and a player id.
         echo: the line as it was read.
-        status: ``done``, ``refused``, ``not tried`` or ``left out``.
+        status: how it ended; words for others may be "left out" of a line that was carried out.
         stopped: why the line was not tried.
     """
 
     reader: tuple[str, int | None]
     echo: str
-    status: str
+    status: Literal["done", "refused", "not tried", "left out"]
     parts: tuple[Part, ...]
     stopped: NotTried | None = None
 
@@ -87,7 +87,7 @@ def _without_foreign_words(
         stopped = result.stopped
         if stopped is not None:
             stopped = replace(stopped, example=blanking.example(stopped.example))
-        echo = blanking.known(result.echo, names=result.status == "refused")
+        echo = blanking.blank_unknown(result.echo, keep_userids=result.status == "refused")
         blanked.append(replace(result, echo=echo, parts=parts, stopped=stopped))
     return blanked
 

@@ -18,18 +18,18 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.flood_limits import refuse_too_many_letters
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.core.lookup import refused_for
+from pbmserv.service.core.lookup import game_away_refusal
 from pbmserv.service.core.outbox_rows import outbox_row, outbox_rows
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import reachability
 from pbmserv.service.limits.rates import Idle, Reply
 from pbmserv.service.mails import (
+    idle_mails,
     letter_costs,
     line_readings,
     refusal_letters,
     reply_meanings,
-    silence,
     strangers,
 )
 from pbmserv.service.mails.answers import CommandResult, answers_to, last_answer
@@ -80,7 +80,7 @@ class _Progress:
 
     @property
     def idle(self) -> Idle:
-        """The kind of the mail for `silence.decide`, if it had no effect."""
+        """The kind of the mail for `idle_mails.decide_reply`, if it had no effect."""
         if self.letters and self.talks:
             return "talk"
         if self.tried_move:
@@ -140,35 +140,18 @@ class Executor:
         """Carry out the lines in their order."""
         progress = _Progress()
         withheld: set[Line] = set()
-        reply_address = context.reply_address
-        is_message = reply_address is not None and reply_address.purpose in OF_TALK
         for line in _lines(context):
             if progress.results:
                 context.next_command()
-            talks = is_message or isinstance(line.meaning, Chat | Message | TeamChat)
-            progress.talks |= talks
-            stopped = line.meaning if isinstance(line.meaning, NotTried) else None
-            if stopped is None and context.budget.is_over:
-                stopped = NotTried("budget")
+            progress.talks |= _talks(context, line)
+            stopped = _why_not_tried(context, line)
             if stopped is not None:
-                reader = context.reader()
+                reader = context.reader_of_answer()
                 progress.results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
                 continue
             attempt = self._try(context, line)
-            answer, is_done, current = attempt.answer, attempt.is_done, context.current
-            progress.done += is_done
-            progress.refused += not is_done
-            progress.tried_move |= attempt.tried_move
-            # Two programs can talk for ever, and anybody can ask for these in anybody's name.
-            if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
-                progress.has_effect |= bool(current.moved or answer.notifications)
-            readable = contact.without_blocked_words(context, answer.notifications)
-            progress.letters += outbox_rows(context, readable)
-            status = "done" if is_done else "refused"
-            progress.results.append(
-                CommandResult(context.reader(), attempt.echo, status, answer.parts)
-            )
-            if current.left_out:
+            _record(context, progress, line, attempt)
+            if context.current.left_out:
                 progress.results += _withheld(context, withheld)
         return progress
 
@@ -230,7 +213,7 @@ class Executor:
 
     def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
         """Carry out a line that somebody else may write, with or without a password."""
-        return self._answer(context, line_readings.without_proof(context, line) or line)
+        return self._answer(context, line_readings.reading_without_proof(context, line) or line)
 
     def _answer(self, context: CommandContext, line: Line) -> Answer:
         """Carry out one line.
@@ -248,7 +231,7 @@ class Executor:
             if context.submission.can_wait:
                 raise  # the whole mail waits
             context.current.focus = None  # a refusal must not show the board
-            raise refused_for(context, away) from away
+            raise game_away_refusal(context, away) from away
 
 
 def _lines(context: CommandContext) -> Sequence[Line]:
@@ -258,6 +241,40 @@ def _lines(context: CommandContext) -> Sequence[Line]:
     reply_address = context.reply_address
     ends = reply_address is not None and reply_address.purpose in ENDINGS
     return lines[:1] if ends else lines
+
+
+def _talks(context: CommandContext, line: Line) -> bool:
+    """Return whether a line carries only words to other players."""
+    reply_address = context.reply_address
+    is_message = reply_address is not None and reply_address.purpose in OF_TALK
+    return is_message or isinstance(line.meaning, Chat | Message | TeamChat)
+
+
+def _why_not_tried(context: CommandContext, line: Line) -> NotTried | None:
+    if isinstance(line.meaning, NotTried):
+        return line.meaning
+    return NotTried("budget") if context.budget.is_over else None
+
+
+def _record(context: CommandContext, progress: _Progress, line: Line, attempt: _Attempt) -> None:
+    """Add the result of a command, and its letters to others, to those of the lines before it."""
+    answer, is_done = attempt.answer, attempt.is_done
+    progress.done += is_done
+    progress.refused += not is_done
+    progress.tried_move |= attempt.tried_move
+    # Two programs can talk for ever, and anybody can ask for these in anybody's name.
+    if is_done and not (_talks(context, line) or isinstance(line.meaning, Forgot | Signup)):
+        progress.has_effect |= bool(context.current.moved or answer.notifications)
+    readable = contact.without_blocked_words(context, answer.notifications)
+    progress.letters += outbox_rows(context, readable)
+    progress.results.append(
+        CommandResult(
+            context.reader_of_answer(),
+            attempt.echo,
+            "done" if is_done else "refused",
+            answer.parts,
+        )
+    )
 
 
 def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter]:
@@ -279,7 +296,7 @@ def _all_letters(context: CommandContext, progress: _Progress) -> list[NewLetter
     answers = _readdressed(answers_to(context, results), reachable)
     if progress.has_effect:
         return answers + welcome + letters  # before those of queued moves
-    reply = silence.decide(context, progress.idle, answers)
+    reply = idle_mails.decide_reply(context, progress.idle, answers)
     if reply is Reply.NONE:  # nor are words passed on
         return [
             *welcome,
@@ -296,7 +313,7 @@ def _withheld(context: CommandContext, reported: set[Line]) -> list[CommandResul
     reported.update(new)
     return [
         CommandResult(
-            context.reader(),
+            context.reader_of_answer(),
             line.echo,
             "left out" if line.echo == WORDS else "not tried",
             (),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read_commands, read_message, refuse_unread
+from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.commands.reading.mail import read_message, read_new_mail, refuse_unread
 from pbmserv.commands.table.model import Credentials, ReplyMove, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
@@ -31,9 +32,13 @@ from pbmserv.service.core.submission import Request, Submission
 
 log = logging.getLogger("pbmserv.receive")
 
-_FOR_COMMANDS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
-"""Purposes of reply addresses to which players write commands, and no answer to a question.
-Programs may write there too, and plain words are commands."""
+_FOR_COMMANDS: Mapping[Purpose, Answered] = {
+    Purpose.BOARD: Answered.PLAIN_LETTER,
+    Purpose.TRAY: Answered.DIGEST,
+    Purpose.PLAYER: Answered.PLAIN_LETTER,
+}
+"""Purposes of reply addresses to which players, and their programs, write commands; the letters of
+all others ask something."""
 
 MAIL_REPORT = "mail-report"
 """The reason why a report of another mail server is not answered."""
@@ -255,16 +260,16 @@ def reading_of(
     """Return the commands of a text.
 
     Args:
+        subject: ignored in a reply, whose address tells the player and the board.
         purpose: of the reply address that it came to, if any.
         by_hand: a person wrote it, and not a program such as one that answers during holidays.
     """
+    if purpose is None:
+        return read_new_mail(subject, text, games)
     if purpose in OF_TALK:
         return read_message(text, games)
-    tray = purpose is Purpose.TRAY
-    plainly = by_hand and purpose in _FOR_COMMANDS
-    return read_commands(
-        subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly
-    )
+    answered = _FOR_COMMANDS.get(purpose, Answered.QUESTION)
+    return read_reply_to(answered, text, games, by_hand=by_hand)
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:
@@ -272,15 +277,16 @@ def is_set_aside(incoming: IncomingMail) -> bool:
 
     Letters that come back are carried out.
     """
-    return not (incoming.comes_back or _robot_may_play(incoming, incoming.mail))
+    return not (incoming.comes_back or _robot_may_play(incoming))
 
 
-def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
+def _robot_may_play(incoming: IncomingMail) -> bool:
     """Return whether a mail that must not be answered may still be a player's.
 
     Exchange, mailing lists and newsletter software mark people's mails like a machine's, a player
     may use a program of their own, and a person may write a subject like an out-of-office note's.
     """
+    mail = incoming.mail
     if not mail.only_headers and mail.automatic != AWAY_SUBJECT:
         return False
     lines, reply_address = incoming.reading.lines, incoming.reply_address

@@ -50,7 +50,7 @@ def choose(context: CommandContext, line: Line) -> Choice:
     """Choose how to read a line."""
     if not line.is_ambiguous:  # as nearly all lines
         return Choice(line, line)
-    proven_line = without_proof(context, line)
+    proven_line = reading_without_proof(context, line)
     if proven_line is not None:
         return Choice(line, proven_line, without_proof=True)
     return Choice(line, _with_password(context, line) or line)
@@ -66,13 +66,13 @@ def refused_reading(
     return choice.line, error
 
 
-def without_proof(context: CommandContext, line: Line) -> Line | None:
+def reading_without_proof(context: CommandContext, line: Line) -> Line | None:
     """Return the reading of a line without a password, or also without its writer's name, if the
     mail itself proves these; else `None`."""
     reading = _without_password(context, line)
     if reading is not None:
         return reading
-    other = _with_own_name(context, line) or _unnamed(context, line)
+    other = _with_own_name(context, line) or _without_writer(context, line)
     return other if other is not None and _may_speak_of(context, other) else None
 
 
@@ -93,7 +93,7 @@ def _without_password(context: CommandContext, line: Line) -> Line | None:
     return other
 
 
-def _unnamed(context: CommandContext, line: Line) -> Line | None:
+def _without_writer(context: CommandContext, line: Line) -> Line | None:
     """Return the reading that names no writer, if the mail shows who writes.
 
     A line that begins with a userid names its writer, so the next word may be a password.
@@ -103,7 +103,7 @@ def _unnamed(context: CommandContext, line: Line) -> Line | None:
     who = line.who
     if line.userid_word and _is_userid(context.connection, line.userid_word):
         to_many = isinstance(line.meaning, Message) and who is not None
-        if not (to_many and who is not None and is_userid_in_place(context.connection, who)):
+        if not (to_many and who is not None and password_is_userid(context.connection, who)):
             return None
     if context.known_writers():
         return line.without_writer()
@@ -158,7 +158,7 @@ def _may_speak_of(context: CommandContext, line: Line) -> bool:
 
 
 def _is_userid(connection: Connection, word: str) -> bool:
-    return word in BOT_USERIDS or players.of_name(connection, word) is not None
+    return word in BOT_USERIDS or players.account_of(connection, word) is not None
 
 
 def _with_password(context: CommandContext, line: Line) -> Line | None:
@@ -173,10 +173,10 @@ def _with_password(context: CommandContext, line: Line) -> Line | None:
     if (
         who is None
         or who not in context.actor.passwords
-        or is_userid_in_place(context.connection, who)
+        or password_is_userid(context.connection, who)
     ):
         return None
-    player = players.of_name(context.connection, who.userid)
+    player = players.account_of(context.connection, who.userid)
     if player is None or other is None:
         return None
     if isinstance(line.meaning, PlayerError) and not isinstance(other.meaning, Challenge):
@@ -188,8 +188,8 @@ def _with_password(context: CommandContext, line: Line) -> Line | None:
     return other if _is_right(context, who, player) else None
 
 
-def is_userid_in_place(connection: Connection, who: Credentials) -> bool:
-    """Return whether the word in the place of a password is a userid."""
+def password_is_userid(connection: Connection, who: Credentials) -> bool:
+    """Return whether the word in the place of the password is a userid."""
     return _is_userid(connection, who.password.text.lower())
 
 
@@ -228,7 +228,7 @@ def _refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
     is_userid = (
         who is not None
         and isinstance(line.meaning, Message)
-        and is_userid_in_place(context.connection, who)
+        and password_is_userid(context.connection, who)
     )
     if who is not None and who not in context.actor.passwords and not is_userid:
         return too_many_passwords()

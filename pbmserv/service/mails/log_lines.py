@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.inbound.mail_reports import MailReport
@@ -21,13 +22,11 @@ from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.networks import block_of
 from pbmserv.mail.reply_address import ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
-from pbmserv.service.core.outcome import Receipt
-from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
+from pbmserv.service.core.job_result import MailOutcome, Receipt
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
 
 log = logging.getLogger("pbmserv.receive")
-
-Name: TypeAlias = Literal["taken", "copy", "ignored", "kept", "put-off", "refused"]
 
 _CODE = re.compile(r"\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
 _QUOTED = re.compile(r"[\"'<].*")
@@ -35,22 +34,18 @@ _CAMEL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The end of a mail, at the door or in play.
+class Decision:
+    """The door's decision about a mail.
 
     Attributes:
         reply: the reply to the client.
-        because: why it was not carried out; ``""`` if it was.
-        receipt: its inbox row, if it has one.
-        reading: its commands, if they were read.
-        arrival: its number among the arrivals, which joins the door's line with play's.
+        because: why the mail was not stored; ``""`` if it was.
+        arrival: its number among the arrivals, 0 if it was not stored.
     """
 
     reply: str
-    name: Name
+    outcome: Literal["taken", "put-off", "refused"]
     because: str = ""
-    receipt: Receipt | None = None
-    reading: Reading | None = None
     arrival: int = 0
 
 
@@ -97,7 +92,7 @@ def note_press_over_limit(player: int, octets: int, ms: float) -> None:
     log.info("press", extra={**facts, "octets": octets, "ms": round(ms, 1)})
 
 
-def _count(outcome: Name, ms: float) -> None:
+def _count(outcome: MailOutcome | Literal["refused"], ms: float) -> None:
     _counted(outcome).inc()
     metrics.MAIL_SECONDS.observe(ms / 1000)
 
@@ -115,6 +110,21 @@ def _effects(receipt: Receipt) -> dict[str, object]:
     return facts
 
 
+def note_decision(
+    mail_domain: MailDomain, envelope: Envelope, decision: Decision, source: Source, ms: float
+) -> None:
+    """Log and count a mail that the door has put off or refused.
+
+    Args:
+        ms: milliseconds since its last octet.
+    """
+    _count(decision.outcome, ms)
+    metrics.REFUSALS.labels(code_of(decision.reply)).inc()
+    if log.isEnabledFor(logging.INFO):
+        facts = {"outcome": decision.outcome, **_addressee(mail_domain, envelope, source)}
+        _log_mail(envelope, facts | {"because": decision.because}, ms)
+
+
 def note_settled(
     mail_domain: MailDomain,
     arrival: Arrival,
@@ -129,55 +139,41 @@ def note_settled(
         incoming: the mail as it was read; `None` if it was not.
         ms: milliseconds since play took it.
     """
-    because = ""
-    if receipt.outcome == "put-off":
-        because = "over the limit of the player"
-    elif receipt.outcome == "ignored" and incoming is not None:
-        because = incoming.mail.automatic
-        if incoming.mail_report is not None:
-            because = MAIL_REPORT
-            note_mail_report(incoming.mail_report, receipt.mail)
-    elif not (incoming and incoming.reply_address) and mail_domain.is_postmaster(
-        arrival.envelope.recipient
-    ):
-        because = "for the postmaster"
-    reading = incoming.reading if incoming is not None else None
-    outcome = Outcome("", receipt.outcome, because, receipt, reading, arrival.id)
-    note_mail(mail_domain, arrival.envelope, outcome, source, ms)
-
-
-def note_mail(
-    mail_domain: MailDomain, envelope: Envelope, outcome: Outcome, source: Source, ms: float
-) -> None:
-    """Log and count a mail.
-
-    Args:
-        ms: milliseconds since its last octet, or since play took it.
-    """
-    _count(outcome.name, ms)
-    if outcome.name in {"put-off", "refused"}:
-        metrics.REFUSALS.labels(code_of(outcome.reply)).inc()
+    if incoming is not None and incoming.mail_report is not None and receipt.outcome == "ignored":
+        note_mail_report(incoming.mail_report, receipt.mail)
+    _count(receipt.outcome, ms)
     if not log.isEnabledFor(logging.INFO):
         return
-    receipt, reply_address = outcome.receipt, mail_domain.read(envelope.recipient)
-    facts: dict[str, object] = {} if receipt is None else {"mail": receipt.mail}
-    if outcome.arrival:
-        facts["arrival"] = outcome.arrival
-    facts |= {"outcome": outcome.name, "to": _kind(mail_domain, envelope.recipient, reply_address)}
-    player = (receipt.player if receipt else 0) or speaker_of(reply_address)
+    envelope, because = arrival.envelope, receipt.because
+    is_to_us = incoming is None or incoming.reply_address is None
+    if not because and is_to_us and mail_domain.is_postmaster(envelope.recipient):
+        because = "for the postmaster"
+    facts: dict[str, object] = {"mail": receipt.mail, "arrival": arrival.id}
+    facts["outcome"] = receipt.outcome
+    facts |= _addressee(mail_domain, envelope, source, receipt.player)
+    if incoming is not None and incoming.reading.lines:
+        facts["commands"] = names_of(incoming.reading)
+    facts |= _effects(receipt)
+    if because:
+        # A flood of lines with `because` is folded; lines of other mails are not.
+        facts["because" if receipt.outcome == "put-off" else "why"] = because
+    _log_mail(envelope, facts, ms)
+
+
+def _addressee(
+    mail_domain: MailDomain, envelope: Envelope, source: Source, player: int = 0
+) -> dict[str, object]:
+    """Return the facts about the recipient address of a mail, its player and its origin."""
+    reply_address = mail_domain.read(envelope.recipient)
+    facts: dict[str, object] = {"to": _kind(mail_domain, envelope.recipient, reply_address)}
+    player = player or speaker_of(reply_address)
     if player:
         facts["player"] = player
-    facts["network"] = source.network or "unknown"
-    if outcome.reading is not None and outcome.reading.lines:
-        facts["commands"] = names_of(outcome.reading)
-    if receipt is not None:
-        facts |= _effects(receipt)
-    if outcome.because:
-        # Only refusals have `because`: a flood of them is folded, and other mails are not.
-        key = "because" if outcome.name in {"put-off", "refused"} else "why"
-        facts[key] = outcome.because
-    facts |= {"octets": len(envelope.raw), "ms": round(ms, 1)}
-    log.info("mail", extra=facts)
+    return facts | {"network": source.network or "unknown"}
+
+
+def _log_mail(envelope: Envelope, facts: Mapping[str, object], ms: float) -> None:
+    log.info("mail", extra={**facts, "octets": len(envelope.raw), "ms": round(ms, 1)})
 
 
 def note_mail_report(report: MailReport, mail: int) -> None:

@@ -14,23 +14,25 @@ from pbmserv.mail.networks import block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import bot_turns, game_pauses
+from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.core.outbox_rows import message_id, outbox_row, queue_letters
-from pbmserv.service.core.outcome import NOTHING, Done, Part, Receipt
+from pbmserv.service.core.job_result import NOTHING, Done, Receipt
+from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
-from pbmserv.service.mails import silence
 from pbmserv.service.mails.executor import CarriedOut, Executor
 from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
+from pbmserv.service.mails.limit_letter import explain_limit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
-from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.delivery.inbox import NewMail
 from pbmserv.store.delivery.reported_sources import OTHERS, ReportedSource
 from pbmserv.store.tables.mail import MailState
 
@@ -62,8 +64,9 @@ class MailService:
             TooMany: its player has sent too much.
             Outdated: a password was changed after it was checked.
         """
-        row = _Row.of_mail(incoming, MailState.DONE)
-        mail_id = row.add(connection, now, speaker_of(incoming.reply_address) or None)
+        speaker = speaker_of(incoming.reply_address) or None
+        row = replace(_row(incoming, MailState.DONE), player_id=speaker)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:  # the unique key says that it is a copy: no effect, no answer
             return _copy(connection, row)
         return self._carry_out(incoming, mail_id, now, connection)
@@ -161,8 +164,8 @@ class MailService:
     def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""
         mail, octets = incoming.mail, len(incoming.envelope.raw)
-        row = _Row.of_mail(incoming, MailState.IGNORED, mail.automatic)
-        mail_id = row.add(connection, now)
+        row = _row(incoming, MailState.IGNORED, mail.automatic)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         if not self._quota.keep_text(MailState.IGNORED, octets):
@@ -174,12 +177,16 @@ class MailService:
                 self._services, connection, actor, now, submission, mail_id=mail_id
             )
             letters = queue_letters(context, absences.ask_if_away(context))
-        return Done({}, letters, receipt=Receipt(mail_id, "ignored", letters=letters))
+        return Done(
+            {},
+            letters,
+            receipt=Receipt(mail_id, "ignored", letters=letters, because=mail.automatic),
+        )
 
     def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note the report of another mail server, whose text is not kept (see `note_settled`)."""
-        row = _Row.of_mail(incoming, MailState.IGNORED, MAIL_REPORT)
-        mail_id = row.add(connection, now)
+        row = _row(incoming, MailState.IGNORED, MAIL_REPORT)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         inbox.drop_text(connection, mail_id)
@@ -190,27 +197,23 @@ class MailService:
                 [ReportedSource(name or OTHERS, *numbers) for name, numbers in sources],
                 now,
             )
-        return Done({}, 0, receipt=Receipt(mail_id, "ignored"))
+        return Done({}, 0, receipt=Receipt(mail_id, "ignored", because=MAIL_REPORT))
 
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
         """Keep a mail for the operator, and tell its writer that a person will look at it."""
         digest = mail.digest or hashlib.sha256(mail.envelope.raw).hexdigest()
-        row = _Row(mail.envelope, digest, MailState.KEPT, _storable(mail.error), mail.verdict)
-        mail_id = row.add(connection, now)
+        error = _storable(mail.error)
+        row = NewMail.of_envelope(mail.envelope, digest, MailState.KEPT, error, mail.verdict)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         self._quota.count_kept(len(mail.envelope.raw))
         if not mail.answer_to or self._has_heard_enough(mail):
             return Done({}, 0, receipt=Receipt(mail_id, "kept"))
+        context = CommandContext(self._services, connection, CLOCK, now, mail_id=mail_id)
         part = Part("kept", {"number": mail_id})
-        letter = NewLetter(
-            letter=part.letter,
-            recipient=mail.answer_to,
-            words=part.words,
-            message_id=message_id(self._services.mail_domain, part),
-        )
-        outbox.add(connection, [letter], now, mail_id)
-        return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
+        letters = queue_letters(context, [Notification(mail.answer_to, None, part)])
+        return Done({}, letters, receipt=Receipt(mail_id, "kept", letters=letters))
 
     def _has_heard_enough(self, mail: ToKeep) -> bool:
         """Return whether the From address of a kept mail has had enough such letters today.
@@ -228,8 +231,9 @@ class MailService:
         mail, octets = incoming.mail, len(incoming.envelope.raw)
         waits = self._quota.keep_text(MailState.LATER, octets)
         state = MailState.LATER if waits else MailState.IGNORED
-        row = _Row.of_mail(incoming, state, f"over the limit of the {over.kind}")
-        mail_id = row.add(connection, now)
+        because = f"over the limit of the {over.kind}"
+        row = _row(incoming, state, because)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         if not waits:
@@ -237,7 +241,8 @@ class MailService:
         letters = 0
         if not mail.automatic:
             letters = self.tell_too_many(mail.sender, over, now, connection, waits=waits).letters
-        return Done({}, letters, receipt=Receipt(mail_id, "put-off", letters=letters))
+        receipt = Receipt(mail_id, "put-off", letters=letters, because=because)
+        return Done({}, letters, receipt=receipt)
 
     def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
         """Keep a mail that was put off for the operator, since our own code failed on it."""
@@ -248,8 +253,8 @@ class MailService:
         self, incoming: IncomingMail, away: GameAway, now: datetime, connection: Connection
     ) -> Done:
         """Let a mail wait until its game can be played, and tell its player once a day."""
-        row = _Row.of_mail(incoming, MailState.PAUSED, away.game)
-        mail_id = row.add(connection, now)
+        row = _row(incoming, MailState.PAUSED, away.game)
+        mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
         self._quota.keep_text(MailState.PAUSED, len(incoming.envelope.raw))
@@ -258,7 +263,8 @@ class MailService:
         if player is not None and not incoming.mail.automatic:
             letters = game_pauses.tell_writer(self._services, player, away, now, connection)
         outbox.add(connection, letters, now, mail_id)
-        return Done({}, len(letters), receipt=Receipt(mail_id, "put-off", letters=len(letters)))
+        receipt = Receipt(mail_id, "put-off", letters=len(letters), because=str(away))
+        return Done({}, len(letters), receipt=receipt)
 
     def _writer_of(self, incoming: IncomingMail, connection: Connection) -> Player | None:
         """Return the player whom the reply address or the proven sender of a mail names."""
@@ -281,15 +287,11 @@ class MailService:
         """Explain, once a day, why mails are not carried out now.
 
         Args:
-            waits: see `silence.over_limit_letter`.
+            waits: see `explain_limit`.
         """
-        letter = silence.over_limit_letter(
-            self._services, connection, sender, over, now, waits=waits
-        )
-        if letter is None:
-            return NOTHING
-        outbox.add(connection, [letter], now)
-        return Done({}, 1)
+        context = CommandContext(self._services, connection, CLOCK, now)
+        letters = queue_letters(context, explain_limit(context, sender, over, waits=waits))
+        return Done({}, letters) if letters else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,50 +324,14 @@ class ToKeep:
         return cls(envelope, incoming.mail.digest, fault, answer_to, incoming.verdict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """The inbox row of a mail."""
-
-    envelope: Envelope
-    digest: str
-    state: MailState
-    error: str
-    verdict: Verdict
-
-    @classmethod
-    def of_mail(cls, incoming: IncomingMail, state: MailState, error: str = "") -> _Row:
-        """Return the row of a mail that has been read."""
-        return cls(incoming.envelope, incoming.mail.digest, state, error, incoming.verdict)
-
-    @property
-    def recipient(self) -> str:
-        """The recipient in lower case, since copies may differ in that."""
-        return self.envelope.recipient.lower()
-
-    def add(
-        self, connection: Connection, now: datetime, player_id: int | None = None
-    ) -> int | None:
-        """Add the row and return its number; `None` if the mail is a copy.
-
-        Args:
-            player_id: the player for whom the recipient address speaks.
-        """
-        return inbox.add(
-            connection,
-            digest=self.digest,
-            recipient=self.recipient,
-            sender=self.envelope.sender,
-            peer=self.envelope.peer,
-            raw=self.envelope.raw,
-            state=self.state,
-            error=self.error,
-            player_id=player_id,
-            verdict=self.verdict,
-            now=now,
-        )
+def _row(incoming: IncomingMail, state: MailState, error: str = "") -> NewMail:
+    """Return the inbox row of a mail that has been read."""
+    return NewMail.of_envelope(
+        incoming.envelope, incoming.mail.digest, state, error, incoming.verdict
+    )
 
 
-def _copy(connection: Connection, row: _Row) -> Done:
+def _copy(connection: Connection, row: NewMail) -> Done:
     """Return the summary of a mail that is a copy."""
     number = inbox.number_of(connection, row.digest, row.recipient)
     return Done({}, 0, receipt=Receipt(number or 0, "copy"))

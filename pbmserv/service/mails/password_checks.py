@@ -24,8 +24,8 @@ from pbmserv.mail.envelope import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.auth.stored_hashes import stored_hashes
 from pbmserv.service.core.actor import Actor
-from pbmserv.service.core.context import WAITING_SIGNUPS
 from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.mails import line_readings
@@ -160,9 +160,9 @@ class PasswordChecks:
     def _check(self, check: _Check) -> _Result:
         who, source = check.who, check.actor.source
         with self._database.reading.connect() as connection:
-            if not check.is_sure and line_readings.is_userid_in_place(connection, who):
+            if not check.is_sure and line_readings.password_is_userid(connection, who):
                 return _Result(0, is_wrong=False, is_userid=True)
-            player = players.of_name(connection, who.userid)
+            player = players.account_of(connection, who.userid)
             # Always loaded, so that the time does not tell whether the userid exists.
             waiting = signups.of_userid(connection, who.userid)
             proven = _is_proven(connection, check.actor, player)
@@ -171,12 +171,8 @@ class PasswordChecks:
         if not is_open:
             _note_wrong(source, player, "not looked at after too many wrong ones")
             return _Result(0, is_wrong=True)
-        if player is not None:
-            hashes: list[str | None] = [player.password_hash]
-        else:
-            hashes = [signup.password_hash for signup in waiting[:WAITING_SIGNUPS]] or [None]
         runs = 0
-        for hashed in hashes[: check.most]:
+        for hashed in stored_hashes(player, waiting)[: check.most]:
             right, is_new = self._passwords.check(who.userid, hashed, who.password.text)
             runs += is_new
             if right:
@@ -254,7 +250,7 @@ def _is_proven(connection: Connection, actor: Actor, player: Player | None) -> b
     """Return whether the player has the verified From address, so that the password is no guess."""
     if player is None or not actor.is_verified:
         return False
-    return actor.address.lower() in players.addresses_of(connection, player.id)
+    return players.has_address(connection, player.id, actor.address)
 
 
 def _credentials(line: Line) -> Credentials | None:

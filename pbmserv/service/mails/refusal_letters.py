@@ -33,8 +33,8 @@ from pbmserv.store.tables.boards import BoardStatus
 MOST_LOOKED_UP = 20
 """Words of a line that are looked up as userids."""
 
-_NO_MOVE = (".not-a-move", "board-over")
-_SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
+_NO_MOVE_CODES = (".not-a-move", "board-over")
+_TALK = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
 
 _IN_TALK = re.compile(r"[\w'\u2019/:-]+(?:[^\w\s+/#=!'\u2019:-][^\w\s+/#=!]*)?")
@@ -69,9 +69,11 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     if context.current.echo_hidden:
         # A refusal for a wrong password must not show whether a userid exists.
         names_player = refusal.code == "no-such-player"
-        echo = _hidden(context, line, sender.is_player if names_player else sender.userid.__eq__)
+        echo = _with_blanks(
+            context, line, sender.is_player if names_player else sender.userid.__eq__
+        )
     example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
-    talk = _to_others(context, line, refusal, beside=bool(example))
+    talk = _as_chat(context, line, refusal, beside=bool(example))
     # A reply that cannot be read is still about the board of the answered letter.
     focus = (
         _unread_about(context, line)
@@ -80,7 +82,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     )
     _find_speaker(context)
     if context.current.sitter or context.current.player or context.known_writers():
-        example = _unnamed(example, sender)
+        example = _without_credentials(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _with_board_number(line, example)
     refusal = replace(refusal, example=example or talk)
@@ -144,11 +146,11 @@ def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -
     if word in BOT_USERIDS:
         return True
     if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and len(word) <= 20:
-        looked_up[word] = players.by_userid(context.connection, word) is not None
+        looked_up[word] = players.active_by_userid(context.connection, word) is not None
     return looked_up.get(word, False)
 
 
-def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
+def _with_blanks(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
     """Return a line with blanks for all words but its command, its board and userids."""
     words = line.echo.split()
     if context.reply_address is not None and not isinstance(line.meaning, Challenge):
@@ -185,7 +187,7 @@ def _example(
     if refusal.code == "missing-address" and sender.userid:
         return f"change address {sender.userid} PASSWORD ADDRESS"
     if refusal.code.startswith("time-") and isinstance(line.meaning, Challenge):
-        return _challenge(line.meaning, refusal.example)
+        return _challenge_with_times(line.meaning, refusal.example)
     if not sender.userid or refusal.example.startswith("signup "):
         return refusal.example
     words = refusal.example.split(" ")
@@ -218,7 +220,7 @@ def _answered_board(context: CommandContext) -> Focus | None:
     return context.current.focus
 
 
-def _to_others(context: CommandContext, line: Line, refusal: Refusal, *, beside: bool) -> str:
+def _as_chat(context: CommandContext, line: Line, refusal: Refusal, *, beside: bool) -> str:
     """Return words that are no move as a command for the others at the board: "good game!".
 
     Args:
@@ -227,14 +229,14 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal, *, beside:
     command = line.meaning
     if not isinstance(command, ReplyMove) or context.current.echo_hidden:
         return ""
-    if len(command.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
+    if len(command.lines) > 1 or not refusal.code.endswith(_NO_MOVE_CODES):
         return ""
     focus = _answered_board(context)
     if focus is None or focus.board.terms.alone:
         return ""
     text = command.lines[0]
     is_talk = _is_sentence(text) and (beside or len(text.split()) >= _FEWEST)
-    return f"chat {text}" if is_talk or _SAID.fullmatch(text) else ""
+    return f"chat {text}" if is_talk or _TALK.fullmatch(text) else ""
 
 
 def _is_sentence(text: str) -> bool:
@@ -246,7 +248,7 @@ def _is_sentence(text: str) -> bool:
     return all(map(_IN_TALK.fullmatch, words)) and bool(_LAST_IN_TALK.fullmatch(last))
 
 
-def _unnamed(example: str, sender: Sender) -> str:
+def _without_credentials(example: str, sender: Sender) -> str:
     """Return an example without userid and password for a writer who is known. Commands that set a
     password or an address keep them."""
     if example.startswith(("change ", "signup ", "back ")):
@@ -254,7 +256,7 @@ def _unnamed(example: str, sender: Sender) -> str:
     return example.replace(f" {sender.userid or 'USERID'} PASSWORD", "", 1)
 
 
-def _challenge(command: Challenge, times: str) -> str:
+def _challenge_with_times(command: Challenge, times: str) -> str:
     """Return a challenge with other times."""
     changed = {word.partition("=")[0] for word in times.split()}
     if "--time" in changed:  # it replaces the other time for the whole game

@@ -118,10 +118,10 @@ class Blanking:
         if part.letter != "refusal":
             return replace(part, words=self._values(part.words))
         refusal = part.words["refusal"]
-        wrong = self.known(refusal["part"], names=True)
-        echo = self.known(part.words["echo"], names=True)
+        wrong = self.blank_unknown(refusal["part"], keep_userids=True)
+        echo = self.blank_unknown(part.words["echo"], keep_userids=True)
         values = {
-            key: self.own(value) if isinstance(value, str) else value
+            key: self.blank_foreign(value) if isinstance(value, str) else value
             for key, value in refusal["values"].items()
         }
         example = self.example(refusal["example"])
@@ -136,14 +136,14 @@ class Blanking:
                 word if "@" not in word or self.is_known(word) else "ADDRESS"
                 for word in example.split(" ")
             )
-        return example if self.known(example, names=True) == example else ""
+        return example if self.blank_unknown(example, keep_userids=True) == example else ""
 
     def _values(self, value: Any) -> Any:
         """Return the words of other letters with blanks. A single word that looks like a name is a
         userid, or chooses a sentence of the template."""
         match value:
             case str():
-                return value if is_userid(value) else self.own(value)
+                return value if is_userid(value) else self.blank_foreign(value)
             case Mapping():
                 return {key: self._values(inner) for key, inner in value.items()}
             case list() | tuple():
@@ -193,22 +193,22 @@ class Blanking:
         if not is_userid(word):
             return False
         if word not in self.names and len(self.names) < MOST_NAMES:
-            self.names[word] = players.of_name(self.connection, word) is not None
+            self.names[word] = players.account_of(self.connection, word) is not None
         return self.names.get(word, False)
 
-    def known(self, text: str, *, names: bool) -> str:
+    def blank_unknown(self, text: str, *, keep_userids: bool) -> str:
         """Return a text with blanks for all words that are not known.
 
         Args:
-            names: userids may stay, since the text belongs to a refusal, which may say who plays.
+            keep_userids: userids may stay: the text belongs to a refusal, which may say who plays.
         """
         unknown = {word: self._unknown(word) for word in text.split()}
-        if names:
+        if keep_userids:
             unknown = {word: set(filterfalse(self._is_name, unknown[word])) for word in unknown}
         self._allow_one(set().union(*unknown.values()))
         return _blanked(text, lambda word: not unknown[word] <= {self.other})
 
-    def own(self, text: str) -> str:
+    def blank_foreign(self, text: str) -> str:
         """Return a text of ours with blanks for words that come from the mail."""
         return _blanked(text, self.is_foreign)
 

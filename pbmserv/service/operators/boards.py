@@ -13,13 +13,14 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rating, rebuilding
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
+from pbmserv.service.time.time_options import read_times
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
-from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery import letter_claims
 from pbmserv.store.operators import boards as operator_boards
 from pbmserv.store.tables.boards import RUNNING, BoardStatus, PauseKind
 
@@ -54,7 +55,7 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
         raise OperatorError(f"{old} does not play on board {number}; these do: {names}")
     if is_bot(leaver):
         raise OperatorError(f"{leaver.userid} is the server itself and keeps its seat")
-    successor = players.by_userid(context.connection, new.lower())
+    successor = players.active_by_userid(context.connection, new.lower())
     if successor is None:
         raise OperatorError(f"there is no active player {new}")
     if board.sitter_of(successor.id) is not None:
@@ -98,7 +99,7 @@ def set_deadline(context: CommandContext, by: Signature, number: int, times: Seq
     board = lock_running_board(context, number)
     before = board.terms
     try:
-        terms = timekeeping.read_times(times, before) if times else before
+        terms = read_times(times, before) if times else before
     except OptionError as error:
         example = error.refusal.example
         raise OperatorError(f"{error.refusal.part} does not fit; try {example}") from None
@@ -201,7 +202,7 @@ def resume_game(context: CommandContext, _: Signature, game: str) -> Deed:
         stopped = sorted(game_pauses.stopped(context.connection))
         others = f"; stopped: {', '.join(stopped)}" if stopped else ""
         raise OperatorError(f"{key} is not stopped{others}")
-    letters = outbox.wake_waiting(context.connection, key, context.now)
+    letters = letter_claims.wake_waiting(context.connection, key, context.now)
     context.services.positions.look_again()
     summary = (
         f"{key} goes on. Waiting mails are carried out now, and {letters} letters are "

@@ -16,7 +16,7 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery import arrivals, settled_arrivals
 from pbmserv.store.operators import correspondence
 from pbmserv.store.operators.correspondence import AnswerLine, MailLine
 from pbmserv.store.tables.mail import LetterState, MailState
@@ -88,7 +88,7 @@ def correspondent(context: CommandContext, name: str) -> Correspondent:
     folded = name.strip().lower()
     if "@" in folded:
         return Correspondent(folded, (folded,), None)
-    player = players.of_name(context.connection, folded)
+    player = players.account_of(context.connection, folded)
     if player is None:
         raise OperatorError(
             f"there is no player {folded}; `pbmserv user list` shows them all; "
@@ -145,7 +145,7 @@ def waiting(mail: Database, game: Database, who: Correspondent) -> list[tuple[in
     if not stored:
         return []
     with game.reading.connect() as connection:
-        done = arrivals.settled_since(connection, uuid, stored[0][0])
+        done = settled_arrivals.numbers_since(connection, uuid, stored[0][0])
     return [(number, at) for number, at in stored if number not in done]
 
 

@@ -119,7 +119,7 @@ def remove(context: CommandContext, by: Signature, number: int, userid: str) -> 
         OperatorError: there is no such event, it is over, or the player is not in it.
     """
     event = _lock(context, number)
-    player = players.of_name(context.connection, userid.lower())
+    player = players.account_of(context.connection, userid.lower())
     entry = events.entry_of(context.connection, number, player.id) if player else None
     if entry is None or event.status in OVER:
         raise OperatorError(f"{userid} does not play in event {number}, or it is over")

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from pbmserv.clock import Clock, span
+from pbmserv.clock import Clock, duration_text
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.monitoring.upkeep import SOON, last_backup
@@ -286,7 +286,7 @@ class Health:
 def _threads(vitals: Sequence[Vital]) -> Check:
     wrong = [f"{vital.name} has ended" for vital in vitals if not vital.is_alive]
     wrong += [
-        f"{vital.name} has not been heard of for {span(vital.silent_s)}"
+        f"{vital.name} has not been heard of for {duration_text(vital.silent_s)}"
         for vital in vitals
         if vital.is_alive and vital.is_stuck
     ]
@@ -360,4 +360,4 @@ def _late(name: str, waiting: Waiting) -> Check:
     age = waiting.oldest_s
     state: State = "failing" if age > late else "degraded" if age > soon else "ok"
     numbers = {"count": waiting.count, "oldest_s": round(age, 1)}
-    return Check(state, "" if state == "ok" else words.format(age=span(age)), numbers)
+    return Check(state, "" if state == "ok" else words.format(age=duration_text(age)), numbers)

@@ -20,7 +20,7 @@ from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox
-from pbmserv.store.delivery.inbox import Received
+from pbmserv.store.delivery.inbox import StoredMail
 from pbmserv.store.tables.mail import MailState
 
 BLANK = "***"
@@ -107,23 +107,23 @@ class KeptMailsView:
         """Return whether a mail waits for the operator."""
         return self._kept(number) is not None
 
-    def _kept(self, number: int) -> Received | None:
+    def _kept(self, number: int) -> StoredMail | None:
         with self._database.reading.connect() as connection:
             mail = inbox.get(connection, number)
         return mail if mail is not None and mail.state == "kept" else None
 
-    def _first_command(self, mail: Received) -> str:
+    def _first_command(self, mail: StoredMail) -> str:
         try:
             return self._read(envelope_of(mail)).reading.lines[0].echo
         except Exception:  # noqa: BLE001 - perhaps it was kept because it cannot be read
             return UNREAD
 
-    def _blanked(self, mail: Received, text: str) -> str:
+    def _blanked(self, mail: StoredMail, text: str) -> str:
         for secret in sorted(self._secrets(mail), key=len, reverse=True):
             text = text.replace(secret, BLANK)
         return text
 
-    def _secrets(self, mail: Received) -> set[str]:
+    def _secrets(self, mail: StoredMail) -> set[str]:
         try:
             incoming = self._read(envelope_of(mail))
         except Exception:  # noqa: BLE001 - perhaps it was kept because it cannot be read
@@ -223,7 +223,7 @@ _OUTCOMES = {
 }
 
 
-def _head(mail: Received) -> str:
+def _head(mail: StoredMail) -> str:
     """Return sender, time and sender check of a mail."""
     by = f" by {mail.peer}" if mail.peer else ""
     evidence = f" ({mail.verdict.found})" if mail.verdict.found else ""
@@ -246,5 +246,5 @@ def fault_line(fault: str) -> str:
     return next((line for line in after if not line.startswith(" ")), lines[-1])
 
 
-def envelope_of(mail: Received) -> Envelope:
+def envelope_of(mail: StoredMail) -> Envelope:
     return Envelope(mail.sender, mail.recipient, mail.raw, mail.peer)

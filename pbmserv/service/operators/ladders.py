@@ -27,7 +27,7 @@ def remove(context: CommandContext, by: Signature, game: str, userid: str) -> De
     key = game_key(context, game)
     ladder = _ladder_of(context, key)
     ladders.lock_by_id(context.connection, ladder.id)
-    player = players.of_name(context.connection, userid.lower())
+    player = players.account_of(context.connection, userid.lower())
     place = None
     if player is not None:
         place = ladders.leave(context.connection, ladder.id, player.id, "removed", context.now)

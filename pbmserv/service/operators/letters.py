@@ -75,7 +75,7 @@ def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int])
 
 def _retry_letter(context: CommandContext, number: int) -> LetterLine:
     line = _lock_unsettled(context, number)
-    records = bounces.standings(context.connection, [line.recipient])
+    records = bounces.records_of(context.connection, [line.recipient])
     if any(record.suspended_at for record in records):
         raise OperatorError(
             f"we gave {line.recipient} up because letters came back from there; "

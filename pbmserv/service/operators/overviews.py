@@ -73,7 +73,7 @@ def _bounce_facts(context: CommandContext, player: Player, own: Sequence[str]) -
     if player.unreachable_since is not None:
         since = f"{player.unreachable_since:%Y-%m-%d %H:%M} UTC"
         facts.append(("unreachable", f"since {since}; letters wait until a mail comes"))
-    for record in bounces.standings(context.connection, own):
+    for record in bounces.records_of(context.connection, own):
         state = "given up" if record.suspended_at else f"{record.hard} hard, {record.soft} soft"
         facts.append(("came back", f"{record.address} ({state}): {record.diagnostic}"))
     return facts

@@ -98,7 +98,7 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     """
     player = player_named(context, userid)
     own = players.addresses_of(context.connection, player.id)
-    records = bounces.standings(context.connection, own)
+    records = bounces.records_of(context.connection, own)
     given_up = [record for record in records if record.suspended_at is not None]
     if not player.active or not given_up:
         raise OperatorError(f"we have given no address of {userid} up; letters go there as always")
@@ -166,7 +166,7 @@ def player_named(context: CommandContext, userid: str) -> Player:
     Raises:
         OperatorError: there is no such player.
     """
-    player = players.of_name(context.connection, userid.lower())
+    player = players.account_of(context.connection, userid.lower())
     if player is None:
         raise OperatorError(f"there is no player {userid}; `pbmserv user list` shows them all")
     return player

@@ -17,7 +17,7 @@ from pbmserv.service.operators.kept_mails import envelope_of
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Closed
 from pbmserv.store.delivery import inbox
-from pbmserv.store.delivery.inbox import Received
+from pbmserv.store.delivery.inbox import StoredMail
 
 MAILS = 100
 """Largest number of mails in one round."""
@@ -62,7 +62,7 @@ class PutOffMails:
         for mails in groups:
             self._carry_out(mails)
 
-    def _carry_out(self, mails: Sequence[Received]) -> None:
+    def _carry_out(self, mails: Sequence[StoredMail]) -> None:
         """Carry out mails, those of each sender in their order."""
         waiting: set[str] = set()
         for mail in mails:

@@ -17,8 +17,9 @@ from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.job_result import NOTHING, Done
 from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
-from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
 from pbmserv.store.accounts import players, signups
@@ -114,7 +115,7 @@ def _mail_link(
     if "@" in name:
         named_players = players.by_address(connection, name)[:MOST_OF_ADDRESS]
     else:
-        player = players.of_name(connection, name)
+        player = players.account_of(connection, name)
         named_players = [] if player is None else [player]
     context = CommandContext(services, connection, VISITOR, now)
     links = [

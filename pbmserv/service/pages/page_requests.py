@@ -24,7 +24,7 @@ from pbmserv.mail.envelope import Source
 from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
-from pbmserv.service.core.outcome import Done, Receipt
+from pbmserv.service.core.job_result import Done, Receipt
 from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request, Submission
 from pbmserv.service.mails.incoming import reading_of
@@ -33,6 +33,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox
+from pbmserv.store.delivery.inbox import NewMail
 from pbmserv.store.tables.mail import MailState
 
 LINK_ENDED = 0
@@ -144,17 +145,8 @@ class PageRequests:
         """
         stored, address = incoming.stored, incoming.request.actor.address
         body, digest = stored.as_json(), stored.digest
-        number = inbox.add(
-            connection,
-            digest=digest,
-            recipient="",
-            sender=address,
-            peer="",
-            raw=body,
-            state=MailState.DONE,
-            player_id=stored.player,
-            now=now,
-        )
+        mail = NewMail(digest, "", address, "", body, MailState.DONE, player_id=stored.player)
+        number = inbox.add(connection, mail, now)
         if number is None:
             first = inbox.number_of(connection, digest, "")
             assert first is not None

@@ -30,7 +30,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.waiting_boards import Due
-from pbmserv.service.time import clocks as timekeeping
+from pbmserv.service.time import timekeeping
 from pbmserv.store import clocks, events, shared_boxes
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter

@@ -15,6 +15,7 @@ from pbmserv.service.schedule.deadlines import remind_in_digest
 from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -35,28 +36,39 @@ def handle_due_digest(context: CommandContext, player_id: int) -> Sequence[Notif
     if player is None or player.digest_minute is None or player.state != PlayerState.ACTIVE:
         clocks.set_digest_due(context.connection, player_id, None)
         return []
-    local = zone(player.tz)
-    following = next_local(context.now, local, player.digest_minute)
-    if player.unreachable_since is not None:
-        clocks.set_digest_due(context.connection, player_id, following)
-        return []  # the news go into the first one that can be sent
-    if context.now - due > LATE:
-        morning = next_daytime(context.now, local)
-        if local_date(following, local) == local_date(morning, local):
-            clocks.set_digest_due(context.connection, player_id, following)
-            return []  # that day has a digest of its own
-        if morning > context.now:
-            clocks.set_digest_due(context.connection, player_id, morning)
-            return []
-    clocks.set_digest_due(context.connection, player_id, following)
+    following = next_local(context.now, zone(player.tz), player.digest_minute)
+    later_at = _put_off(context, player, due, following)
+    clocks.set_digest_due(context.connection, player_id, later_at or following)
+    if later_at is not None:
+        return []
     waiting = waiting_for(context, player_id)
     reminded = _reminded(context, player_id, waiting, following)
-    news = unsent_letters.tray(context.connection, player_id)
+    news = unsent_letters.for_digest(context.connection, player_id)
     digests = digest.digests_of(context, player_id, news, waiting, reminded)
     if digests:
         tables = weekly_tables(context, player)
         digests[-1]["news"] += [digest.entry_of_table(table) for table in tables]
     return [Notification(player.address, player_id, Part("tray", words)) for words in digests]
+
+
+def _put_off(
+    context: CommandContext, player: Player, due: datetime, following: datetime
+) -> datetime | None:
+    """Return when a due digest is sent instead of now; `None` if it is sent now.
+
+    Args:
+        following: when the next digest of the player is due.
+    """
+    if player.unreachable_since is not None:
+        return following  # the news go into the first one that can be sent
+    if context.now - due > LATE:
+        local = zone(player.tz)
+        morning = next_daytime(context.now, local)
+        if local_date(following, local) == local_date(morning, local):
+            return following  # that day has a digest of its own
+        if morning > context.now:
+            return morning
+    return None
 
 
 def _reminded(

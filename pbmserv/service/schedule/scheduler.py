@@ -18,8 +18,9 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.job_result import Done
 from pbmserv.service.core.outbox_rows import queue_letters
-from pbmserv.service.core.outcome import Done, Notification
+from pbmserv.service.core.outcome import Notification
 from pbmserv.service.core.services import Services
 from pbmserv.service.events import course, team_captains
 from pbmserv.service.ladder import settling

@@ -22,7 +22,7 @@ from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import OptionError, PlayerError, Refusal, Refused
-from pbmserv.service.core.outcome import NOTHING, Done
+from pbmserv.service.core.job_result import NOTHING, Done
 from pbmserv.service.core.services import Services
 from pbmserv.service.solo.solo_page import (
     LONGEST_TAP,

@@ -107,7 +107,7 @@ def _player_called(context: CommandContext, userid: str) -> Player:
         Refused: there is no such player. Since the word may be a password, the refusal repeats it
             only if it is similar to a userid.
     """
-    player = players.by_userid(context.connection, userid)
+    player = players.active_by_userid(context.connection, userid)
     if player is not None:
         return player
     unknown = unknown_player(context, userid)

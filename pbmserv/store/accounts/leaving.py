@@ -154,7 +154,7 @@ def erase(connection: Connection, player: Player) -> str:
 def neutral_userid(connection: Connection, player_id: int) -> str:
     """Return ``gone-`` and the player's number, with zeros appended if that userid is taken."""
     neutral = f"{NEUTRAL}{player_id}"
-    while player_rows.of_name(connection, neutral) is not None:
+    while player_rows.account_of(connection, neutral) is not None:
         neutral += "0"
     return neutral
 
@@ -163,7 +163,7 @@ def _retired(connection: Connection, userid: str) -> dict[str, str]:
     """Rename accounts that were merged into this one; return the neutral userids by userid."""
     names = {}
     for name in audit.merged_into(connection, userid):
-        part = player_rows.of_name(connection, name)
+        part = player_rows.account_of(connection, name)
         if part is not None and part.state == PlayerState.DELETED:
             names[name] = neutral_userid(connection, part.id)
             values = {"userid": names[name], "tz": "UTC", "remind": ""}

@@ -109,13 +109,13 @@ def by_id(connection: Connection, player_id: int) -> Player | None:
     return Player(*rows[0]) if rows else None
 
 
-def by_userid(connection: Connection, userid: str) -> Player | None:
+def active_by_userid(connection: Connection, userid: str) -> Player | None:
     """Return the active player with this userid (lower case)."""
     rows = _ACTIVE.run(connection, {"userid": userid})
     return Player(*rows[0]) if rows else None
 
 
-def of_name(connection: Connection, userid: str) -> Player | None:
+def account_of(connection: Connection, userid: str) -> Player | None:
     """Return the player or bot with this userid (lower case), in any state."""
     rows = _BY_USERID.run(connection, {"userid": userid})
     return Player(*rows[0]) if rows else None
@@ -203,6 +203,14 @@ def addresses_of(connection: Connection, player_id: int) -> list[str]:
         .order_by(addresses.c.confirmed_at, addresses.c.address)
     )
     return list(rows.scalars())
+
+
+def has_address(connection: Connection, player_id: int, address: str) -> bool:
+    """Return whether an address, in upper or lower case, is confirmed for a player."""
+    statement = select(addresses.c.player_id).where(
+        addresses.c.address == address.lower(), addresses.c.player_id == player_id
+    )
+    return connection.execute(statement).first() is not None
 
 
 def set_password(connection: Connection, player_id: int, password_hash: str) -> None:

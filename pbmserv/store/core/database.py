@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from pbmserv.files import file_of, make_file, why_not
+from pbmserv.files import make_file, sqlite_file, why_not
 
 BUSY_TIMEOUT_MS = 30_000
 """Milliseconds that a write waits for another process, such as an operator's command. Then it
@@ -33,7 +33,7 @@ def mail_url(url: str) -> str:
     It is a second SQLite file, so that door and play never wait for each other; on PostgreSQL it is
     the same database.
     """
-    path = file_of(url)
+    path = sqlite_file(url)
     if path is None:
         return url
     return str(make_url(url).set(database=str(path.with_name(f"{path.stem}-mail{path.suffix}"))))
@@ -58,7 +58,7 @@ class Database:
         self.application = "pbmserv"
         self._is_closed = False
         if self.is_sqlite:
-            path = file_of(url)
+            path = sqlite_file(url)
             if path is not None:
                 make_file(path)
             self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2, cache_kb=1_000)

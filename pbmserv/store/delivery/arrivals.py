@@ -1,27 +1,21 @@
 """Rows of arrivals, the queue between the door and play.
 
 The door adds them. Play carries out each once, and records that in the same transaction. On SQLite,
-door and play write to different files: play adds the arrival's number to `settled`, and the door
-removes settled arrivals. On PostgreSQL, play leases rows and removes them itself.
+door and play write to different files: play notes the arrival's number (`settled_arrivals`), and
+the door removes settled arrivals. On PostgreSQL, play claims rows (`arrival_claims`) and removes
+them itself.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import (
-    ARRAY,
-    BigInteger,
     Connection,
-    Text,
-    all_,
-    any_,
     bindparam,
     delete,
     func,
@@ -29,20 +23,16 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError
 
-from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.delivery.shares import (
-    by_share,
     next_number,
     share_for,
-    share_of,
     shares_of,
     within,
 )
-from pbmserv.store.tables.mail import arrivals, settled, stores
+from pbmserv.store.tables.mail import arrivals, stores
 
 Kind: TypeAlias = Literal["mail", "over", "form", "press"]
 OF_PAGES: frozenset[Kind] = frozenset({"form", "press"})
@@ -106,16 +96,14 @@ _ADD = {
         ("postgresql", insert(arrivals).values(id=next_number(arrivals))),
     )
 }
-_ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
+SELECT_ARRIVALS = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
 _NEXT = Prepared(
-    _ALL.where(arrivals.c.id > bindparam("after")).order_by(arrivals.c.id).limit(bindparam("most"))
+    SELECT_ARRIVALS.where(arrivals.c.id > bindparam("after"))
+    .order_by(arrivals.c.id)
+    .limit(bindparam("most"))
 )
 _CHUNK = 500
 """Numbers in one statement."""
-_SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
-_TAKE = delete(arrivals).where(
-    arrivals.c.id == bindparam("number"), arrivals.c.share == bindparam("number_share")
-)
 
 
 def add(connection: Connection, new: NewArrival) -> int:
@@ -164,10 +152,10 @@ def beat_at(connection: Connection) -> datetime | None:
     return moment
 
 
-def _stored(statement: Prepared, connection: Connection, **values: Any) -> list[Arrival]:
-    """Return the arrivals that a statement like `_ALL` selects."""
+def arrivals_of(rows: Iterable[Sequence[Any]]) -> list[Arrival]:
+    """Return the arrivals in the rows of a `SELECT_ARRIVALS`."""
     stored = []
-    for row in statement.run(connection, values):
+    for row in rows:
         number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
         verdict, found, lane, player, at = row[8:]
         is_mail = kind == "mail"
@@ -178,8 +166,9 @@ def _stored(statement: Prepared, connection: Connection, **values: Any) -> list[
     return stored
 
 
-after = partial(_stored, _NEXT)
-"""Return up to *most* arrivals with numbers greater than *after*, in order."""
+def after(connection: Connection, number: int, most: int) -> list[Arrival]:
+    """Return up to *most* arrivals with greater numbers than *number*, in order."""
+    return arrivals_of(_NEXT.run(connection, {"after": number, "most": most}))
 
 
 def numbers(connection: Connection) -> list[int]:
@@ -238,16 +227,6 @@ def oldest_after(connection: Connection, number: int) -> datetime | None:
     return rows[0][0] if rows else None
 
 
-def has_free(connection: Connection, now: datetime) -> bool:
-    """Return whether an arrival can be claimed."""
-    free = arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= now)
-    statement = select(arrivals.c.id).where(free).limit(1)
-    return any(
-        connection.execute(within(statement, arrivals, share)).first() is not None
-        for share in shares_of(connection)
-    )
-
-
 def waiting(connection: Connection) -> tuple[int, datetime | None]:
     """Return the number of arrivals, and when the first one came."""
     counts = select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
@@ -259,181 +238,3 @@ def waiting(connection: Connection) -> tuple[int, datetime | None]:
     ]
     first_at = min((at for _, at in rows if at is not None), default=None)
     return sum(number for number, _ in rows), first_at
-
-
-# -- play's notes, in its own store --------------------------------------------------------
-
-
-class Gone(ServerFault):
-    """An arrival was carried out by another process."""
-
-
-def settle(
-    connection: Connection, arrival: Arrival, now: datetime, result: Any, *, store: str
-) -> None:
-    """Record that an arrival is done, in the transaction that carries it out.
-
-    Args:
-        result: answer for the page that waits for a form.
-        store: UUID of the mail store.
-
-    Raises:
-        Gone: it was done before.
-    """
-    note = {"store": store, "number": arrival.id, "result": result, "settled_at": now}
-    try:
-        _SETTLE.run(connection, note)
-    except IntegrityError as error:
-        raise Gone("carried out before") from error
-
-
-def settled_since(connection: Connection, store: str, number: int) -> set[int]:
-    """Return the numbers of settled arrivals, from *number* on."""
-    statement = select(settled.c.number).where(settled.c.store == store, settled.c.number >= number)
-    return set(connection.execute(statement).scalars())
-
-
-def settled_before(connection: Connection, store: str, before: datetime) -> set[int]:
-    """Return the numbers of arrivals that were settled before a moment."""
-    statement = select(settled.c.number).where(
-        settled.c.store == store, settled.c.settled_at < before
-    )
-    return set(connection.execute(statement).scalars())
-
-
-def result_of(connection: Connection, store: str, number: int) -> tuple[bool, Any]:
-    """Return whether an arrival is settled, and its result."""
-    row = connection.execute(
-        select(settled.c.result).where(settled.c.store == store, settled.c.number == number)
-    ).first()
-    return (False, None) if row is None else (True, row[0])
-
-
-def forget_settled(connection: Connection, store: str, gone: Collection[int]) -> None:
-    """Delete the records of arrivals that the door has removed."""
-    ids = list(gone)
-    for at in range(0, len(ids), _CHUNK):
-        chunk = settled.c.number.in_(ids[at : at + _CHUNK])
-        connection.execute(delete(settled).where(settled.c.store == store, chunk))
-
-
-# -- one database for all stages (PostgreSQL) ----------------------------------------------
-
-_EARLIER = arrivals.alias()
-_HELD = (
-    select(_EARLIER.c.id)
-    .where(
-        _EARLIER.c.share == arrivals.c.share,
-        _EARLIER.c.lane == arrivals.c.lane,
-        _EARLIER.c.id < arrivals.c.id,
-        _EARLIER.c.claimed_until > bindparam("now"),
-    )
-    .order_by(_EARLIER.c.lane, _EARLIER.c.id)
-    .limit(1)
-    .scalar_subquery()
-)
-"""An earlier arrival of the same lane that another play has leased. With `exists`, PostgreSQL would
-join and sort the whole queue before it returned the first hundred."""
-_CLAIMABLE = (
-    _ALL.where(
-        arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= bindparam("now")),
-        _HELD.is_(None),
-    )
-    .order_by(arrivals.c.id)
-    .limit(bindparam("most"))
-    .with_for_update(skip_locked=True, of=arrivals)
-)
-_IDS = bindparam("ids", type_=ARRAY(BigInteger))
-_OF_OTHERS = (
-    select(arrivals.c.lane, func.min(arrivals.c.id))
-    .where(
-        arrivals.c.lane == any_(bindparam("lanes", type_=ARRAY(Text))),
-        arrivals.c.id < bindparam("last"),
-        arrivals.c.id != all_(_IDS),
-    )
-    .group_by(arrivals.c.lane)
-)
-_CLAIM = (
-    update(arrivals)
-    .where(arrivals.c.id == any_(_IDS))
-    .values(claimed_until=bindparam("until"), claimed_by=bindparam("by"))
-)
-
-
-def claim(
-    connection: Connection,
-    by: str,
-    now: datetime,
-    until: datetime,
-    most: int,
-    of_lane: int,
-    in_hand: Collection[int] = (),
-    share: int | None = None,
-) -> list[Arrival]:
-    """Lease up to *most* of the oldest arrivals, *of_lane* of each lane, to the process *by*.
-
-    No other play gets them, or later ones of their lanes, before *until*. Rows that another play is
-    claiming at this moment are locked, but not yet visible as claimed. So a lane is cut off at its
-    first mail that another play may have: only the play with the earlier mails of a lane may have
-    later ones.
-
-    Arrivals that are claimed by *by* and not *in_hand* are given back first: a dead predecessor had
-    them, or the answer to an earlier claim was lost.
-
-    Args:
-        share: claim arrivals of this share only; `None` for all.
-    """
-    release_claims(connection, by, in_hand, share)
-    claimable = _stored(
-        Prepared(within(_CLAIMABLE, arrivals, share)), connection, now=now, most=most
-    )
-    if not claimable:
-        return []
-    lanes, ids = [arrival.lane for arrival in claimable], [arrival.id for arrival in claimable]
-    firsts = connection.execute(
-        within(_OF_OTHERS, arrivals, share), {"lanes": lanes, "ids": ids, "last": ids[-1]}
-    )
-    of_others: dict[str, int] = dict(firsts.all())
-    counts: Counter[str] = Counter()
-    ours = []
-    for arrival in claimable:
-        if counts[arrival.lane] < of_lane and arrival.id < of_others.get(
-            arrival.lane, arrival.id + 1
-        ):
-            counts[arrival.lane] += 1
-            ours.append(arrival)
-    connection.execute(
-        within(_CLAIM, arrivals, share),
-        {"ids": [arrival.id for arrival in ours], "until": until, "by": by},
-    )
-    return ours
-
-
-def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
-    """Extend the leases of arrivals."""
-    for share, numbers in by_share(connection, ids).items():
-        lease = within(update(arrivals), arrivals, share).where(arrivals.c.id.in_(numbers))
-        connection.execute(lease.values(claimed_until=until))
-
-
-def release_claims(
-    connection: Connection, by: str, in_hand: Collection[int] = (), share: int | None = None
-) -> None:
-    """Give back the arrivals that are claimed by *by* and not *in_hand*."""
-    lost = update(arrivals).where(arrivals.c.claimed_by == by, arrivals.c.id.not_in(in_hand))
-    connection.execute(within(lost, arrivals, share).values(claimed_until=None, claimed_by=None))
-
-
-def take(connection: Connection, number: int) -> bool:
-    """Remove an arrival in the transaction that carries it out.
-
-    Returns:
-        False if another process has carried it out.
-    """
-    key = {"number": number, "number_share": share_of(connection, number)}
-    return connection.execute(_TAKE, key).rowcount == 1
-
-
-def prune_results(connection: Connection, before: datetime) -> None:
-    """Delete the results of forms from before a moment."""
-    connection.execute(delete(settled).where(settled.c.settled_at < before))

@@ -36,7 +36,7 @@ _OF_A_COPY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BounceRecord:
     """The bounces of an address; `service.delivery.bounces` says how they are counted."""
 
     address: str
@@ -50,11 +50,11 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class BouncedLetter:
     """A letter that a bounce is about.
 
     Attributes:
-        noted: reason in an earlier bounce, ``""`` if there was none.
+        earlier_reason: reason in an earlier bounce, ``""`` if there was none.
         since: time at which it was sent, or queued.
     """
 
@@ -63,51 +63,51 @@ class Posted:
     player_id: int | None
     recipient: str
     state: LetterState
-    noted: str
+    earlier_reason: str
     since: datetime
 
 
-_STANDING = select(*columns_of(Standing, bounces))
+_RECORD = select(*columns_of(BounceRecord, bounces))
 _LETTER = select(
     *columns_of(
-        Posted,
+        BouncedLetter,
         outbox,
-        noted=outbox.c.error,
+        earlier_reason=outbox.c.error,
         since=func.coalesce(outbox.c.sent_at, outbox.c.created_at),
     )
 )
 
 
-def letter(connection: Connection, letter_id: int) -> Posted | None:
+def lock_letter(connection: Connection, letter_id: int) -> BouncedLetter | None:
     """Return a letter and lock its row, so that bounces about it are handled one by one."""
     row = connection.execute(_LETTER.where(outbox.c.id == letter_id).with_for_update()).first()
-    return Posted(*row) if row else None
+    return BouncedLetter(*row) if row else None
 
 
-def note_reason(connection: Connection, posted: Posted, reason: str, now: datetime) -> None:
+def note_reason(connection: Connection, letter: BouncedLetter, reason: str, now: datetime) -> None:
     """Record the reason of a bounce.
 
     A bounce proves that the letter was sent, even if its sender has not settled it yet (see
     `outbox.mark_sent`).
     """
     values: dict[str, Any] = {"error": reason}
-    if posted.state == LetterState.QUEUED:
+    if letter.state == LetterState.QUEUED:
         values |= {"state": LetterState.SENT, "due_at": None, "claimed_by": None, "sent_at": now}
-    connection.execute(update(outbox).where(outbox.c.id == posted.id).values(values))
+    connection.execute(update(outbox).where(outbox.c.id == letter.id).values(values))
 
 
-def set_aside(connection: Connection, posted: Posted) -> None:
+def hold(connection: Connection, letter: BouncedLetter) -> None:
     """Let a letter that came back wait for its reader."""
-    _settle(connection, posted, LetterState.RETURNED)
+    _settle(connection, letter, LetterState.RETURNED)
 
 
-def send_later(connection: Connection, posted: Posted, at: datetime, now: datetime) -> None:
+def send_later(connection: Connection, letter: BouncedLetter, at: datetime, now: datetime) -> None:
     """Send a letter that came back again as a new one, with bounces of its own.
 
     It has the same octets if they are stored; else it is made again from the same words and record.
     """
     columns = [c for c in outbox.c if c.name not in _OF_A_COPY]
-    key = of_new_row(connection, outbox, posted.recipient)
+    key = of_new_row(connection, outbox, letter.recipient)
     copied = select(
         *columns,
         *(value if isinstance(value, ColumnElement) else literal(value) for value in key.values()),
@@ -116,33 +116,33 @@ def send_later(connection: Connection, posted: Posted, at: datetime, now: dateti
         literal(at, Instant),
         literal(0),
         literal(""),
-    ).where(outbox.c.id == posted.id)
+    ).where(outbox.c.id == letter.id)
     names = [*(c.name for c in columns), *key]
     names += ["created_at", "state", "due_at", "attempts", "error"]
     copy_id: int = connection.execute(
         insert(outbox).from_select(names, copied).returning(outbox.c.id)
     ).scalar_one()
-    letter_octets.copy(connection, posted.id, copy_id)
-    _settle(connection, posted, LetterState.FAILED)
+    letter_octets.copy(connection, letter.id, copy_id)
+    _settle(connection, letter, LetterState.FAILED)
 
 
-def _settle(connection: Connection, posted: Posted, state: LetterState) -> None:
+def _settle(connection: Connection, letter: BouncedLetter, state: LetterState) -> None:
     connection.execute(
-        update(outbox).where(outbox.c.id == posted.id).values(state=state, due_at=None)
+        update(outbox).where(outbox.c.id == letter.id).values(state=state, due_at=None)
     )
 
 
-def standings(connection: Connection, which: Collection[str]) -> list[Standing]:
+def records_of(connection: Connection, which: Collection[str]) -> list[BounceRecord]:
     """Return and lock the rows of some addresses; addresses without bounces have none."""
     rows = connection.execute(
-        _STANDING.where(bounces.c.address.in_(which)).order_by(bounces.c.address).with_for_update()
+        _RECORD.where(bounces.c.address.in_(which)).order_by(bounces.c.address).with_for_update()
     )
-    return [Standing(*row) for row in rows]
+    return [BounceRecord(*row) for row in rows]
 
 
-def store(connection: Connection, standing: Standing) -> None:
+def store(connection: Connection, record: BounceRecord) -> None:
     """Store the bounces of an address."""
-    values = asdict(standing)
+    values = asdict(record)
     statement = insert_into(connection, bounces).values(**values)
     connection.execute(statement.on_conflict_do_update(index_elements=["address"], set_=values))
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, delete, func, or_, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pbmserv.mail.envelope import UNCHECKED, Verdict
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery.shares import next_number, share_for, share_of
@@ -21,8 +21,39 @@ FOR_POSTMASTER = "for the postmaster"
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
-    """A stored mail."""
+class NewMail:
+    """A mail, or a request of a page, to store.
+
+    Attributes:
+        digest: copies of one mail to one recipient have the same.
+        sender: address of the envelope; the player's for a request of a page.
+        error: why it was not carried out; ``""`` if it is.
+        player_id: the sender, if the recipient address names a player.
+    """
+
+    digest: str
+    recipient: str
+    sender: str
+    peer: str
+    raw: bytes = field(repr=False)
+    state: MailState
+    error: str = ""
+    player_id: int | None = None
+    verdict: Verdict = UNCHECKED
+
+    @classmethod
+    def of_envelope(
+        cls, envelope: Envelope, digest: str, state: MailState, error: str, verdict: Verdict
+    ) -> NewMail:
+        """Return a mail for its recipient in lower case, since copies may differ in that."""
+        recipient = envelope.recipient.lower()
+        sender, peer, raw = envelope.sender, envelope.peer, envelope.raw
+        return cls(digest, recipient, sender, peer, raw, state, error, verdict=verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMail:
+    """A mail in the inbox."""
 
     id: int
     recipient: str
@@ -59,7 +90,7 @@ _ADD = {
         ("postgresql", postgresql.insert(inbox).values(id=next_number(inbox))),
     )
 }
-_MAIL = select(*columns_of(Received, inbox), inbox.c.found)
+_MAIL = select(*columns_of(StoredMail, inbox), inbox.c.found)
 _IS_ROW = and_(inbox.c.id == bindparam("mail"), inbox.c.share == bindparam("mail_share"))
 _SET_SPEAKER = update(inbox).where(_IS_ROW).values(player_id=bindparam("player"))
 _DROP_TEXT = Prepared(update(inbox).where(_IS_ROW).values(raw=b"", octets=0))
@@ -68,41 +99,24 @@ _MARK = (
 )
 
 
-def add(
-    connection: Connection,
-    *,
-    digest: str,
-    recipient: str,
-    sender: str,
-    peer: str,
-    raw: bytes,
-    state: str,
-    error: str = "",
-    player_id: int | None = None,
-    verdict: Verdict = UNCHECKED,
-    now: datetime,
-) -> int | None:
-    """Store a mail; return `None` if it is a copy of an earlier one.
-
-    Args:
-        player_id: the sender, if the recipient address names a player.
-    """
-    share = share_for(connection, digest)
+def add(connection: Connection, new: NewMail, now: datetime) -> int | None:
+    """Store a mail and return its number; `None` if it is a copy of an earlier one."""
+    share = share_for(connection, new.digest)
     rows = _ADD[connection.dialect.name].run(
         connection,
         {
-            "digest": digest,
-            "recipient": recipient,
-            "sender": sender.lower(),
-            "peer": peer,
-            "raw": raw,
-            "state": state,
-            "error": error,
+            "digest": new.digest,
+            "recipient": new.recipient,
+            "sender": new.sender.lower(),
+            "peer": new.peer,
+            "raw": new.raw,
+            "state": new.state,
+            "error": new.error,
             "received_at": now,
-            "player_id": player_id,
-            "verdict": verdict.result,
-            "found": verdict.found,
-            "octets": len(raw),
+            "player_id": new.player_id,
+            "verdict": new.verdict.result,
+            "found": new.verdict.found,
+            "octets": len(new.raw),
             "share": share,
             "new_share": share,
         },
@@ -225,7 +239,7 @@ def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> N
     connection.execute(_MARK, {**_key_of(connection, mail_id), **values})
 
 
-def kept(connection: Connection, most: int = 100) -> list[Received]:
+def kept(connection: Connection, most: int = 100) -> list[StoredMail]:
     """Return mails that wait for the operator: faults, then mails for the postmaster.
 
     Both are newest first, and at most *most*.
@@ -233,7 +247,7 @@ def kept(connection: Connection, most: int = 100) -> list[Received]:
     newest = _MAIL.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id.desc()).limit(most)
     faults = connection.execute(newest.where(inbox.c.error != FOR_POSTMASTER)).all()
     others = connection.execute(newest.where(inbox.c.error == FOR_POSTMASTER)).all()
-    return [_received(row) for row in (*faults, *others)]
+    return [_stored(row) for row in (*faults, *others)]
 
 
 def count_kept(connection: Connection) -> int:
@@ -242,14 +256,14 @@ def count_kept(connection: Connection) -> int:
     return int(connection.execute(count).scalar_one())
 
 
-def put_off(connection: Connection, limit: int) -> list[Received]:
+def put_off(connection: Connection, limit: int) -> list[StoredMail]:
     """Return mails that wait until their players may send more, oldest first."""
     rows = connection.execute(
         _MAIL.where(inbox.c.state == MailState.LATER, _HAS_TEXT)
         .order_by(inbox.c.received_at, inbox.c.id)
         .limit(limit)
     )
-    return [_received(row) for row in rows]
+    return [_stored(row) for row in rows]
 
 
 def awaited_games(connection: Connection) -> set[str]:
@@ -260,14 +274,14 @@ def awaited_games(connection: Connection) -> set[str]:
     return set(rows.scalars())
 
 
-def paused(connection: Connection, game: str, limit: int) -> list[Received]:
+def paused(connection: Connection, game: str, limit: int) -> list[StoredMail]:
     """Return mails that wait until a game can be played, oldest first."""
     rows = connection.execute(
         _MAIL.where(inbox.c.state == MailState.PAUSED, inbox.c.error == game, _HAS_TEXT)
         .order_by(inbox.c.received_at, inbox.c.id)
         .limit(limit)
     )
-    return [_received(row) for row in rows]
+    return [_stored(row) for row in rows]
 
 
 def count_paused(connection: Connection) -> tuple[int, datetime | None]:
@@ -280,19 +294,19 @@ def count_paused(connection: Connection) -> tuple[int, datetime | None]:
     return int(row[0]), row[1]
 
 
-def get(connection: Connection, mail_id: int) -> Received | None:
+def get(connection: Connection, mail_id: int) -> StoredMail | None:
     """Return a mail in any state."""
     row = connection.execute(_MAIL.where(_IS_ROW), _key_of(connection, mail_id)).first()
-    return _received(row) if row else None
+    return _stored(row) if row else None
 
 
-def lock(connection: Connection, mail_id: int, *states: MailState) -> Received | None:
+def lock(connection: Connection, mail_id: int, *states: MailState) -> StoredMail | None:
     """Return a mail in one of these states, and lock its row."""
     row = connection.execute(
         _MAIL.where(_IS_ROW, inbox.c.state.in_(states)).with_for_update(),
         _key_of(connection, mail_id),
     ).first()
-    return _received(row) if row else None
+    return _stored(row) if row else None
 
 
 def set_digest(connection: Connection, mail_id: int, digest: str) -> bool:
@@ -314,7 +328,7 @@ def set_digest(connection: Connection, mail_id: int, digest: str) -> bool:
     return True
 
 
-def _received(row: Any) -> Received:
+def _stored(row: Any) -> StoredMail:
     *columns, evidence = row
-    mail = Received(*columns)
+    mail = StoredMail(*columns)
     return replace(mail, verdict=Verdict(row.verdict, evidence))

@@ -108,7 +108,7 @@ def _silenced(words: Any, userids: Collection[str]) -> Any:
             return words
 
 
-_TRAY = (
+_FOR_DIGEST = (
     select(*columns_of(QueuedLetter, outbox))
     .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)
     .order_by(outbox.c.id)
@@ -120,9 +120,9 @@ _FOLD = (
 )
 
 
-def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
+def for_digest(connection: Connection, player_id: int) -> list[QueuedLetter]:
     """Return the letters that wait for a player's digest, oldest first."""
-    return [QueuedLetter(*row) for row in connection.execute(_TRAY, {"player": player_id})]
+    return [QueuedLetter(*row) for row in connection.execute(_FOR_DIGEST, {"player": player_id})]
 
 
 def mark_folded(connection: Connection, ids: Sequence[int]) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 
 from pbmserv.errors import OperatorError
 from pbmserv.extras import require
-from pbmserv.files import Place, file_of, regular, written
+from pbmserv.files import Place, regular_file, sqlite_file, whole_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import backup_sqlite
@@ -53,7 +53,7 @@ def save(url: str, target: Path, place: Place, *, is_compressed: bool = False) -
     Args:
         url: of the database.
         target: the new file.
-        place: `files.new`, or `over` if *target* may be replaced.
+        place: `files.only_new`, or `replacing` if *target* may be replaced.
         is_compressed: compress a copy of SQLite.
 
     Raises:
@@ -67,7 +67,7 @@ def save(url: str, target: Path, place: Place, *, is_compressed: bool = False) -
         with database.reading.connect() as connection:
             if schema.current(connection) is None:
                 raise OperatorError("the database has no tables, so there is nothing to copy")
-        with written(target, place) as unfinished:
+        with whole_file(target, place) as unfinished:
             module.save(database, unfinished)
             revision = _supported(module.revision(unfinished))
             if is_compressed and backend == "sqlite":
@@ -85,7 +85,7 @@ def restore(url: str, source: Path, place: Place) -> Copy:
     Args:
         url: of the database.
         source: the copy.
-        place: `files.new`, or `over` if an existing database may be replaced.
+        place: `files.only_new`, or `replacing` if an existing database may be replaced.
 
     Raises:
         OperatorError: the copy is damaged, newer than this version, or of PostgreSQL while *url* is
@@ -134,7 +134,7 @@ def _uncompressed(copy: Path) -> Iterator[Path]:
     Raises:
         OperatorError: the copy is damaged.
     """
-    with regular(copy).open("rb") as opened:
+    with regular_file(copy).open("rb") as opened:
         is_compressed = opened.read(2) == _GZIP
     if not is_compressed:
         yield copy
@@ -151,7 +151,7 @@ def _uncompressed(copy: Path) -> Iterator[Path]:
 
 def _origin_of(copy: Path) -> str:
     """Return the kind of database of a copy, by the first octets of the file."""
-    with regular(copy).open("rb") as opened:
+    with regular_file(copy).open("rb") as opened:
         start = opened.read(20)
     for magic, backend in _MAGIC.items():
         if start.startswith(magic):
@@ -161,7 +161,7 @@ def _origin_of(copy: Path) -> str:
 
 def _backend_of(url: str) -> str:
     backend = make_url(url).get_backend_name()
-    if backend == "sqlite" and file_of(url) is None:
+    if backend == "sqlite" and sqlite_file(url) is None:
         raise OperatorError("the database is in memory only, so there is nothing to copy")
     return backend
 

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, inspect, select,
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.errors import OperatorError
-from pbmserv.files import Place, over
+from pbmserv.files import Place, replacing
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.postgresql import unhurried
@@ -100,7 +100,7 @@ def _replaceable_tables(connection: Connection, place: Place) -> tuple[str, list
         raise OperatorError("the database is in use; stop every server first")
     schema: str = connection.execute(text("SELECT current_schema()")).scalar_one()
     tables = inspect(connection).get_table_names(schema)
-    if tables and place is not over:
+    if tables and place is not replacing:
         raise OperatorError("the database is not empty; with --overwrite it is replaced")
     return schema, tables
 

@@ -38,10 +38,10 @@ from sqlalchemy.exc import DBAPIError
 
 from pbmserv.errors import OperatorError, ServerFault
 from pbmserv.file_locks import ENDING_S, exclusive_work
-from pbmserv.files import Place, file_of, make_file, make_private, over, written
+from pbmserv.files import Place, make_file, make_private, replacing, sqlite_file, whole_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery import arrivals, settled_arrivals
 from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
 from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import arrivals as arrived
@@ -67,7 +67,7 @@ def save(database: Database, target: Path) -> None:
         OperatorError: the disk has no room, or another copy is being made.
     """
     url = mail_url(database.url)
-    mail = file_of(url)
+    mail = sqlite_file(url)
     if mail is None or not mail.exists():  # the first start creates it
         _copy(database, target)
         return
@@ -166,14 +166,14 @@ def revision(copy: Path) -> str | None:
 
 def restore(url: str, source: Path, place: Place, skipped: int) -> None:
     """Put a copy in the place of the database; see `backup.restore`."""
-    named, mail = file_of(url), file_of(mail_url(url))
+    named, mail = sqlite_file(url), sqlite_file(mail_url(url))
     assert named is not None
     assert mail is not None
     file = named.resolve()
     make_private(file.parent)
     with (
         _locked(file, place),
-        written(file, over) as new_file,
+        whole_file(file, replacing) as new_file,
         _temporary_file(new_file) as mail_copy,
     ):
         shutil.copyfile(source, new_file)
@@ -197,18 +197,18 @@ def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) ->
     """
     with (
         closing(Database(f"sqlite:///{mail_copy}")) as copied,
-        _locked(mail, over),
-        written(mail, over) as new_file,
+        _locked(mail, replacing),
+        whole_file(mail, replacing) as new_file,
     ):
         schema.prepare(copied, ("mail",))
         try:
             number = revision(mail) if mail.exists() else None
             is_usable = number is not None
-            if number is not None and not schema.is_known(number) and place is over:
+            if number is not None and not schema.is_known(number) and place is replacing:
                 shutil.copy2(mail, mail.with_name(f"{mail.name}.{number}"))
                 is_usable = False
         except OperatorError:
-            if place is not over:
+            if place is not replacing:
                 raise
             is_usable = False
         if is_usable:
@@ -219,7 +219,7 @@ def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) ->
         ):
             schema.prepare(store, ("mail",))
             with store.writing.begin() as target, game.reading.connect() as games:
-                done = arrivals.settled_since(games, arrivals.store_of(source), 0)
+                done = settled_arrivals.numbers_since(games, arrivals.store_of(source), 0)
                 arrivals.take_over(target, source, done)
         _drop_logs(mail)
 
@@ -244,7 +244,7 @@ def _locked(file: Path, place: Place) -> Iterator[None]:
             if error.sqlite_errorcode in _BUSY:
                 raise OperatorError(f"{file} is in use; stop the server first") from None
             # A damaged database may be replaced: perhaps it is the reason for the restore.
-        if tables and place is not over:
+        if tables and place is not replacing:
             raise OperatorError(f"{file} is not empty; with --overwrite it is replaced")
         yield
 

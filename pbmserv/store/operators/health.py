@@ -24,11 +24,11 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.files import file_of
+from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery import arrivals, settled_arrivals
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
 from pbmserv.store.tables import boards
@@ -191,7 +191,7 @@ def under_way(mail: Connection, game: Connection, address: str, now: datetime, l
     """
     waiting = [number for number in arrivals.numbers(mail) if number <= last]
     if waiting:
-        done = arrivals.settled_since(game, arrivals.store_of(mail), waiting[0])
+        done = settled_arrivals.numbers_since(game, arrivals.store_of(mail), waiting[0])
         if not done.issuperset(waiting):
             return True
     letters = select(outbox.c.id).where(
@@ -225,7 +225,7 @@ def write_probe(connection: Connection, now: datetime) -> None:
 def sizes(game: Database) -> dict[str, int]:
     """Return the octets of the database and, on SQLite, of the logs and the mail store."""
     if game.is_sqlite:
-        files = {"": file_of(game.url), "mail_": file_of(mail_url(game.url))}
+        files = {"": sqlite_file(game.url), "mail_": sqlite_file(mail_url(game.url))}
         return {
             f"{store}{what}": _size(path)
             for store, file in files.items()

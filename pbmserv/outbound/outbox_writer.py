@@ -1,11 +1,11 @@
-"""Claims due letters for senders, and stores their octets and the results of attempts."""
+"""Changes the outbox for a sender: claims letters, and stores their octets and results."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import outbox
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery import letter_claims
+from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 from pbmserv.store.delivery.shares import UNDIVIDED
 
 LEASE = timedelta(minutes=5)
@@ -25,7 +25,7 @@ HEAVY = 25
 """Effort above which a letter, or all letters to one reader, let others go first."""
 
 
-def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
+def _others_first(rows: Sequence[ClaimedLetter]) -> list[ClaimedLetter]:
     """Order letters by the mails that caused them, and last those to readers who asked for much.
 
     Of a mail the letters to opponents come before those to its sender. They are neighbours, so that
@@ -36,7 +36,7 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
     for row in rows:
         efforts[row.recipient] += row.effort
 
-    def rank(row: QueuedLetter) -> tuple[int, datetime, bool]:
+    def rank(row: ClaimedLetter) -> tuple[int, datetime, bool]:
         effort = efforts[row.recipient]
         is_answered = (row.created_at, row.recipient) in answered
         return effort if effort > HEAVY else 0, row.created_at, is_answered
@@ -44,31 +44,13 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
     return sorted(rows, key=rank)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A sender's request for due letters.
-
-    Attributes:
-        most: largest number of letters.
-        in_hand: letters that the sender has in hand. Others claimed in its name become due again:
-            a dead predecessor had them, or the answer to an earlier claim was lost.
-        avoiding: recipient domains (lower case) whose letters are skipped.
-        since: skip letters that were due earlier; all of them are to these domains.
-    """
-
-    most: int
-    in_hand: tuple[int, ...] = ()
-    avoiding: tuple[str, ...] = ()
-    since: datetime | None = None
-
-
-class OutboxRows(Protocol):
+class OutboxWriter(Protocol):
     """Changes the outbox: through a writer of this process, or on SQLite through play's.
 
     Each method commits.
     """
 
-    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
+    def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
         """Lease due letters to a sender, in the order in which they should be made.
 
         A letter whose lease ends before it is renewed or settled becomes due again.
@@ -91,13 +73,13 @@ class OutboxRows(Protocol):
         ...
 
 
-class WrittenRows:
-    """Changes the outbox through the writer.
+class DirectOutboxWriter:
+    """Changes the outbox in this process, through the writer of its database.
 
     Args:
         writer: of the game store.
         clock: decides which letters are due.
-        refused: records a failed letter in the transaction that settles it; gets the letter's
+        handle_refusal: runs in the transaction that settles a failed letter; gets the letter's
             number, the error and the time.
         shares: shares of the queue that are claimed one by one.
     """
@@ -106,38 +88,36 @@ class WrittenRows:
         self,
         writer: Writer,
         clock: Clock,
-        refused: Callable[[Connection, int, str, datetime], None],
+        handle_refusal: Callable[[Connection, int, str, datetime], None],
         shares: Sequence[int | None] = UNDIVIDED,
     ) -> None:
         self._shares = shares
         self._writer = writer
         self._clock = clock
-        self._refused = refused
+        self._handle_refusal = handle_refusal
 
-    def claim(self, by: str, claim: Claim) -> list[QueuedLetter]:
+    def claim(self, by: str, claim: Claim) -> list[ClaimedLetter]:
         now = self._clock.now()
-        job = partial(
-            outbox.claim,
-            by=by,
-            in_hand=claim.in_hand,
-            now=now,
-            until=now + LEASE,
-            avoiding=claim.avoiding,
-            since=claim.since,
-        )
-        rows = list[QueuedLetter]()
+        rows = list[ClaimedLetter]()
         for share in random.sample(self._shares, len(self._shares)):
             if claim.most > len(rows):
-                claim_share = partial(job, most=claim.most - len(rows), share=share)
-                rows += self._writer.submit(claim_share).result()
+                job = partial(
+                    letter_claims.claim,
+                    claim=replace(claim, most=claim.most - len(rows)),
+                    by=by,
+                    now=now,
+                    until=now + LEASE,
+                    share=share,
+                )
+                rows += self._writer.submit(job).result()
         return _others_first(rows)
 
     def keep(self, packed: Mapping[int, bytes]) -> None:
-        job = partial(outbox.keep_bytes, packed=packed, now=self._clock.now())
+        job = partial(letter_claims.keep_bytes, packed=packed, now=self._clock.now())
         self._writer.submit(job).result()
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
-        self._writer.submit(partial(outbox.renew, ids=ids, until=until)).result()
+        self._writer.submit(partial(letter_claims.renew, ids=ids, until=until)).result()
 
     def settle(self, results: Sequence[Result]) -> None:
         self._writer.submit(partial(self._settle, results, self._clock.now())).result()
@@ -148,12 +128,12 @@ class WrittenRows:
         untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
         failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
         if sent:
-            outbox.mark_sent(connection, sent, now)
+            letter_claims.mark_sent(connection, sent, now)
         if later:
-            outbox.retry_later(connection, later)
+            letter_claims.retry_later(connection, later)
         if untried:
-            outbox.release(connection, untried)
+            letter_claims.release(connection, untried)
         if failed:
-            outbox.mark_failed(connection, failed)
+            letter_claims.mark_failed(connection, failed)
         for letter_id, error in failed:
-            self._refused(connection, letter_id, error, now)
+            self._handle_refusal(connection, letter_id, error, now)

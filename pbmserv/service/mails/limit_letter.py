@@ -1,0 +1,48 @@
+"""The letter to a sender whose mails are over a limit."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.limits.rates import Over
+from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts.players import Player
+
+EXPLAINED_EVERY = timedelta(days=1)
+"""Least time between two explanations of a limit to a player."""
+
+
+def explain_limit(
+    context: CommandContext, sender: str, over: Over, *, waits: bool | None
+) -> list[Notification]:
+    """Return the letter that explains a limit to the sender of a mail; none if it was given today.
+
+    It goes to the own address of a player, or to an address that has sent too much itself. If a
+    network has sent too much, only players hear of it: the From addresses may be anybody's.
+
+    Args:
+        waits: whether the mail waits here until it may be carried out; `None`: it was not accepted
+            and waits at its sender.
+    """
+    player = _sender_of(context, sender, over)
+    if player is not None:
+        if not preferences.note_notice(
+            context.connection, player.id, "busy", context.now, EXPLAINED_EVERY
+        ):
+            return []
+    elif over.kind != "address" or not context.services.traffic.may_explain(sender):
+        return []
+    words = {"kind": over.kind, "most": over.most, "span": over.span, "waits": waits}
+    part = Part("too-many", words | {"again": f"{over.again:%Y-%m-%d %H:%M} UTC"})
+    if player is None:
+        return [Notification(sender, None, part)]
+    return [Notification(player.address, player.id, part)]
+
+
+def _sender_of(context: CommandContext, sender: str, over: Over) -> Player | None:
+    if over.kind == "player":
+        player = players.by_id(context.connection, int(over.who))
+        return player if player is not None and player.active else None
+    return next(iter(players.by_address(context.connection, sender.lower())), None)
