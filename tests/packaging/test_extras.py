@@ -31,6 +31,7 @@ NEEDS_ONE = {
     "pbmserv.games.blackbox.bots.sampler",
     "pbmserv.cli.blackbox.pdf",
     "pbmserv.cli.blackbox.pdf_box",
+    "pbmserv.cli.blackbox.study_numba",
     "pbmserv.cli.blackbox.terminal",
     "pbmserv.store.core.postgresql",
     "pbmserv.store.operators.backup_postgresql",
