@@ -12,7 +12,7 @@ from rows import rows
 from running import Running, start
 
 OURS = "pbmserv@games.example"
-NO_RECIPIENT, NOT_TAKEN, SENDER_REFUSED = 24, 26, 23
+NO_RECIPIENT, NOT_TAKEN = 24, 26
 
 
 def swaks(port: int, *words: str, data: str = "") -> subprocess.CompletedProcess[str]:

@@ -11,7 +11,7 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 pytestmark = pytest.mark.slow
 
-ALICE, BOB = address_of("alice"), address_of("bob")
+ALICE = address_of("alice")
 VICTIM, MALLORY = "victim@v.example", "mallory@evil.example"
 ELSEWHERE = "198.51.100.3"
 LIMITS = {

@@ -17,9 +17,6 @@ from pbmserv.service.core.submission import Request, Submission
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.store.accounts import blocks, players, preferences
 
-HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")
-"""Nothing of either stands in the way of a ray along row 1."""
-
 
 @dataclass
 class Guest:
@@ -92,12 +89,6 @@ def guests(server: Correspondence, *userids: str) -> list[Guest]:
 
     server.server.writer.submit(join).result()
     return [Guest(server, userid, f"{userid}@players.example") for userid in userids]
-
-
-def hide(server: Correspondence, *players_: Guest) -> None:
-    """Both players of the newest Blackbox board hide their atoms, by replying."""
-    for player, atoms in zip(players_, HIDINGS, strict=True):
-        server.reply(player.letters()[-1], atoms)
 
 
 def lose(server: Correspondence, loser: Guest, winner: Guest) -> tuple[Letter, Letter]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from rows import rows
 
@@ -15,7 +14,6 @@ from pbmserv.games.blackbox.views import View
 from pbmserv.letters.replies import Mailto
 from pbmserv.views.environment import environment
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")
 LONG = ("a" * 20, "b" * 20)
 ALICE, BOB = Seat(0), Seat(1)
@@ -57,10 +55,6 @@ def render(
         view=view, names=names, you=you, board=board, mailto=MAILTO, links="none",
         people=[], compact=False, beginner=beginner,
     )  # fmt: skip
-
-
-def seed(player: int) -> str:
-    return (GOLDEN / f"seed-dzander{player}.txt").read_text()
 
 
 @rows("width", range(2, 27))

@@ -137,15 +137,6 @@ class Mails:
     def count(self):
         return len(self.list())
 
-    def show(self, number):
-        return "Subject: hello\r\n\r\n\x1b[2Jbody" if number == 3 else None
-
-    def is_kept(self, number):
-        return number in {3, 4}
-
-    def retry(self, number, by):
-        return f"Mail {number} was carried out."
-
 
 class NoMails(Mails):
     def list(self):

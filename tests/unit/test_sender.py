@@ -15,7 +15,6 @@ from pbmserv.errors import (
     RelayPermanent,
     RelayRefusesUs,
     RelayTemporary,
-    StoreAway,
 )
 from pbmserv.log import TextFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
@@ -56,12 +55,8 @@ class MemoryOutbox:
 
     clock: MovedClock
     rows: list[Row] = field(default_factory=list)
-    unmakeable: dict[int, Exception] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     claims: list[int] = field(default_factory=list)
-    renewed: list[list[int]] = field(default_factory=list)
-    away: int = 0
-    looks: int = 0
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -86,12 +81,6 @@ class MemoryOutbox:
             return [queued(row) for row in due]
 
     def make(self, rows: Sequence[ClaimedLetter]) -> list[OutgoingLetter]:
-        if self.away:
-            self.away -= 1
-            raise StoreAway("play has gone away")
-        for row in rows:
-            if row.raw is None and row.id in self.unmakeable:
-                raise self.unmakeable[row.id]
         return [letter(row.id) for row in rows]
 
     def game_of(self, row: ClaimedLetter) -> str:
@@ -112,12 +101,10 @@ class MemoryOutbox:
             self._maybe_break("renew")
             for number in ids:
                 self.rows[number].due = self.clock.now() + LEASE
-            self.renewed.append(list(ids))
             self.changed.notify_all()
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         with self.changed:
-            self.looks += 1
             self.idle = True
             self.changed.notify_all()
             return min((row.due for row in self._open(avoiding) if row.due), default=None)
