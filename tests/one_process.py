@@ -27,7 +27,13 @@ class _Side:
 
 
 class Server:
-    """All stages in one process, which call each other directly."""
+    """All stages in one process, which call each other directly.
+
+    Attributes:
+        bots_were_rung: whether play has rung the bots, or they may have work from an earlier run.
+    """
+
+    bots_were_rung = True
 
     def __init__(
         self,
@@ -117,4 +123,5 @@ class Server:
         self.web_stage.play.ring()
 
     def _ring_bots(self) -> None:
+        self.bots_were_rung = True
         self.bots_stage.bot_worker.ask()
