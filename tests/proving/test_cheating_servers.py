@@ -64,10 +64,8 @@ SOLO = (f"blackbox solo anna {PASSWORD} -size=4x4 -atoms=2", (("anna", "1"), ("a
 
 CHEATS: dict[str, tuple[tuple[str, Sequence[tuple[str, str]]], Callable[[Connection], None]]] = {
     "an atom is moved": (DUEL, move_an_atom),
-    "the dice are rolled by another seed": (DICE, change_the_seed),
     "the dice are rolled with another mail": (DICE, swap_the_first_mail),
     "a bid is dropped": (DICE, drop_the_newest_ply),
-    "a ray is dropped": (DUEL, drop_the_newest_ply),
     "the box is drawn by another seed": (SOLO, change_the_seed),
     "the box is another one": (SOLO, name_another_box),
     "the box is drawn with another mail": (SOLO, swap_the_first_mail),

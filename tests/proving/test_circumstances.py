@@ -69,7 +69,6 @@ ODD = {
         "ttt challenge anna bela",
         "anna b2, bela a1, bela takeback, anna accept, bela draw, anna reject",
     ),
-    "swap": ("hex challenge anna bela -size=5", "anna c3, bela swap"),
     "timed": (
         "blackbox challenge anna bela -race -scoring=timed -size=4x4 -atoms=2",
         "anna 1, bela !c3, anna +c3, anna undo, bela 4",
