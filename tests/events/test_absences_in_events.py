@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from indoors import indoors
 from seasons import GAME, Field
 from sqlalchemy import insert
@@ -18,8 +19,9 @@ from pbmserv.store.tables.accounts import absences
 from pbmserv.store.tables.events import EventStatus
 
 
-def test_a_later_round_begins_no_days_of_absence_again(tmp_path: Path) -> None:
-    with indoors(tmp_path) as house:
+@pytest.mark.both_databases
+def test_a_later_round_begins_no_days_of_absence_again(tmp_path: Path, database_url: str) -> None:
+    with indoors(tmp_path, database_url) as house:
         players = Field(house, ("ann", "bob", "cleo", "dan"))
         players.all_say(f"league join {GAME}")
         players.until(1, EventStatus.RUNNING)

@@ -22,6 +22,7 @@ from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.events import EventStatus
 
 
+@pytest.mark.both_databases
 def test_a_match_of_two_teams(server: Indoors) -> None:
     players = Field(server, (*ROOKS, *PAWNS))
     gather_two(players)

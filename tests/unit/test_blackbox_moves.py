@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -50,6 +51,19 @@ def refusal(of: View, text: str, kind: type[MoveError] = Illegal) -> Refusal:
         GAME.parse(of, text)
     assert type(caught.value) is kind
     return caught.value.refusal
+
+
+@rows(
+    ("typed", "values"),
+    [
+        ("5", {"port": "5", "mark": "a", "later": False}),
+        ("?", {"have": 2, "wanted": "4"}),
+        ("g,1", {"first": "g"}),
+        ("+3b4", {"first": "3", "second": "4"}),
+    ],
+)
+def test_a_refusal_says_what_it_counted(typed: str, values: dict[str, Any]) -> None:
+    assert values.items() <= refusal(view(FIRED), typed).values.items()
 
 
 @rows(

@@ -11,6 +11,7 @@ import pytest
 
 from pbmserv.errors import (
     RelayBusy,
+    RelayDefers,
     RelayDown,
     RelayPermanent,
     RelayRefusesUs,
@@ -405,6 +406,22 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
     clock.time = rest + timedelta(minutes=10)
     sender.wake()
     outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+
+
+def test_a_greylisted_recipient_does_not_hold_up_its_domain(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    relay.errors[0] = RelayDefers("RCPT TO: 451 4.7.1 greylisted")
+    outbox.add(20)
+    sender = begin()
+    results = outbox.wait_until_settled()
+    assert results[0] == Later(0, NOON + timedelta(minutes=1), "RCPT TO: 451 4.7.1 greylisted")
+    assert results[1:] == [Sent(n) for n in range(1, 20)]
+
+    relay.errors.clear()
+    clock.time += timedelta(minutes=1)
+    sender.wake()
+    outbox.wait_for(lambda: outbox.rows[0].result == Sent(0))
 
 
 def raise_if(wanted: bool, error: Exception) -> None:
