@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from asgi_client import load_all, site_of
-from indoors import PASSWORD, Indoors, address_of
+from indoors import PASSWORD, Indoors, address_of, indoors
 from seasons import GAME, PAWNS, ROOKS, Field, gather, gather_two, kinds_to
 from sqlalchemy import Connection, update
 
@@ -22,9 +23,15 @@ from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.events import EventStatus
 
 
+@pytest.fixture
+def either(tmp_path: Path, database_url: str) -> Iterator[Indoors]:
+    with indoors(tmp_path, database_url) as server:
+        yield server
+
+
 @pytest.mark.both_databases
-def test_a_match_of_two_teams(server: Indoors) -> None:
-    players = Field(server, (*ROOKS, *PAWNS))
+def test_a_match_of_two_teams(either: Indoors) -> None:
+    players = Field(either, (*ROOKS, *PAWNS))
     gather_two(players)
     letters = players.says("ann", f"team enter {GAME}")
     assert kinds_to(letters, "ann") == ["team"]
@@ -54,17 +61,17 @@ def test_a_match_of_two_teams(server: Indoors) -> None:
                 next(name for name in (game["first"], game["second"]) if name in ROOKS)
             ]
             line = f"{GAME} resign {game['board']} {loser} {PASSWORD}"
-            server.send_unread(address_of(loser), line)
+            either.send_unread(address_of(loser), line)
         else:
             line = f"{GAME} move {game['board']} ivy {PASSWORD} d"
-            server.send_unread(address_of("ivy"), line)
+            either.send_unread(address_of("ivy"), line)
     letters = players.until(1, EventStatus.FINISHED)
     (section,) = players.event(1)["sections"]
     rows = [(row["team"], row["points"], row["board_points"]) for row in section["teams"]]
     assert rows == [("Rooks", 1, 4), ("Pawns", 1, 4)]
     assert section["matches"][0]["boards"][3]["reason"] == "forfeit"
     path = "/teams/pawns"
-    page = load_all(site_of(server.server), path)[path].body.decode()
+    page = load_all(site_of(either.server), path)[path].body.decode()
     assert re.search(r"atch of teams 1 of [^<]*</a>: place 2</li>", page), page
     results = [letter for letter in players.letters if letter.kind == "event-news"]
     ended = [result for result in results if "Matches" in result.text]
