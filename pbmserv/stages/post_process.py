@@ -44,9 +44,6 @@ from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 
 DELIVERIES = {"maildir": 2, "lmtp": 4, "smtp": 16, "smtps": 16}
 """Letters that one post delivers at a time, by the scheme of its relay."""
-POSITIONS_OCTETS = 1_000_000
-"""Octets of cached positions. A post needs a board for the letters of one mail; those of the next
-mail are often made by another post."""
 
 
 async def run_post(name: str, setup: Setup) -> None:
@@ -123,7 +120,7 @@ class PostStage:
         self.relay = relay or open_relay(settings.relay)
         keys = [load_key(named) for named in settings.dkim_keys]
         self.signer = Signer(base.mail_domain.domain, keys)
-        positions = Positions(base.registry, POSITIONS_OCTETS)
+        positions = Positions(base.registry)
         composer = Composer(base.mail_domain, base.registry, positions, settings.web_url)
         self.outbox = Outbox(
             by, base.game, writer, composer, self.signer, base.clock, watch or CurrentWork()
