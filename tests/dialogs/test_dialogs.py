@@ -49,16 +49,16 @@ class Beginnings:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: dict[object, tuple[Path, dict[str, Letter]]] = {}
+        self._prepared: dict[object, tuple[Path, dict[str, Letter]]] = {}
 
     def copy(self, dialog: Dialog, folder: Path) -> dict[str, Letter]:
         """Copy a server with the dialog's first boards; return its players' newest letters."""
         settings = tuple(dialog.settings.items())
         key = (dialog.seated, dialog.games, settings, dialog.has_every_game)
-        if key not in self._made:
-            self._made[key] = self._make(dialog, self._folder / f"{len(self._made)}")
-        made, newest = self._made[key]
-        shutil.copytree(made, folder, dirs_exist_ok=True)
+        if key not in self._prepared:
+            self._prepared[key] = self._make(dialog, self._folder / f"{len(self._prepared)}")
+        prepared_folder, newest = self._prepared[key]
+        shutil.copytree(prepared_folder, folder, dirs_exist_ok=True)
         return newest
 
     def _make(self, dialog: Dialog, folder: Path) -> tuple[Path, dict[str, Letter]]:

@@ -29,7 +29,6 @@ from pbmserv.views.environment import template_of, templates_root
 
 pytestmark = pytest.mark.slow
 
-NO_LETTERS = {"pieces"}
 DARK = re.compile(r"@media \(prefers-color-scheme:dark\)\{\n(.*?)^\}\n", re.DOTALL | re.MULTILINE)
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 

@@ -16,8 +16,6 @@ from typer.testing import CliRunner
 
 from pbmserv.cli.main import app
 
-GIGABYTE = 1 << 30
-
 
 def verify(*files: Path, code: int = 0) -> str:
     """Run the command, and return what it prints."""

@@ -75,11 +75,6 @@ def blocked_pairs(
     }
 
 
-def blocks_player(context: CommandContext, player_id: int, other_id: int) -> bool:
-    """Return whether a player blocks another one."""
-    return (player_id, other_id) in blocked_pairs(context, {player_id, other_id})
-
-
 def keep_blocks_on_deleted(context: CommandContext, player_id: int) -> None:
     """Keep the blocks on a player whose account is about to be deleted."""
     blockers = blocks.blockers_of(context.connection, player_id)

@@ -56,9 +56,9 @@ def digests_of(
     first, *others = _batches(news)
     digests = [_words(context, player_id, first, waiting, due)]
     for batch in others:
-        boards_told = {letter.board_id for letter in batch}
-        told = [entry for entry in waiting if entry.board.id in boards_told]
-        digests.append(_words(context, player_id, batch, told, {}))
+        boards_of_batch = {letter.board_id for letter in batch}
+        entries = [entry for entry in waiting if entry.board.id in boards_of_batch]
+        digests.append(_words(context, player_id, batch, entries, {}))
     return [words for words in digests if any(words.values())]
 
 
