@@ -29,10 +29,11 @@ MOST_FIELDS = 20
 """Fields with hashes in one letter; a digest may be about more boards."""
 
 
-_growths: dict[tuple[int, bytes, int], Growth] = {}
+_growths: dict[tuple[int, bytes], Growth] = {}
 """Hashes of earlier letters, so that the next letter about a board need not hash all moves."""
 
-_MOST_GROWTHS = 20_000
+_MOST_GROWTHS = 1_000
+"""Boards in `_growths`: some 0.3 MB."""
 
 
 @dataclass(frozen=True, slots=True)
