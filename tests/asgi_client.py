@@ -10,9 +10,9 @@ from starlette.applications import Starlette
 
 from pbmserv.mail.networks import LOOPBACK
 from pbmserv.views.environment import environment
-from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
-from pbmserv.web.printer import SiteFacts
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.rendering.printer import SiteFacts
 
 FORM = "application/x-www-form-urlencoded"
 ELSEWHERE = (

@@ -156,7 +156,7 @@ def _operators_secrets(path: Path | None) -> Sequence[str]:
     """Return the token of the operators' pages, in a tuple that is empty if there is none."""
     if path is None:
         return ()
-    from pbmserv.web.operator_sessions import read_token  # loads the web library
+    from pbmserv.web.operators.sessions import read_token  # loads the web library
 
     try:
         return (read_token(path),)

@@ -15,11 +15,11 @@ from pbmserv.stages.ports import Bound
 from pbmserv.stages.web_stage import WebStage
 from pbmserv.views.environment import environment
 from pbmserv.web.application import build
-from pbmserv.web.mailbox import build_mailbox
-from pbmserv.web.operators import build_operators
-from pbmserv.web.printer import SiteFacts
+from pbmserv.web.http.server import WebServer, bounds
+from pbmserv.web.mailbox.application import build_mailbox
+from pbmserv.web.operators.application import build_operators
 from pbmserv.web.probes import build_probes
-from pbmserv.web.server import WebServer, bounds
+from pbmserv.web.rendering.printer import SiteFacts
 
 
 class WebPorts:

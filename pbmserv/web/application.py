@@ -17,24 +17,24 @@ from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.allowance import Allowance, Exhausted
-from pbmserv.web.answers import PRIVATE, SHARED, html, seconds_until
-from pbmserv.web.api import build_api
-from pbmserv.web.board_pages import board_routes
-from pbmserv.web.feeds import feed_routes
-from pbmserv.web.front import front_routes
-from pbmserv.web.game_pages import game_routes
-from pbmserv.web.help import HelpPages, help_routes
-from pbmserv.web.hot_seat import hot_seat_routes
-from pbmserv.web.letter_links import letter_link_routes
-from pbmserv.web.personal_pages import personal_routes
-from pbmserv.web.post_limits import LimitedPosts, PostLimits
-from pbmserv.web.printer import Printer, SiteFacts
+from pbmserv.web.api.application import build_api
+from pbmserv.web.http.responses import PRIVATE, SHARED, html, seconds_until
+from pbmserv.web.http.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
+from pbmserv.web.limits.allowance import Allowance, Exhausted
+from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
+from pbmserv.web.pages.board import board_routes
+from pbmserv.web.pages.feeds import feed_routes
+from pbmserv.web.pages.front import front_routes
+from pbmserv.web.pages.help import HelpPages, help_routes
+from pbmserv.web.pages.hot_seat import hot_seat_routes
+from pbmserv.web.pages.letter_links import letter_link_routes
+from pbmserv.web.pages.personal import personal_routes
+from pbmserv.web.pages.proof import proof_routes
+from pbmserv.web.pages.public import public_routes
+from pbmserv.web.pages.public_board import game_routes
+from pbmserv.web.pages.site_files import site_file_routes
 from pbmserv.web.probes import Health, health_routes
-from pbmserv.web.proof import proof_routes
-from pbmserv.web.public import public_routes
-from pbmserv.web.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
-from pbmserv.web.site_files import site_file_routes
+from pbmserv.web.rendering.printer import Printer, SiteFacts
 
 WITH_TOKEN = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
 """Beginnings of the paths of forms that need a token."""

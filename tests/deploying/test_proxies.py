@@ -14,8 +14,8 @@ from programs import free_port
 from proxies import NAME, Proxy, caddy, nginx
 from running import Running, start
 
-from pbmserv.web.safe_responses import HEADERS
-from pbmserv.web.visits import LONGEST_FORM
+from pbmserv.web.http.safe_responses import HEADERS
+from pbmserv.web.pages.visits import LONGEST_FORM
 
 Start = Callable[[Path, int], AbstractContextManager[Proxy]]
 

@@ -22,7 +22,7 @@ from pbmserv.errors import PlayerError, is_form
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.views.environment import environment, templates_root
 from pbmserv.web.application import build
-from pbmserv.web.help import slug_of
+from pbmserv.web.pages.help import slug_of
 
 GAMES = frozenset({"blackbox"})
 

@@ -28,8 +28,8 @@ from pbmserv.net.listening import bind
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook
 from pbmserv.views.environment import environment
 from pbmserv.web.application import build
-from pbmserv.web.printer import SiteFacts
-from pbmserv.web.server import WebServer, bounds
+from pbmserv.web.http.server import WebServer, bounds
+from pbmserv.web.rendering.printer import SiteFacts
 
 TOKEN = "a" * 45
 BLACKBOX = GameInfo("blackbox", "Blackbox", "Find the hidden atoms.", 2, 2, True, 1)

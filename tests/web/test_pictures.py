@@ -15,8 +15,8 @@ from starlette.routing import Route
 from pbmserv.config.listen import Listen
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
-from pbmserv.web.mailbox import build_mailbox
-from pbmserv.web.operators import build_operators
+from pbmserv.web.mailbox.application import build_mailbox
+from pbmserv.web.operators.application import build_operators
 
 
 def paths(site: Starlette) -> set[str]:

@@ -19,13 +19,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pbmserv.config.listen import Listen
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
-from pbmserv.web.allowance import Allowance
-from pbmserv.web.api import build_api
-from pbmserv.web.mailbox import build_mailbox
-from pbmserv.web.operator_sessions import new_token
-from pbmserv.web.operators import build_operators
-from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
-from pbmserv.web.printer import Printer, SiteFacts
+from pbmserv.web.api.application import build_api
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.limits.post_limits import ANYBODY, WITH_TOKEN
+from pbmserv.web.mailbox.application import build_mailbox
+from pbmserv.web.operators.application import build_operators
+from pbmserv.web.operators.sessions import new_token
+from pbmserv.web.rendering.printer import Printer, SiteFacts
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
 ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
@@ -124,7 +124,7 @@ def test_every_site_is_in_the_table() -> None:
     folder = Path(pbmserv.web.__file__).parent
     builders = {
         name
-        for file in folder.glob("*.py")
+        for file in folder.rglob("*.py")
         for name in re.findall(r"^def (build\w*)\(", file.read_text(), re.MULTILINE)
     }
     assert builders == {"build", "build_api", "build_mailbox", "build_operators", "build_probes"}

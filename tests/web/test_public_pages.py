@@ -25,7 +25,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import shared_boxes
 from pbmserv.store.tables.boards import boards
-from pbmserv.web.rating_graph import rating_graph
+from pbmserv.web.pages.rating_graph import rating_graph
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 PASSWORD = "wonder-land"

@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 
-from pbmserv.web.safe_responses import HEADERS, SafeResponses
+from pbmserv.web.http.safe_responses import HEADERS, SafeResponses
 
 HTTP = {"type": "http", "method": "GET", "path": "/", "headers": []}
 

@@ -34,9 +34,9 @@ from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.tables.boards import boards, shared_boxes
 from pbmserv.views.environment import environment
-from pbmserv.web.allowance import Allowance
-from pbmserv.web.printer import Printer, SiteFacts
-from pbmserv.web.public import public_routes
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.pages.public import public_routes
+from pbmserv.web.rendering.printer import Printer, SiteFacts
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())

@@ -1,0 +1,209 @@
+"""Endpoints of the API, and the OpenAPI document that is made of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pbmserv.commands.grammar.word_forms import USERID
+from pbmserv.web.api import shapes
+from pbmserv.web.api.requests import JSON, PROBLEM, adapter
+from pbmserv.web.api.shapes import Problem
+from pbmserv.web.http.url_parameters import LONGEST_NUMBER
+
+LAST_NUMBER = 10**LONGEST_NUMBER - 1
+
+_PROBLEMS_OF_ALL = (405, 406, 429, 500, 503)
+"""Statuses of problems that every address may return."""
+_REFS = "#/components/schemas/{model}"
+_NAMED = re.compile(r"\{(\w+)\}")
+_IN_PATHS: Mapping[str, Mapping[str, Any]] = {
+    "board": {"type": "integer", "minimum": 1, "maximum": LAST_NUMBER},
+    "event": {"type": "integer", "minimum": 1, "maximum": LAST_NUMBER},
+    "game": {"type": "string", "examples": ["blackbox"]},
+    "team": {"type": "string", "examples": ["red-rooks"]},
+    "userid": {"type": "string", "pattern": f"^{USERID.pattern}$"},
+}
+_ATTRIBUTES = "Attributes:"
+_ATTRIBUTE = re.compile(r"(\w+): (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address of the API with its handler; Starlette's route and OpenAPI are made of it.
+
+    Attributes:
+        path: the path below ``/api``; names in braces are parameters.
+        answer: the shape of the answer.
+        refuses: statuses of problems beside those that every address may return.
+        asks: parameters of the query, each with its schema.
+        takes: the shape of the posted body; `None` for a GET.
+    """
+
+    path: str
+    handler: Callable[[Request], Awaitable[Response]]
+    answer: Any
+    refuses: tuple[int, ...] = ()
+    asks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    takes: Any = None
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return "POST" if self.takes else "GET"
+
+    @property
+    def operation_id(self) -> str:
+        """Return the name of this operation in generated clients, such as ``get_boards_board``."""
+        return f"{self.method.lower()}_{re.sub(r'[^a-z]+', '_', self.path).strip('_')}"
+
+    @property
+    def summary(self) -> str:
+        """The first line of the handler's docstring."""
+        return (self.handler.__doc__ or "").partition("\n")[0]
+
+    @property
+    def by_token(self) -> bool:
+        """Whether the client must send a token."""
+        return 401 in self.refuses
+
+
+# -- OpenAPI -------------------------------------------------------------------------------
+
+_Mode: TypeAlias = Literal["serialization", "validation"]
+
+
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""Requests and answers that `tests/web/record_examples.py` recorded from a server."""
+
+
+def described(endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str) -> dict[str, Any]:
+    """Return the OpenAPI document (3.1) of these addresses.
+
+    Args:
+        facts: the types of the facts about a board, one for each game that tells facts.
+        home: the URL that all addresses begin with.
+    """
+    examples = json.loads(EXAMPLES.read_text("utf-8"))
+    adapters: dict[tuple[Any, _Mode], TypeAdapter[Any]] = {}
+    for shape in (Problem, *facts, *(endpoint.answer for endpoint in endpoints)):
+        adapters[shape, "serialization"] = adapter(shape)
+    for endpoint in endpoints:
+        if endpoint.takes:
+            adapters[endpoint.takes, "validation"] = adapter(endpoint.takes)
+    inputs = [(shape, mode, used) for (shape, mode), used in adapters.items()]
+    schemas, definitions = TypeAdapter.json_schemas(inputs, ref_template=_REFS)
+    named = definitions["$defs"]
+    for name, schema in named.items():
+        schema["title"] = title_of(name)
+        own_type = getattr(shapes, name, object)  # a game's facts may have the same name
+        _describe(schema, own_type.__mro__[1:-1] if isinstance(own_type, type) else ())
+        if "facts" in schema.get("properties", ()):  # those of any game
+            refs = [schemas[shape, "serialization"] for shape in facts]
+            schema["properties"]["facts"]["anyOf"] = [*refs, {"type": "null"}]
+    paths: dict[str, Any] = {}
+    for endpoint in endpoints:
+        operation = _operation(endpoint, schemas, examples)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "pbmserv", "version": "1", "description": _ABOUT},
+        "servers": [{"url": home}],
+        "paths": paths,
+        "components": {
+            "schemas": named,
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+_ABOUT = """The facts of the public pages, and a seat at a board by the token of its page.
+
+Refusals are problems as in RFC 9457. Players who hide their names on public pages are "a player".
+"""
+
+
+def title_of(key: str) -> str:
+    """Return the title of the schema with this key, which is as unique as the key.
+
+    Client generators name a class after the title. Pydantic's own title is the same for every
+    ``Listing[...]``, and for a game's type that has the name of one of ours.
+    """
+    return "".join(part[:1].upper() + part[1:] for part in key.split("_"))
+
+
+def _describe(schema: dict[str, Any], bases: Sequence[type]) -> None:
+    """Move the lines about attributes from a docstring, and those of bases, to the properties."""
+    own, properties = schema.get("description", ""), schema.get("properties", {})
+    schema["description"] = " ".join(own.partition(_ATTRIBUTES)[0].split())
+    for docstring in (*(base.__doc__ or "" for base in bases), own):
+        name = ""
+        for line in docstring.partition(_ATTRIBUTES)[2].splitlines():
+            attribute = _ATTRIBUTE.fullmatch(line.strip())
+            if attribute is not None and attribute[1] in properties:
+                name = attribute[1]
+                properties[name]["description"] = attribute[2]
+            elif name and line.strip():
+                properties[name]["description"] += f" {line.strip()}"
+
+
+def _operation(
+    endpoint: Endpoint, schemas: Mapping[Any, Any], examples: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return OpenAPI's description of one address, with an example of each body and parameter."""
+    name = endpoint.operation_id
+    values = examples["parameters"]
+    parameters: list[dict[str, Any]] = [
+        {"name": parameter, "in": "path", "required": True, "schema": dict(_IN_PATHS[parameter])}
+        for parameter in _NAMED.findall(endpoint.path)
+    ]
+    parameters += [
+        {"name": parameter, "in": "query", "schema": dict(schema)}
+        for parameter, schema in endpoint.asks.items()
+    ]
+    for parameter in parameters:
+        parameter["example"] = values[parameter["name"]]
+    answer = {
+        JSON: {
+            "schema": schemas[endpoint.answer, "serialization"],
+            "example": examples["answers"][name],
+        }
+    }
+    success = "Done." if endpoint.takes else "Found."
+    responses: dict[str, Any] = {"200": {"description": success, "content": answer}}
+    if endpoint.takes:
+        responses["202"] = {"description": "Stored, and not played yet.", "content": answer}
+    else:
+        responses["304"] = {"description": "Unchanged: see If-None-Match."}
+    for status in map(str, sorted({*endpoint.refuses, *_PROBLEMS_OF_ALL})):
+        problems = examples["problems"]
+        problem = {
+            "schema": schemas[Problem, "serialization"],
+            "example": problems.get(f"{status} {name}") or problems[status],
+        }
+        phrase = HTTPStatus(int(status)).phrase
+        responses[status] = {"description": phrase, "content": {PROBLEM: problem}}
+    operation: dict[str, Any] = {
+        "operationId": name,
+        "summary": endpoint.summary,
+        "parameters": parameters,
+        "responses": responses,
+    }
+    if endpoint.by_token:
+        operation["security"] = [{"bearer": []}]
+    if endpoint.takes:
+        body = {
+            "schema": schemas[endpoint.takes, "validation"],
+            "example": examples["requests"][name],
+        }
+        operation["requestBody"] = {"required": True, "content": {JSON: body}}
+    return operation
