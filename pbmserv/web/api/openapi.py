@@ -1,27 +1,30 @@
-"""Endpoints of the API, and the OpenAPI document that is made of them."""
+"""The OpenAPI document, which is made of the endpoints and their shapes."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter
-from starlette.requests import Request
-from starlette.responses import Response
 
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.web.api import shapes
-from pbmserv.web.api.requests import JSON, PROBLEM, adapter
-from pbmserv.web.api.shapes import Problem
-from pbmserv.web.http.url_parameters import LONGEST_NUMBER
+from pbmserv.web.api.endpoint import LAST_NUMBER, Endpoint
+from pbmserv.web.api.problems import PROBLEM
+from pbmserv.web.api.requests import JSON
+from pbmserv.web.api.shapes import Problem, adapter
 
-LAST_NUMBER = 10**LONGEST_NUMBER - 1
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""Requests and answers that `tests/web/record_examples.py` recorded from a server."""
 
+_ABOUT = """The facts of the public pages, and a seat at a board by the token of its page.
+
+Refusals are problems as in RFC 9457. Players who hide their names on public pages are "a player".
+"""
 _PROBLEMS_OF_ALL = (405, 406, 429, 500, 503)
 """Statuses of problems that every address may return."""
 _REFS = "#/components/schemas/{model}"
@@ -35,58 +38,12 @@ _IN_PATHS: Mapping[str, Mapping[str, Any]] = {
 }
 _ATTRIBUTES = "Attributes:"
 _ATTRIBUTE = re.compile(r"(\w+): (.+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """An address of the API with its handler; Starlette's route and OpenAPI are made of it.
-
-    Attributes:
-        path: the path below ``/api``; names in braces are parameters.
-        answer: the shape of the answer.
-        refuses: statuses of problems beside those that every address may return.
-        asks: parameters of the query, each with its schema.
-        takes: the shape of the posted body; `None` for a GET.
-    """
-
-    path: str
-    handler: Callable[[Request], Awaitable[Response]]
-    answer: Any
-    refuses: tuple[int, ...] = ()
-    asks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    takes: Any = None
-
-    @property
-    def method(self) -> str:
-        """The HTTP method."""
-        return "POST" if self.takes else "GET"
-
-    @property
-    def operation_id(self) -> str:
-        """Return the name of this operation in generated clients, such as ``get_boards_board``."""
-        return f"{self.method.lower()}_{re.sub(r'[^a-z]+', '_', self.path).strip('_')}"
-
-    @property
-    def summary(self) -> str:
-        """The first line of the handler's docstring."""
-        return (self.handler.__doc__ or "").partition("\n")[0]
-
-    @property
-    def by_token(self) -> bool:
-        """Whether the client must send a token."""
-        return 401 in self.refuses
-
-
-# -- OpenAPI -------------------------------------------------------------------------------
-
 _Mode: TypeAlias = Literal["serialization", "validation"]
 
 
-EXAMPLES = Path(__file__).with_name("examples.json")
-"""Requests and answers that `tests/web/record_examples.py` recorded from a server."""
-
-
-def described(endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str) -> dict[str, Any]:
+def openapi_document(
+    endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str
+) -> dict[str, Any]:
     """Return the OpenAPI document (3.1) of these addresses.
 
     Args:
@@ -124,12 +81,6 @@ def described(endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str) ->
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
-
-
-_ABOUT = """The facts of the public pages, and a seat at a board by the token of its page.
-
-Refusals are problems as in RFC 9457. Players who hide their names on public pages are "a player".
-"""
 
 
 def title_of(key: str) -> str:

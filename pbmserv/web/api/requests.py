@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from starlette.requests import Request
 
+from pbmserv.web.api.problems import ApiProblem
+from pbmserv.web.api.shapes import adapter
 from pbmserv.web.http.request_bodies import read_body
 from pbmserv.web.http.url_parameters import LONGEST_TOKEN, is_number
 
-JSON, PROBLEM, HTML = "application/json", "application/problem+json", "text/html"
+JSON = "application/json"
 LONGEST_BODY = 40_000
 """Octets of a posted body: more than any move and its words."""
-
-
-class ApiProblem(Exception):
-    """The reason why a request is refused or cannot be answered.
-
-    Attributes:
-        status: the HTTP status.
-        code: the reason for programs; with ``_`` for ``-`` the name of a block in
-            ``web/problems.j2``.
-        headers: headers of the answer.
-        words: values for that block.
-    """
-
-    def __init__(
-        self, status: int, code: str, headers: Mapping[str, str] | None = None, **words: Any
-    ) -> None:
-        super().__init__(code)
-        self.status, self.code, self.headers, self.words = status, code, headers or {}, words
 
 
 def check_accepts(request: Request, *kinds: str) -> None:
@@ -117,9 +99,3 @@ async def posted(request: Request, shape: Any) -> Any:
         errors = error.errors(include_url=False, include_context=False, include_input=False)
         reasons = (": ".join([*map(str, fault["loc"]), fault["msg"]]) for fault in errors[:5])
         raise ApiProblem(400, "bad-body", why="; ".join(reasons) + ".") from None
-
-
-@cache
-def adapter(shape: Any) -> TypeAdapter[Any]:
-    """Return the reader and writer of a shape."""
-    return TypeAdapter(shape)
