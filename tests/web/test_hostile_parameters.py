@@ -30,7 +30,7 @@ from pbmserv.store import hot_seats
 from pbmserv.store.accounts import players
 from pbmserv.web.api.application import build_api
 from pbmserv.web.limits.allowance import Allowance
-from pbmserv.web.operators.sessions import new_token, read_token
+from pbmserv.web.operators.token import new_token, read_token
 
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 HOSTILE = (

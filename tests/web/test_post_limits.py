@@ -24,7 +24,7 @@ from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.limits.post_limits import ANYBODY, WITH_TOKEN
 from pbmserv.web.mailbox.application import build_mailbox
 from pbmserv.web.operators.application import build_operators
-from pbmserv.web.operators.sessions import new_token
+from pbmserv.web.operators.token import new_token
 from pbmserv.web.rendering.printer import Printer, SiteFacts
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
@@ -48,7 +48,7 @@ def site_named(name: str, house: Indoors, folder: Path) -> Starlette:
         token.write_text(new_token())
         token.chmod(0o600)
         side, clock = house.server.web_stage.operators, house.server.clock
-        return build_operators(side, token, "", clock, environment())
+        return build_operators(side, token, "", clock, environment(), ())
     return site_of(house.server)
 
 

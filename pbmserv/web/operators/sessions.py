@@ -6,66 +6,19 @@ does not contain the token, it expires, and browsers do not send it with request
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import hmac
 import secrets
-import stat
-from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from pbmserv.clock import Clock
-from pbmserv.errors import ConfigError
-from pbmserv.files import read_octets
+from pbmserv.web.operators.token import read_token
 
-SHORTEST_TOKEN = 32
-LONGEST_TOKEN = 500
-"""Characters. `new_token` makes 43."""
-FEWEST_DIFFERENT = 8
-"""Different characters in a token; fewer look like a token that was typed by hand."""
-SESSION = timedelta(hours=12)
+LIFETIME = timedelta(hours=12)
 """Duration of a session."""
-PAUSE_S = 1.0
-"""Seconds for which a wrong token blocks all attempts of its network."""
-MOST_WAITING = 5
-"""Attempts of one network that may wait for their turn."""
-
-
-def new_token() -> str:
-    """Return a random token."""
-    return secrets.token_urlsafe(32)
-
-
-def read_token(path: Path) -> str:
-    """Return the token in a file.
-
-    Raises:
-        ConfigError: the file holds no token, or one that could be guessed, or every user of this
-            machine can read it.
-    """
-    where = f"PBMSERV_OPERATOR_TOKEN: {path}"
-    make = f"make one with `pbmserv operator-token {path}`"
-    try:
-        mode = path.stat().st_mode
-        text = read_octets(path, 4 * LONGEST_TOKEN).decode().strip()
-    except UnicodeDecodeError:
-        raise ConfigError(f"{where} holds no token; {make}") from None
-    except OSError as error:
-        raise ConfigError(f"{where}: {error.strerror or error}; {make}") from None
-    if stat.S_IMODE(mode) & 0o007:
-        raise ConfigError(f"{where} can be read by everybody; run `chmod 600 {path}`")
-    is_word = text.isascii() and text.isprintable() and " " not in text
-    if not is_word or not SHORTEST_TOKEN <= len(text) <= LONGEST_TOKEN:
-        raise ConfigError(
-            f"{where} holds no token of {SHORTEST_TOKEN} characters or more; remove it, and {make}"
-        )
-    if len(set(text)) < FEWEST_DIFFERENT:
-        raise ConfigError(f"{where} holds a token that can be guessed; remove it, and {make}")
-    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +57,7 @@ class Sessions:
 
     def begin(self, by: str) -> str:
         """Return the cookie of a new session."""
-        ends = int((self._clock.now() + SESSION).timestamp())
+        ends = int((self._clock.now() + LIFETIME).timestamp())
         name = base64.urlsafe_b64encode(by.encode()).decode().rstrip("=")
         return self._signed(f"{ends}.{secrets.token_urlsafe(18)}.{name}")
 
@@ -136,32 +89,3 @@ class Sessions:
 
     def _read(self) -> str:
         return read_token(self._token)
-
-
-class Attempts:
-    """Checks the tokens of each network one after the other, and pauses after a wrong one.
-
-    Right and wrong tokens wait for the same turn, so a client that hangs up early gains nothing.
-    """
-
-    def __init__(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        self._sleep = sleep
-        self._waiting: Counter[str] = Counter()
-        self._turns: dict[str, asyncio.Lock] = {}
-
-    async def check(self, network: str, is_right: Callable[[], bool]) -> bool | None:
-        """Return whether a token is right; `None` if too many wait, so that it was not checked."""
-        if self._waiting[network] >= MOST_WAITING:
-            return None
-        self._waiting[network] += 1
-        turn = self._turns.setdefault(network, asyncio.Lock())
-        try:
-            async with turn:
-                result = is_right()
-                if not result:
-                    await self._sleep(PAUSE_S)
-                return result
-        finally:
-            self._waiting[network] -= 1
-            if not self._waiting[network]:
-                del self._waiting[network], self._turns[network]
