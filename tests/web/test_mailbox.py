@@ -114,7 +114,7 @@ def test_two_people_sign_up_read_and_answer(
         before[address] = mail
     # The very same form once more is the same mail, which has no second answer.
     server.letters()
-    monkeypatch.setattr("pbmserv.web.mailbox.application.ANSWER_S", 0.1)
+    monkeypatch.setattr("pbmserv.web.mailbox.pages.ANSWER_S", 0.1)
     mail = before[ALICE]
     browser.send(f"{ALICE}/write", mail | {"body": "yes" + mail["body"]})
     assert "Sent. The answer will appear here" in browser.html
