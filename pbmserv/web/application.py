@@ -1,8 +1,6 @@
-"""The web pages and the API as a Starlette application: all routes, and the pages for errors."""
+"""The site as a Starlette application: all pages and the API, with their limits."""
 
 from __future__ import annotations
-
-import logging
 
 from jinja2 import Environment
 from starlette.applications import Starlette
@@ -18,11 +16,12 @@ from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.api.application import build_api
-from pbmserv.web.http.responses import PRIVATE, SHARED, html, seconds_until
-from pbmserv.web.http.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
+from pbmserv.web.http.responses import SHARED
+from pbmserv.web.http.safe_responses import SafeResponses, mount_below
 from pbmserv.web.limits.allowance import Allowance, Exhausted
 from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.pages.board import board_routes
+from pbmserv.web.pages.errors import ErrorPages
 from pbmserv.web.pages.feeds import feed_routes
 from pbmserv.web.pages.front import front_routes
 from pbmserv.web.pages.help import HelpPages, help_routes
@@ -34,15 +33,14 @@ from pbmserv.web.pages.public import public_routes
 from pbmserv.web.pages.public_board import game_routes
 from pbmserv.web.pages.site_files import site_file_routes
 from pbmserv.web.probes import Health, health_routes
-from pbmserv.web.rendering.printer import Printer, SiteFacts
+from pbmserv.web.rendering.printer import Printer
+from pbmserv.web.rendering.site_facts import SiteFacts
 
-WITH_TOKEN = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
+TOKEN_PATHS = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
 """Beginnings of the paths of forms that need a token."""
 
-log = logging.getLogger("pbmserv.web")
 
-
-def build(
+def build_site(
     facts: SiteFacts,
     web_requests: WebRequests,
     templates: Environment,
@@ -62,7 +60,7 @@ def build(
     """
     printer, allowance = Printer(facts, templates), allowance or Allowance(facts.proxies)
     help_pages = HelpPages(facts.games, templates, printer.shared)
-    errors = _ErrorPages(printer)
+    errors = ErrorPages(printer)
 
     async def to_api(_request: Request) -> Response:
         """Redirect to ``/api/``, where the API's own application begins."""
@@ -89,7 +87,7 @@ def build(
             Middleware(SafeResponses, fault=errors.fault),
             Middleware(
                 LimitedPosts,
-                limits=PostLimits(WITH_TOKEN, facts.proxies),
+                limits=PostLimits(TOKEN_PATHS, facts.proxies),
                 refuse=errors.too_many_forms,
                 but_below="/api/",
             ),
@@ -107,63 +105,3 @@ def build(
     )
     application.router.redirect_slashes = False  # a redirect would echo the Host header
     return application
-
-
-class _ErrorPages:
-    """The pages that answer for an error."""
-
-    def __init__(self, printer: Printer) -> None:
-        self._printer = printer
-
-    async def refused(self, _request: Request, error: Exception) -> Response:
-        """Return 404 or 405, without details."""
-        assert isinstance(error, HTTPException)
-        name = "missing" if error.status_code == 404 else "method"
-        return self._printer.failure(error.status_code, name, error.headers)
-
-    async def working(self, _request: Request, _error: Exception) -> Response:
-        """Return 202: the form is stored and will be carried out."""
-        return self._printer.failure(202, "working")
-
-    async def not_done(self, _request: Request, _error: Exception) -> Response:
-        """Return 500: our code failed, and what the form asks for was not done."""
-        return self._printer.failure(500, "not-done")
-
-    async def no_door(self, _request: Request, error: Exception) -> Response:
-        """Return 503: what the form asks for was not stored."""
-        log.warning("a form could not be taken", extra={"because": str(error)})
-        return self._printer.failure(503, "no-door", {"Retry-After": str(AGAIN_S)})
-
-    async def too_many(self, _request: Request, error: Exception) -> Response:
-        """Return 429: the player has sent as much as the server accepts."""
-        assert isinstance(error, TooMany)
-        seconds = seconds_until(error.over.again)
-        return self._printer.failure(429, "too-many", {"Retry-After": str(seconds)})
-
-    async def too_busy(self, _request: Request, error: Exception) -> Response:
-        """Return 429 if the reader's network has used its share up, 503 if all readers have."""
-        assert isinstance(error, Exhausted)
-        text = self._printer.text("too-busy", is_own=error.is_own, seconds=error.seconds)
-        headers = {**PRIVATE, "Retry-After": str(error.seconds)}
-        return html(text, 429 if error.is_own else 503, headers)
-
-    async def too_large(self, _request: Request, _error: Exception) -> Response:
-        """Return 503: the page would take more work than one page may."""
-        return self._printer.failure(503, "too-large")
-
-    async def game_away(self, _request: Request, error: Exception) -> Response:
-        """Return 503: the board's game is stopped, or not installed."""
-        assert isinstance(error, GameAway)
-        titles = {game.key: game.title for game in self._printer.facts.games}
-        title = titles.get(error.game, f"{error.game} (not installed)")
-        text = self._printer.text("game-away", title=title, is_stopped=error.is_stopped)
-        return html(text, 503, {**PRIVATE, "Retry-After": str(AGAIN_S)})
-
-    def too_many_forms(self, seconds: int) -> Response:
-        """Return 429: the reader's network has sent too many forms."""
-        return html(self._printer.text("too-many-forms", seconds=seconds), 429, PRIVATE)
-
-    def fault(self, error: BaseException) -> Response:
-        """Return 500 or 503; the log names the fault, the page does not."""
-        log.error("a page failed", exc_info=error)
-        return self._printer.failure(*fault_of(error))

@@ -90,7 +90,8 @@ def routes(site: Starlette) -> list[str]:
 
 def _printer():
     from pbmserv.views.environment import environment
-    from pbmserv.web.rendering.printer import Printer, SiteFacts
+    from pbmserv.web.rendering.printer import Printer
+    from pbmserv.web.rendering.site_facts import SiteFacts
 
     return Printer(SiteFacts("a@b.example", (), "open", "", ""), environment())
 

@@ -25,7 +25,8 @@ from pbmserv.web.limits.post_limits import ANYBODY, WITH_TOKEN
 from pbmserv.web.mailbox.application import build_mailbox
 from pbmserv.web.operators.application import build_operators
 from pbmserv.web.operators.token import new_token
-from pbmserv.web.rendering.printer import Printer, SiteFacts
+from pbmserv.web.rendering.printer import Printer
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
 ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
@@ -127,7 +128,13 @@ def test_every_site_is_in_the_table() -> None:
         for file in folder.rglob("*.py")
         for name in re.findall(r"^def (build\w*)\(", file.read_text(), re.MULTILINE)
     }
-    assert builders == {"build", "build_api", "build_mailbox", "build_operators", "build_probes"}
+    assert builders == {
+        "build_site",
+        "build_api",
+        "build_mailbox",
+        "build_operators",
+        "build_probes",
+    }
 
 
 def test_a_flood_of_wishes_for_links_stores_no_more_rows(house: Indoors) -> None:

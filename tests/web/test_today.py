@@ -36,7 +36,8 @@ from pbmserv.store.tables.boards import boards, shared_boxes
 from pbmserv.views.environment import environment
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.pages.public import public_routes
-from pbmserv.web.rendering.printer import Printer, SiteFacts
+from pbmserv.web.rendering.printer import Printer
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
