@@ -20,7 +20,7 @@ from indoors import Indoors, indoors
 from running import Running, start
 from seating import seat_pairs
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from test_mailbox import Browser
 from test_operators_pages import Operator, keep
 
@@ -28,8 +28,6 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.solo.hot_seat import changed, empty_box
 from pbmserv.store import hot_seats
 from pbmserv.store.accounts import players
-from pbmserv.web.api.application import build_api
-from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.operators.token import new_token, read_token
 
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
@@ -84,16 +82,13 @@ def routes(site: Starlette) -> list[str]:
     """Paths of the pages and the API; the health checks are those of a whole server."""
     paths = [route.path for route in site.routes if isinstance(route, Route)]
     paths = [path for path in paths if not path.startswith("/healthz")]
-    api = build_api(_printer(), None, Allowance(()))  # type: ignore[arg-type]
-    return paths + [f"/api{route.path}" for route in api.routes if isinstance(route, Route)]
-
-
-def _printer():
-    from pbmserv.views.environment import environment
-    from pbmserv.web.rendering.printer import Printer
-    from pbmserv.web.rendering.site_facts import SiteFacts
-
-    return Printer(SiteFacts("a@b.example", (), "open", "", ""), environment())
+    mounts = [route for route in site.routes if isinstance(route, Mount)]
+    return paths + [
+        f"{mount.path}{route.path}"
+        for mount in mounts
+        for route in mount.routes
+        if isinstance(route, Route)
+    ]
 
 
 def faults(site: Starlette, *requests: tuple[str, str, bytes], **headers: str) -> list[str]:

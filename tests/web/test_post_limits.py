@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +22,7 @@ from pbmserv.config.listen import Listen
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
 from pbmserv.web.api.application import build_api
+from pbmserv.web.application import build_site
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.limits.post_limits import ANYBODY, WITH_TOKEN
 from pbmserv.web.mailbox.application import build_mailbox
@@ -31,6 +34,7 @@ from pbmserv.web.rendering.site_facts import SiteFacts
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
 ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
 """Forms that need no token, no session and no secret path."""
+FACTS = SiteFacts("pbmserv@games.example", (), "open", "", "http://games.example")
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +58,8 @@ def site_named(name: str, house: Indoors, folder: Path) -> Starlette:
 
 
 def api_of(house: Indoors) -> Starlette:
-    pages = SiteFacts("pbmserv@games.example", (), "open", "", "http://games.example")
     requests = house.server.web_stage.web_requests
-    return build_api(Printer(pages, environment()), requests, Allowance(()))
+    return build_api(Printer(FACTS, environment()), requests, Allowance(()))
 
 
 def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:
@@ -165,3 +168,19 @@ def test_other_networks_and_readers_have_their_own_share(house: Indoors) -> None
     assert statuses("198.51.100.1", "192.0.2.9") == {200}
     assert asyncio.run(fetch(site, "/mine")).status == 200
     assert asyncio.run(fetch(site, "/mine", "HEAD")).status == 200
+
+
+def test_the_api_believes_the_same_proxies_as_the_pages(house: Indoors) -> None:
+    proxies = [ip_network("10.0.0.0/8")]
+    site = build_site(
+        replace(FACTS, proxies=proxies),
+        house.server.web_stage.web_requests,
+        environment(),
+        house.server.web_stage.web_requests,  # type: ignore[arg-type] - nobody asks for the health
+        house.server.registry,
+    )
+    behind = from_client(site, "10.0.0.5")
+    asyncio.run(flood(behind, "/api/seat/moves", WITH_TOKEN.amount, x_forwarded_for="192.0.2.7"))
+    for reader, is_refused in (("192.0.2.8", True), ("203.0.113.9", False)):
+        (answer,) = asyncio.run(flood(behind, "/api/seat/moves", 1, x_forwarded_for=reader))
+        assert (answer.status == 429) is is_refused

@@ -8,7 +8,6 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from pbmserv.errors import ServerFault
-from pbmserv.mail.networks import LOOPBACK
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
@@ -40,7 +39,7 @@ def build_api(printer: Printer, web_requests: WebRequests, allowance: Allowance)
     ]
     index = IndexHandlers(printer, endpoints)
     problems = ProblemResponses(printer)
-    limits = PostLimits(TOKEN_PATHS, LOOPBACK)
+    limits = PostLimits(TOKEN_PATHS, printer.facts.proxies)
     application = Starlette(
         routes=[
             *(
