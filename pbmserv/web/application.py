@@ -30,7 +30,7 @@ from pbmserv.web.pages.letter_links import letter_link_routes
 from pbmserv.web.pages.personal import personal_routes
 from pbmserv.web.pages.proof import proof_routes
 from pbmserv.web.pages.public import public_routes
-from pbmserv.web.pages.public_board import game_routes
+from pbmserv.web.pages.public_board import public_board_routes
 from pbmserv.web.pages.site_files import site_file_routes
 from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.rendering.printer import Printer
@@ -74,7 +74,7 @@ def build_site(
             *health_routes(health, numbers=False),
             *letter_link_routes(printer, web_requests),
             *public_routes(printer, web_requests.public, allowance),
-            *game_routes(printer, web_requests.public, allowance),
+            *public_board_routes(printer, web_requests.public, allowance),
             *feed_routes(printer, web_requests.public, allowance),
             *site_file_routes(printer, web_requests.public, allowance),
             *hot_seat_routes(printer, web_requests.hot_seats, allowance),

@@ -12,8 +12,8 @@ from pbmserv.service.solo.guest_box import GuestPage
 from pbmserv.views.board import BoardScene
 from pbmserv.views.board_forms import board_facts, board_text
 from pbmserv.views.public_facts import (
-    GamePage,
     LadderPage,
+    PublicBoardPage,
     PublicPlayer,
     Standing,
     StandingsTable,
@@ -22,7 +22,6 @@ from pbmserv.web.api.shapes import (
     Board,
     Change,
     Climb,
-    Counted,
     Game,
     Ladder,
     LadderBoard,
@@ -97,8 +96,8 @@ def player_of(player: PublicPlayer) -> Player:
         accepts=player.accept,
         ratings=rated,
         running=[like(Running, board) for board in player.running],
-        opponents=[like(Counted, record) for record in player.met],
-        kinds=[like(Counted, record) for record in player.kinds],
+        opponents=list(player.met),
+        kinds=list(player.kinds),
         seeks=list(player.seeks),
     )
 
@@ -107,7 +106,7 @@ def _rating(row: Standing) -> Rating:
     return like(Rating, row, rating=row.shown, won=row.wins, lost=row.losses, drawn=row.draws)
 
 
-def board_of(page: GamePage, url: str) -> Board:
+def board_of(page: PublicBoardPage, url: str) -> Board:
     """Return a board as everybody may see it."""
     scene = page.scene
     is_shared_game = page.kept == "event-game-runs"  # it runs until all have finished it

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.web.api import shapes
@@ -20,6 +21,9 @@ from pbmserv.web.api.shapes import Problem, adapter
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 """Requests and answers that `tests/web/record_examples.py` recorded from a server."""
+
+PUBLISHED_NAMES = {"FinishedBoard": "Finished", "Tally": "Counted"}
+"""Names of schemas by our classes' names, where programs know them by another name."""
 
 _ABOUT = """The facts of the public pages, and a seat at a board by the token of its page.
 
@@ -38,7 +42,17 @@ _IN_PATHS: Mapping[str, Mapping[str, Any]] = {
 }
 _ATTRIBUTES = "Attributes:"
 _ATTRIBUTE = re.compile(r"(\w+): (.+)")
+_WORD = re.compile(r"\w+")
 _Mode: TypeAlias = Literal["serialization", "validation"]
+
+
+class _PublishedNames(GenerateJsonSchema):
+    """Generates schemas whose names stay the same when we rename a class."""
+
+    def normalize_name(self, name: str) -> str:
+        """Return the key of a schema from the name of its class, such as ``Listing[Seek]``."""
+        published = _WORD.sub(lambda word: PUBLISHED_NAMES.get(word[0], word[0]), name)
+        return super().normalize_name(published)
 
 
 def openapi_document(
@@ -58,7 +72,9 @@ def openapi_document(
         if endpoint.takes:
             adapters[endpoint.takes, "validation"] = adapter(endpoint.takes)
     inputs = [(shape, mode, used) for (shape, mode), used in adapters.items()]
-    schemas, definitions = TypeAdapter.json_schemas(inputs, ref_template=_REFS)
+    schemas, definitions = TypeAdapter.json_schemas(
+        inputs, ref_template=_REFS, schema_generator=_PublishedNames
+    )
     named = definitions["$defs"]
     for name, schema in named.items():
         schema["title"] = title_of(name)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.guest_box import GuestLook
-from pbmserv.views.public_facts import EventLine, EventPage, Finished, Seek, TeamPage
+from pbmserv.views.public_facts import EventLine, EventPage, FinishedBoard, Seek, TeamPage
 from pbmserv.web.api.conversions import (
     board_of,
     game_of,
@@ -60,7 +60,7 @@ class PublicHandlers:
         self.endpoints = [
             Endpoint("/games", self.games, Listing[Game]),
             Endpoint("/games/{game}", self.game, Game, (404,)),
-            Endpoint("/boards", self.boards, Listing[Finished], (400, 404), _PAGING),
+            Endpoint("/boards", self.boards, Listing[FinishedBoard], (400, 404), _PAGING),
             Endpoint("/boards/{board}", self.board, Board, (400, 404), _TURN),
             Endpoint("/ratings", self.ratings, Listing[Ratings]),
             Endpoint("/ratings/{game}", self.rating, Ratings, (404,)),
@@ -68,7 +68,7 @@ class PublicHandlers:
             Endpoint("/ladders/{game}", self.ladder, Ladder, (404,)),
             Endpoint("/players/{userid}", self.player, Player, (404,)),
             Endpoint(
-                "/players/{userid}/boards", self.boards, Listing[Finished], (400, 404), _PAGING
+                "/players/{userid}/boards", self.boards, Listing[FinishedBoard], (400, 404), _PAGING
             ),
             Endpoint("/events", self.events, Listing[EventLine]),
             Endpoint("/events/{event}", self.event, EventPage, (400, 404), _GROUP),
@@ -98,7 +98,7 @@ class PublicHandlers:
         before = number_of(request, "before", 1, LAST_NUMBER) or 0
         # One board more shows whether there is another page.
         boards = await self._allowance.spend(
-            request, lambda: self._public.finished(userid, limit + 1, before)
+            request, lambda: self._public.finished_boards(userid, limit + 1, before)
         )
         if boards is None:
             raise ApiProblem(404, "not-behind" if before else "no-player")
@@ -109,7 +109,7 @@ class PublicHandlers:
             next_url = f"{self._url}{path}?{query}"
             headers["Link"] = f'<{next_url}>; rel="next"'
         listing = Listing(list(boards[:limit]), next_url)
-        return json_response(request, listing, Listing[Finished], headers)
+        return json_response(request, listing, Listing[FinishedBoard], headers)
 
     async def board(self, request: Request) -> Response:
         """A board as everybody may see it, now or after a number of turns."""
@@ -117,7 +117,7 @@ class PublicHandlers:
         turn = number_of(request, "turn", 0, LAST_NUMBER)
 
         async def render() -> bytes | None:
-            page = await self._public.game(number, turn)
+            page = await self._public.board(number, turn)
             if page is None:
                 return None
             url = self._printer.url(f"/game/{number}")

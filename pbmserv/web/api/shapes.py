@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS
-from pbmserv.views.public_facts import Fame, Rung, Seek
+from pbmserv.views.public_facts import Fame, Rung, Seek, Tally
 
 T = TypeVar("T")
 Names = Sequence[str]
@@ -142,17 +142,6 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """Results of a player's finished boards against one opponent or on one kind of board."""
-
-    name: str
-    played: int
-    won: int
-    lost: int
-    drawn: int
-
-
-@dataclass(frozen=True, slots=True)
 class LadderBoard:
     """A running game of a ladder."""
 
@@ -215,8 +204,8 @@ class Player:
     accepts: str
     ratings: list[Rated]
     running: list[Running]
-    opponents: list[Counted]
-    kinds: list[Counted]
+    opponents: list[Tally]
+    kinds: list[Tally]
     seeks: list[Seek]
 
 

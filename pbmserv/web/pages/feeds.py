@@ -39,7 +39,7 @@ class _Feeds:
     async def games(self, request: Request) -> Response:
         """Answer with the feed of finished boards, of all players or of one."""
         userid = request.path_params.get("userid", "")
-        games = existing(await self._service.finished(userid, IN_A_FEED))
+        games = existing(await self._service.finished_boards(userid, IN_A_FEED))
         text = self._printer.raw("games.atom", games=games, userid=userid.lower())
         return tagged(request, text, ATOM, BRIEFLY)
 

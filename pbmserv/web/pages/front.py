@@ -12,7 +12,7 @@ from starlette.routing import Route
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.views.names import PublicName
-from pbmserv.views.public_facts import Finished
+from pbmserv.views.public_facts import FinishedBoard
 from pbmserv.views.texts import refusal_sentence
 from pbmserv.web.http.client_network import network_of
 from pbmserv.web.http.request_bodies import read_form
@@ -57,7 +57,7 @@ class _FrontPages:
         So a name leaves the page as soon as its player wants none there. A reader whose share is
         used up can still see it, since it costs so little.
         """
-        names = players_of(await self._web_requests.public.finished("", LATEST) or ())
+        names = players_of(await self._web_requests.public.finished_boards("", LATEST) or ())
         page = await self._rendered.get(
             "front",
             (int(monotonic() // RENDERED_S), tuple(names)),
@@ -90,7 +90,7 @@ class _FrontPages:
         return self._printer.text("signup", trouble=trouble, userid=userid, address=address)
 
 
-def players_of(games: Sequence[Finished]) -> list[PublicName]:
+def players_of(games: Sequence[FinishedBoard]) -> list[PublicName]:
     """Return the public names of the players of boards, in the order of the boards."""
     names = dict.fromkeys(name for game in games for name in game.players if " " not in name)
     return list(names)[:MOST_NAMES]

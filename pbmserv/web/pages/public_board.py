@@ -27,7 +27,9 @@ STEPPING = f"{HEADERS['Content-Security-Policy']}; script-src 'self'; connect-sr
 """The policy of the page of a board. It has a script, but no words of players and no token."""
 
 
-def game_routes(printer: Printer, service: PublicPages, allowance: Allowance) -> list[Route]:
+def public_board_routes(
+    printer: Printer, service: PublicPages, allowance: Allowance
+) -> list[Route]:
     """Return the routes of these pages; what is not in the cache is charged to the allowance."""
     pages = _GamePages(printer, service, allowance)
     return [
@@ -52,7 +54,7 @@ class _GamePages:
         """Show a board; with ``?turn=5`` after five turns."""
 
         async def make(number: int, turn: int | None) -> bytes | None:
-            page = await self._service.game(number, turn)
+            page = await self._service.board(number, turn)
             if page is None:
                 return None
             drawn = [
@@ -76,7 +78,7 @@ class _GamePages:
             return RedirectResponse(f"{path}.svg{'?' if query else ''}{query}")
 
         async def make(number: int, turn: int | None) -> bytes | None:
-            page = await self._service.game(number, turn)
+            page = await self._service.board(number, turn)
             if page is None or not page.drawings:
                 return None
             if is_png:

@@ -53,7 +53,7 @@ class _SiteFiles:
         """Answer with the pages that search engines may read."""
 
         async def make() -> bytes:
-            games = await self._service.finished("", IN_THE_SITEMAP) or []
+            games = await self._service.finished_boards("", IN_THE_SITEMAP) or []
             dailies = await self._service.dailies()
             return self._printer.raw("sitemap.xml", finished=games, dailies=dailies).encode()
 
