@@ -127,7 +127,7 @@ class CommandContext:
     async def dailies(self) -> list[object]:
         return []
 
-    async def finished(self, userid: str, most: int) -> list[object]:
+    async def finished_boards(self, userid: str, most: int) -> list[object]:
         return []
 
     async def tables(self, most: int) -> list[object]:
