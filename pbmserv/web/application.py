@@ -21,15 +21,18 @@ from pbmserv.web.http.safe_responses import SafeResponses, mount_below
 from pbmserv.web.limits.allowance import Allowance, Exhausted
 from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.pages.board import board_routes
+from pbmserv.web.pages.daily_boxes import daily_box_routes
 from pbmserv.web.pages.errors import ErrorPages
+from pbmserv.web.pages.events import event_routes
 from pbmserv.web.pages.feeds import feed_routes
 from pbmserv.web.pages.front import front_routes
+from pbmserv.web.pages.guest_box import guest_box_routes
 from pbmserv.web.pages.help import HelpPages, help_routes
 from pbmserv.web.pages.hot_seat import hot_seat_routes
 from pbmserv.web.pages.letter_links import letter_link_routes
 from pbmserv.web.pages.personal import personal_routes
+from pbmserv.web.pages.players import player_routes
 from pbmserv.web.pages.proof import proof_routes
-from pbmserv.web.pages.public import public_routes
 from pbmserv.web.pages.public_board import public_board_routes
 from pbmserv.web.pages.site_files import site_file_routes
 from pbmserv.web.probes import Health, health_routes
@@ -59,6 +62,7 @@ def build_site(
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
     printer, allowance = Printer(facts, templates), allowance or Allowance(facts.proxies)
+    public = web_requests.public
     help_pages = HelpPages(facts.games, templates, printer.shared)
     errors = ErrorPages(printer)
 
@@ -73,10 +77,13 @@ def build_site(
             *help_routes(help_pages),
             *health_routes(health, numbers=False),
             *letter_link_routes(printer, web_requests),
-            *public_routes(printer, web_requests.public, allowance),
-            *public_board_routes(printer, web_requests.public, allowance),
-            *feed_routes(printer, web_requests.public, allowance),
-            *site_file_routes(printer, web_requests.public, allowance),
+            *guest_box_routes(printer, public, allowance),
+            *daily_box_routes(printer, public, allowance),
+            *event_routes(printer, public, allowance),
+            *player_routes(printer, public, allowance),
+            *public_board_routes(printer, public, allowance),
+            *feed_routes(printer, public, allowance),
+            *site_file_routes(printer, public, allowance),
             *hot_seat_routes(printer, web_requests.hot_seats, allowance),
             *proof_routes(printer, registry, allowance),
             *personal_routes(printer, web_requests),

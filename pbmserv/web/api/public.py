@@ -23,7 +23,7 @@ from pbmserv.web.api.problems import ApiProblem
 from pbmserv.web.api.requests import number_in_path, number_of
 from pbmserv.web.api.responses import encoded_response, json_response
 from pbmserv.web.api.shapes import Board, Game, Ladder, Listing, Player, Ratings, Today, adapter
-from pbmserv.web.http.responses import BRIEFLY, SHARED, UNLISTED
+from pbmserv.web.http.responses import BRIEFLY_UNLISTED, SHARED
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.page_cache import PageCache
 from pbmserv.web.rendering.printer import Printer
@@ -33,7 +33,6 @@ MOST_RENDERED = 200
 USUAL_LIMIT, HIGHEST_LIMIT = 30, 50
 """Items of a list if the client does not say how many, and at most."""
 
-_PUBLIC = {**BRIEFLY, **UNLISTED}
 _POSITIVE = {"type": "integer", "minimum": 1}
 _TURN = {"turn": {"type": "integer", "minimum": 0, "maximum": LAST_NUMBER}}
 _TAP = {"state": {"type": "string"}, "tap": {"type": "string"}}
@@ -102,7 +101,7 @@ class PublicHandlers:
         )
         if boards is None:
             raise ApiProblem(404, "not-behind" if before else "no-player")
-        headers, next_url = dict(_PUBLIC), None
+        headers, next_url = dict(BRIEFLY_UNLISTED), None
         if len(boards) > limit:
             query = urlencode({"limit": limit, "before": boards[limit - 1].board})
             path = f"/players/{userid}/boards" if userid else "/boards"
@@ -131,27 +130,27 @@ class PublicHandlers:
             )
         if body is None:
             raise ApiProblem(404, "no-board", number=request.path_params["board"][:40])
-        return encoded_response(request, body, _PUBLIC)
+        return encoded_response(request, body, BRIEFLY_UNLISTED)
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""
         tables = await self._allowance.spend(request, self._public.standings)
         ratings = [ratings_of(table) for table in tables]
-        return json_response(request, Listing(ratings), Listing[Ratings], _PUBLIC)
+        return json_response(request, Listing(ratings), Listing[Ratings], BRIEFLY_UNLISTED)
 
     async def rating(self, request: Request) -> Response:
         """The best players of a game."""
         key = request.path_params["game"]
         for table in await self._allowance.spend(request, self._public.standings):
             if table.game == key:
-                return json_response(request, ratings_of(table), Ratings, _PUBLIC)
+                return json_response(request, ratings_of(table), Ratings, BRIEFLY_UNLISTED)
         raise ApiProblem(404, "no-game", game=key[:40])
 
     async def ladders(self, request: Request) -> Response:
         """The ladders of all games."""
         pages = await self._allowance.spend(request, self._public.ladders)
         ladders = [ladder_of(page) for page in pages]
-        return json_response(request, Listing(ladders), Listing[Ladder], _PUBLIC)
+        return json_response(request, Listing(ladders), Listing[Ladder], BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:
         """The ladder of a game."""
@@ -159,7 +158,7 @@ class PublicHandlers:
         page = await self._allowance.spend(request, lambda: self._public.ladder(key))
         if page is None:
             raise ApiProblem(404, "no-game", game=key[:40])
-        return json_response(request, ladder_of(page), Ladder, _PUBLIC)
+        return json_response(request, ladder_of(page), Ladder, BRIEFLY_UNLISTED)
 
     async def player(self, request: Request) -> Response:
         """The public facts of a player."""
@@ -167,17 +166,17 @@ class PublicHandlers:
         player = await self._allowance.spend(request, lambda: self._public.player(userid))
         if player is None:
             raise ApiProblem(404, "no-player")
-        return json_response(request, player_of(player), Player, _PUBLIC)
+        return json_response(request, player_of(player), Player, BRIEFLY_UNLISTED)
 
     async def seeks(self, request: Request) -> Response:
         """Open seeks: players who look for an opponent."""
         seeks = await self._allowance.spend(request, self._public.seeks)
-        return json_response(request, Listing(seeks), Listing[Seek], _PUBLIC)
+        return json_response(request, Listing(seeks), Listing[Seek], BRIEFLY_UNLISTED)
 
     async def events(self, request: Request) -> Response:
         """Leagues, cups and other events: those that take entries first."""
         events = await self._allowance.spend(request, self._public.events)
-        return json_response(request, Listing(list(events)), Listing[EventLine], _PUBLIC)
+        return json_response(request, Listing(list(events)), Listing[EventLine], BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
         """The tables and games of an event, of twelve groups from a group on."""
@@ -186,12 +185,12 @@ class PublicHandlers:
         event = await self._allowance.spend(request, lambda: self._public.event(number, first or 1))
         if event is None:
             raise ApiProblem(404, "no-event", number=request.path_params["event"][:40])
-        return json_response(request, event, EventPage, _PUBLIC)
+        return json_response(request, event, EventPage, BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
         """The teams, by name."""
         teams = await self._allowance.spend(request, self._public.teams)
-        return json_response(request, Listing(list(teams)), Listing[TeamPage], _PUBLIC)
+        return json_response(request, Listing(list(teams)), Listing[TeamPage], BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:
         """A team with its members."""
@@ -199,7 +198,7 @@ class PublicHandlers:
         team = await self._allowance.spend(request, lambda: self._public.team(key))
         if team is None:
             raise ApiProblem(404, "no-team", name=key[:40])
-        return json_response(request, team, TeamPage, _PUBLIC)
+        return json_response(request, team, TeamPage, BRIEFLY_UNLISTED)
 
     async def today(self, request: Request) -> Response:
         """The guest box of today, after the taps in "state" and one more."""
@@ -208,4 +207,4 @@ class PublicHandlers:
         page = await self._allowance.spend(request, lambda: self._public.guest(look))
         if page is None:
             raise ApiProblem(404, "no-today")
-        return json_response(request, today_of(page), Today, _PUBLIC)
+        return json_response(request, today_of(page), Today, BRIEFLY_UNLISTED)

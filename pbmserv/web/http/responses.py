@@ -18,11 +18,12 @@ SHARED = {"Cache-Control": "public, max-age=300"}
 """For answers that are the same for everybody for minutes."""
 BRIEFLY = {"Cache-Control": "public, max-age=10"}
 """For answers that are the same for everybody until a player moves."""
+BRIEFLY_UNLISTED = {**BRIEFLY, "X-Robots-Tag": "noindex, nofollow"}
+"""The same for answers to everybody but search engines."""
 LASTING = {"Cache-Control": "public, max-age=86400"}
+"""For files that change with a new version of the server only."""
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
 """For answers to people who have a secret link."""
-UNLISTED = {"X-Robots-Tag": "noindex, nofollow"}
-"""For answers to everybody but search engines."""
 DAY_S = 86_400
 
 

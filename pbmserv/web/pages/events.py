@@ -1,0 +1,54 @@
+"""Events and teams: lists, the tables of an event, and the members of a team."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.web.http.responses import BRIEFLY_UNLISTED, existing, tagged
+from pbmserv.web.http.url_parameters import group_of
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.rendering.printer import Printer
+
+
+def event_routes(printer: Printer, service: PublicPages, allowance: Allowance) -> list[Route]:
+    """Return the routes of these pages, whose work is charged to the allowance."""
+    pages, metered = _EventPages(printer, service), allowance.metered
+    return [
+        Route("/events", metered(pages.events)),
+        Route("/events/{number:int}", metered(pages.event)),
+        Route("/teams", metered(pages.teams)),
+        Route("/teams/{key}", metered(pages.team)),
+    ]
+
+
+class _EventPages:
+    """The handlers of these pages."""
+
+    def __init__(self, printer: Printer, service: PublicPages) -> None:
+        self._printer = printer
+        self._service = service
+
+    async def events(self, request: Request) -> Response:
+        """Show the events: those that take entries, those that run, and those that are over."""
+        events = await self._service.events()
+        text = self._printer.again("events", events=events)
+        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+
+    async def event(self, request: Request) -> Response:
+        """Show the tables of an event; with ``?group=13`` from that group on."""
+        number = request.path_params["number"]
+        event = existing(await self._service.event(number, group_of(request)))
+        text = self._printer.text("event", words=event)
+        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+
+    async def teams(self, request: Request) -> Response:
+        text = self._printer.again("teams", teams=await self._service.teams())
+        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+
+    async def team(self, request: Request) -> Response:
+        page = existing(await self._service.team(request.path_params["key"]))
+        text = self._printer.text("team", page=page)
+        return tagged(request, text, headers=BRIEFLY_UNLISTED)
