@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from jinja2 import Environment
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
@@ -17,7 +20,7 @@ from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.api.application import build_api
 from pbmserv.web.http.responses import SHARED
-from pbmserv.web.http.safe_responses import SafeResponses, mount_below
+from pbmserv.web.http.safe_responses import SafeResponses
 from pbmserv.web.limits.allowance import Allowance, Exhausted
 from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.pages.board import board_routes
@@ -88,7 +91,7 @@ def build_site(
             *proof_routes(printer, registry, allowance),
             *personal_routes(printer, web_requests),
             Route("/api", to_api),
-            mount_below("/api", build_api(printer, web_requests, allowance)),
+            _mount_below("/api", build_api(printer, web_requests, allowance)),
         ],
         middleware=[
             Middleware(SafeResponses, fault=errors.fault),
@@ -96,7 +99,7 @@ def build_site(
                 LimitedPosts,
                 limits=PostLimits(TOKEN_PATHS, facts.proxies),
                 refuse=errors.too_many_forms,
-                but_below="/api/",
+                except_below="/api/",
             ),
         ],
         exception_handlers={
@@ -112,3 +115,13 @@ def build_site(
     )
     application.router.redirect_slashes = False  # a redirect would echo the Host header
     return application
+
+
+def _mount_below(path: str, application: ASGIApp) -> Mount:
+    """Return a mount for an application that also gets the paths with line ends in them.
+
+    Starlette's pattern stops at a line end, so that our own 404 would answer such a path.
+    """
+    mount = Mount(path, application)
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount

@@ -14,7 +14,7 @@ from pbmserv.web.api.endpoint import Endpoint
 from pbmserv.web.api.openapi import openapi_document
 from pbmserv.web.api.requests import JSON, check_accepts, quality
 from pbmserv.web.api.responses import json_response
-from pbmserv.web.http.responses import SHARED, tagged
+from pbmserv.web.http.responses import SHARED, tagged_response
 from pbmserv.web.rendering.printer import Printer
 
 HTML = "text/html"
@@ -40,7 +40,7 @@ class IndexHandlers:
         headers = {**SHARED, "Vary": "Accept"}
         if quality(accept, HTML) > quality(accept, JSON) or HTML in accept:
             text = self._printer.text("api", endpoints=self._endpoints, home=self._url)
-            return tagged(request, text, headers=headers)
+            return tagged_response(request, text, headers=headers)
         links = {"openapi": f"{self._url}/openapi.json"}
         for endpoint in self._endpoints:
             links[endpoint.path[1:]] = f"{self._url}{endpoint.path}"
@@ -54,4 +54,4 @@ class IndexHandlers:
             facts = list(dict.fromkeys(game.facts_type for game in games))
             document = openapi_document(self._endpoints, facts, self._url)
             self._document = json.dumps(document).encode()
-        return tagged(request, self._document, JSON, SHARED)
+        return tagged_response(request, self._document, JSON, SHARED)

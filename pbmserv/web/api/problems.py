@@ -14,8 +14,7 @@ from starlette.responses import Response
 from pbmserv.errors import NotDone
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web.api.shapes import Problem, adapter
-from pbmserv.web.http.responses import PRIVATE, seconds_until
-from pbmserv.web.http.safe_responses import AGAIN_S
+from pbmserv.web.http.responses import PRIVATE, RETRY_AFTER_S, seconds_until
 from pbmserv.web.limits.allowance import Exhausted
 from pbmserv.web.limits.post_limits import WITH_TOKEN
 from pbmserv.web.rendering.printer import Printer
@@ -94,7 +93,7 @@ class ProblemResponses:
     async def away(self, _request: Request, error: Exception) -> Response:
         """Return 503: a stage or a database does not answer."""
         log.warning("the API could not answer", exc_info=error)
-        return self._response(ApiProblem(503, "away", {"Retry-After": str(AGAIN_S)}))
+        return self._response(ApiProblem(503, "away", {"Retry-After": str(RETRY_AFTER_S)}))
 
     def fault(self, error: BaseException) -> Response:
         """Return 500; the log names the fault, the answer does not."""

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from pbmserv.web.api.requests import JSON, check_accepts
 from pbmserv.web.api.shapes import adapter
-from pbmserv.web.http.responses import tagged
+from pbmserv.web.http.responses import tagged_response
 
 
 def json_response(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
@@ -21,4 +21,4 @@ def json_response(request: Request, value: Any, shape: Any, headers: Mapping[str
 def encoded_response(request: Request, body: bytes, headers: Mapping[str, str]) -> Response:
     """Return a response with a body that is JSON already, with its ETag."""
     check_accepts(request, JSON)
-    return tagged(request, body, JSON, headers)
+    return tagged_response(request, body, JSON, headers)

@@ -23,8 +23,7 @@ from pbmserv.web.api.problems import problem_response
 from pbmserv.web.api.requests import JSON, bad_token, check_accepts, posted, token_of
 from pbmserv.web.api.responses import encoded_response
 from pbmserv.web.api.shapes import Move, Seat, adapter
-from pbmserv.web.http.responses import PRIVATE
-from pbmserv.web.http.safe_responses import AGAIN_S
+from pbmserv.web.http.responses import PRIVATE, RETRY_AFTER_S
 
 MOST_KEPT = 200
 """Seats that are kept as JSON, of some 4 kB each."""
@@ -72,7 +71,7 @@ class SeatHandlers:
             answer = self._seat(request, await self._web_requests.boards.page(token, Look()))
             if answer.status_code == 200:
                 answer.status_code = 202
-                answer.headers["Retry-After"] = str(AGAIN_S)
+                answer.headers["Retry-After"] = str(RETRY_AFTER_S)
             return answer
         if pressed is None:
             raise bad_token()

@@ -1,6 +1,6 @@
 """HTTP connections of strangers: each has a place, and a deadline for each step.
 
-`PageConnection` extends uvicorn's protocol class; uvicorn gets it by the setting ``http``. Every
+`HttpConnection` extends uvicorn's protocol class; uvicorn gets it by the setting ``http``. Every
 step has a deadline, so that idle clients cannot hold all places.
 """
 
@@ -63,16 +63,16 @@ class Step(Enum):
                 return Stage.IDLE
 
 
-class PagesConfig(uvicorn.Config):
+class HttpConfig(uvicorn.Config):
     """uvicorn's settings, and the limits on connections."""
 
     limits: ConnectionLimits
 
 
-class PageConnection(H11Protocol):
+class HttpConnection(H11Protocol):
     """An HTTP connection that is closed if a step takes too long."""
 
-    def __init__(self, config: PagesConfig, **others: Any) -> None:
+    def __init__(self, config: HttpConfig, **others: Any) -> None:
         super().__init__(config, **others)
         self.conn = StrictConnection()
         self._limits = config.limits

@@ -1,4 +1,4 @@
-"""Answers to requests: pages, ETags, and headers for caches and search engines."""
+"""Makes responses: pages, ETags, and headers for caches and search engines."""
 
 from __future__ import annotations
 
@@ -15,32 +15,35 @@ from starlette.responses import Response
 T = TypeVar("T")
 
 SHARED = {"Cache-Control": "public, max-age=300"}
-"""For answers that are the same for everybody for minutes."""
+"""For responses that are the same for everybody for minutes."""
 BRIEFLY = {"Cache-Control": "public, max-age=10"}
-"""For answers that are the same for everybody until a player moves."""
+"""For responses that are the same for everybody until a player moves."""
 BRIEFLY_UNLISTED = {**BRIEFLY, "X-Robots-Tag": "noindex, nofollow"}
-"""The same for answers to everybody but search engines."""
+"""The same for responses to everybody but search engines."""
 LASTING = {"Cache-Control": "public, max-age=86400"}
 """For files that change with a new version of the server only."""
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
-"""For answers to people who have a secret link."""
-DAY_S = 86_400
+"""For responses to people who have a secret link."""
+RETRY_AFTER_S = 10
+"""Seconds in ``Retry-After`` if nobody knows when the server can answer again."""
+
+_DAY_S = 86_400
 
 
-def html(
+def html_response(
     text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return an answer with a page."""
+    """Return a response with a page."""
     return Response(text, status, headers, "text/html; charset=utf-8")
 
 
-def tagged(
+def tagged_response(
     request: Request,
     body: str | bytes,
     media_type: str = "text/html; charset=utf-8",
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return an answer with an ETag (RFC 9110 section 8.8.3), or 304 if the client has it already.
+    """Return a response with an ETag (RFC 9110 section 8.8.3), or 304 if the client has it already.
 
     The tag is a hash of the body, so it reveals nothing.
     """
@@ -55,7 +58,7 @@ def tagged(
 
 def seconds_until(moment: datetime) -> int:
     """Return the seconds for ``Retry-After`` (RFC 9110 section 10.2.3), from one to a day."""
-    return min(max(1, ceil((moment - datetime.now(UTC)).total_seconds())), DAY_S)
+    return min(max(1, ceil((moment - datetime.now(UTC)).total_seconds())), _DAY_S)
 
 
 def existing(page: T | None) -> T:

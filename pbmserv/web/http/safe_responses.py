@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pbmserv.service.core.outages import OUTAGES
-
-HEADERS = {
+SAFE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
         "frame-ancestors 'none'; base-uri 'none'"
@@ -23,16 +19,6 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-
-AGAIN_S = 10
-"""Seconds in ``Retry-After`` if nobody knows when the server can answer again."""
-
-
-def fault_of(error: BaseException) -> tuple[int, str, dict[str, str] | None]:
-    """Return status, template and headers of the page that answers for an exception."""
-    if isinstance(error, OUTAGES):
-        return 503, "fault", {"Retry-After": str(AGAIN_S)}
-    return 500, "fault", None
 
 
 class SafeResponses:
@@ -48,7 +34,7 @@ class SafeResponses:
         self,
         app: ASGIApp,
         fault: Callable[[BaseException], Response],
-        headers: Mapping[str, str] = HEADERS,
+        headers: Mapping[str, str] = SAFE_HEADERS,
     ) -> None:
         self._app = app
         self._fault = fault
@@ -77,13 +63,3 @@ class SafeResponses:
             if started:  # the answer is incomplete, so uvicorn must close the connection
                 raise
             await page(scope, receive, send_safely)
-
-
-def mount_below(path: str, application: ASGIApp) -> Mount:
-    """Return a mount for an application that also gets the paths with line ends in them.
-
-    Starlette's pattern stops at a line end, so that our own 404 would answer such a path.
-    """
-    mount = Mount(path, application)
-    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
-    return mount

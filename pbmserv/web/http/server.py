@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from pbmserv.errors import ServerFault
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import ACCEPTED_AT_ONCE, QUEUE
-from pbmserv.web.http.connections import PageConnection, PagesConfig
+from pbmserv.web.http.connections import HttpConfig, HttpConnection
 
 MOST_FROM_NETWORK = 32
 """Connections from one network: a browser opens six."""
@@ -38,9 +38,9 @@ class WebServer:
 
     def __init__(self, app: ASGIApp, bound: socket.socket, limits: ConnectionLimits) -> None:
         self._bound = bound
-        config = PagesConfig(
+        config = HttpConfig(
             app,
-            http=PageConnection,
+            http=HttpConnection,
             ws="none",
             lifespan="off",
             access_log=False,  # paths carry tokens

@@ -61,7 +61,7 @@ class LimitedPosts:
     Args:
         limits: counts the forms.
         refuse: returns the answer to a form beyond the limit; its argument is the seconds to wait.
-        but_below: paths below this one are exempt, since a mounted application counts them.
+        except_below: paths below this one are exempt, since a mounted application counts them.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class LimitedPosts:
         app: ASGIApp,
         limits: PostLimits,
         refuse: Callable[[int], Response],
-        but_below: str | None = None,
+        except_below: str | None = None,
     ) -> None:
         self._app = app
         self._limits = limits
         self._refuse = refuse
-        self._but_below = but_below
+        self._but_below = except_below
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS and self._counts(scope):

@@ -22,7 +22,7 @@ from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.web.http.local_only import LocalOnly
 from pbmserv.web.http.responses import PRIVATE
-from pbmserv.web.http.safe_responses import HEADERS, SafeResponses
+from pbmserv.web.http.safe_responses import SAFE_HEADERS, SafeResponses
 from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.mailbox.mail_program import MailProgram
 from pbmserv.web.mailbox.pages import MailboxHandlers
@@ -33,7 +33,7 @@ PAGE_POLICY = (
 )
 
 # With "no-referrer" browsers send "Origin: null" with forms.
-_SAFE = HEADERS | {"Content-Security-Policy": PAGE_POLICY, "Referrer-Policy": "same-origin"}
+_SAFE = SAFE_HEADERS | {"Content-Security-Policy": PAGE_POLICY, "Referrer-Policy": "same-origin"}
 
 
 def build_mailbox(

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from pbmserv.commands.grammar.word_forms import USERID
 from pbmserv.errors import RelayError
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import LASTING, PRIVATE, existing, html, tagged
+from pbmserv.web.http.responses import LASTING, PRIVATE, existing, html_response, tagged_response
 from pbmserv.web.mailbox.mail_program import (
     LONGEST_BODY,
     Draft,
@@ -112,7 +112,7 @@ class MailboxHandlers:
         letter = await self._letter(person, key)
         page = letter.html(f"{self._top}{quote(person.address)}/write")
         headers = {"Content-Security-Policy": LETTER_POLICY, "X-Frame-Options": "SAMEORIGIN"}
-        return html(page, 200, PRIVATE | headers)
+        return html_response(page, 200, PRIVATE | headers)
 
     async def write(self, request: Request) -> Response:
         """Show the form for a mail; a POST sends it."""
@@ -142,13 +142,13 @@ class MailboxHandlers:
         return JSONResponse(counts, 200, PRIVATE)
 
     async def style(self, request: Request) -> Response:
-        return tagged(request, self._style, "text/css", LASTING)
+        return tagged_response(request, self._style, "text/css", LASTING)
 
     async def script(self, request: Request) -> Response:
-        return tagged(request, self._script, "text/javascript", LASTING)
+        return tagged_response(request, self._script, "text/javascript", LASTING)
 
     async def icon(self, request: Request) -> Response:
-        return tagged(request, self._icon, "image/svg+xml", LASTING)
+        return tagged_response(request, self._icon, "image/svg+xml", LASTING)
 
     async def refused(self, _request: Request, error: Exception) -> Response:
         """Answer 404 or 405 with the same words, which do not help to guess the secret path."""
@@ -213,4 +213,4 @@ class MailboxHandlers:
         shared = {"top": self._top, "server": self._program.server, "people": people}
         empty = {"person": None, "trouble": "", "said": "", "asked": (), "sent": False}
         template = self._templates.get_template(f"web/mailbox-{name}.html.j2")
-        return html(template.render(empty | shared | values), status, PRIVATE)
+        return html_response(template.render(empty | shared | values), status, PRIVATE)

@@ -16,7 +16,7 @@ from pbmserv.clock import Clock
 from pbmserv.mail.networks import Network
 from pbmserv.service.operators.pages import OperatorPages
 from pbmserv.web.http.local_only import LocalOnly
-from pbmserv.web.http.safe_responses import HEADERS, SafeResponses
+from pbmserv.web.http.safe_responses import SAFE_HEADERS, SafeResponses
 from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.operators.gate import OperatorGate
 from pbmserv.web.operators.pages import OperatorHandlers
@@ -30,7 +30,7 @@ TOKEN_PATHS = (
 """Beginnings of the paths of forms that need a session or the token."""
 
 # With "no-referrer" browsers send forms with the origin "null", which `LocalOnly` refuses.
-_SAFE = HEADERS | {"Referrer-Policy": "same-origin"}
+_SAFE = SAFE_HEADERS | {"Referrer-Policy": "same-origin"}
 
 
 def build_operators(

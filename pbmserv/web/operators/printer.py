@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.errors import ConfigError
-from pbmserv.web.http.responses import LASTING, PRIVATE, html, tagged
+from pbmserv.web.http.responses import LASTING, PRIVATE, html_response, tagged_response
 from pbmserv.web.operators.sessions import Session
 
 log = logging.getLogger("pbmserv.web")
@@ -37,15 +37,15 @@ class OperatorPrinter:
         self._icon = templates.get_template("web/icon.svg").render()
 
     async def style(self, request: Request) -> Response:
-        return tagged(request, self._style, "text/css; charset=utf-8", LASTING)
+        return tagged_response(request, self._style, "text/css; charset=utf-8", LASTING)
 
     async def icon(self, request: Request) -> Response:
-        return tagged(request, self._icon, "image/svg+xml", LASTING)
+        return tagged_response(request, self._icon, "image/svg+xml", LASTING)
 
     def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """Render ``web/operators-NAME.html.j2``."""
         template = self._templates.get_template(f"web/operators-{name}.html.j2")
-        return html(template.render({**self._shared, **values}), status, PRIVATE)
+        return html_response(template.render({**self._shared, **values}), status, PRIVATE)
 
     def notice(
         self, status: int, reason: str, session: Session | None = None, detail: str = ""

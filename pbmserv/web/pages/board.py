@@ -12,7 +12,7 @@ from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import PRIVATE, html
+from pbmserv.web.http.responses import PRIVATE, html_response
 from pbmserv.web.http.url_parameters import LONGEST_TOKEN, is_number, step_of
 from pbmserv.web.pages.help import HelpPages
 from pbmserv.web.pages.visits import LONGEST_FORM, Visits
@@ -64,7 +64,7 @@ class _BoardPages:
         if page is None:
             return self._no_board()
         if page.step is not None:
-            return html(self._printer.text("board-step", page=page), headers=PRIVATE)
+            return html_response(self._printer.text("board-step", page=page), headers=PRIVATE)
         return self._page(page, by_letter="answered" in query)
 
     async def _play(self, request: Request, token: str) -> Response:
@@ -89,7 +89,7 @@ class _BoardPages:
         if page is None:
             return self._no_board()
         text = self._printer.text("board-not-done", page=page, press=press)
-        return html(text, 500, PRIVATE)
+        return html_response(text, 500, PRIVATE)
 
     def _page(
         self, page: BoardPage, *, by_letter: bool = False, is_refused: bool = False
@@ -108,7 +108,7 @@ class _BoardPages:
             bots=BOT_USERIDS,
             rules=self._help_pages.rules(page.scene.key),
         )
-        return html(text, 422 if is_refused else 200, PRIVATE)
+        return html_response(text, 422 if is_refused else 200, PRIVATE)
 
     def _no_board(self) -> Response:
         return self._printer.failure(404, "no-board")

@@ -9,7 +9,7 @@ from starlette.routing import Route
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.views.board_forms import drawing_label
 from pbmserv.views.pictures import Painter
-from pbmserv.web.http.responses import BRIEFLY, existing, tagged
+from pbmserv.web.http.responses import BRIEFLY, existing, tagged_response
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
 
@@ -36,7 +36,9 @@ class _DailyBoxPages:
         if not self._printer.facts.boxes:
             return self._printer.failure(404, "missing")
         games = await self._service.dailies()
-        return tagged(request, self._printer.again("dailies", games=games), headers=BRIEFLY)
+        return tagged_response(
+            request, self._printer.again("dailies", games=games), headers=BRIEFLY
+        )
 
     async def daily(self, request: Request) -> Response:
         table = existing(await self._service.daily(request.path_params["number"]))
@@ -44,4 +46,4 @@ class _DailyBoxPages:
         if drawing is not None and table.scene is not None:
             drawn = self._painter.svg_for_page(drawing, drawing_label(table.scene, drawing))
         text = self._printer.text("daily", page=table, drawn=drawn)
-        return tagged(request, text, headers=BRIEFLY)
+        return tagged_response(request, text, headers=BRIEFLY)

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.errors import GameAway
+from pbmserv.service.core.outages import OUTAGES
 from pbmserv.service.limits.rates import TooMany
-from pbmserv.web.http.responses import PRIVATE, html, seconds_until
-from pbmserv.web.http.safe_responses import AGAIN_S, fault_of
+from pbmserv.web.http.responses import PRIVATE, RETRY_AFTER_S, html_response, seconds_until
 from pbmserv.web.limits.allowance import Exhausted
 from pbmserv.web.rendering.printer import Printer
 
@@ -41,7 +41,7 @@ class ErrorPages:
     async def no_door(self, _request: Request, error: Exception) -> Response:
         """Return 503: what the form asks for was not stored."""
         log.warning("a form could not be taken", extra={"because": str(error)})
-        return self._printer.failure(503, "no-door", {"Retry-After": str(AGAIN_S)})
+        return self._printer.failure(503, "no-door", {"Retry-After": str(RETRY_AFTER_S)})
 
     async def too_many(self, _request: Request, error: Exception) -> Response:
         """Return 429: the player has sent as much as the server accepts."""
@@ -54,7 +54,7 @@ class ErrorPages:
         assert isinstance(error, Exhausted)
         text = self._printer.text("too-busy", is_own=error.is_own, seconds=error.seconds)
         headers = {**PRIVATE, "Retry-After": str(error.seconds)}
-        return html(text, 429 if error.is_own else 503, headers)
+        return html_response(text, 429 if error.is_own else 503, headers)
 
     async def too_large(self, _request: Request, _error: Exception) -> Response:
         """Return 503: the page would take more work than one page may."""
@@ -66,13 +66,15 @@ class ErrorPages:
         titles = {game.key: game.title for game in self._printer.facts.games}
         title = titles.get(error.game, f"{error.game} (not installed)")
         text = self._printer.text("game-away", title=title, is_stopped=error.is_stopped)
-        return html(text, 503, {**PRIVATE, "Retry-After": str(AGAIN_S)})
+        return html_response(text, 503, {**PRIVATE, "Retry-After": str(RETRY_AFTER_S)})
 
     def too_many_forms(self, seconds: int) -> Response:
         """Return 429: the reader's network has sent too many forms."""
-        return html(self._printer.text("too-many-forms", seconds=seconds), 429, PRIVATE)
+        return html_response(self._printer.text("too-many-forms", seconds=seconds), 429, PRIVATE)
 
     def fault(self, error: BaseException) -> Response:
         """Return 500 or 503; the log names the fault, the page does not."""
         log.error("a page failed", exc_info=error)
-        return self._printer.failure(*fault_of(error))
+        if isinstance(error, OUTAGES):
+            return self._printer.failure(503, "fault", {"Retry-After": str(RETRY_AFTER_S)})
+        return self._printer.failure(500, "fault")

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.web.http.responses import BRIEFLY_UNLISTED, existing, tagged
+from pbmserv.web.http.responses import BRIEFLY_UNLISTED, existing, tagged_response
 from pbmserv.web.http.url_parameters import group_of
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
@@ -35,20 +35,20 @@ class _EventPages:
         """Show the events: those that take entries, those that run, and those that are over."""
         events = await self._service.events()
         text = self._printer.again("events", events=events)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
         """Show the tables of an event; with ``?group=13`` from that group on."""
         number = request.path_params["number"]
         event = existing(await self._service.event(number, group_of(request)))
         text = self._printer.text("event", words=event)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
         text = self._printer.again("teams", teams=await self._service.teams())
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:
         page = existing(await self._service.team(request.path_params["key"]))
         text = self._printer.text("team", page=page)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

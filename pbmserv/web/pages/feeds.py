@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.web.http.responses import BRIEFLY, existing, tagged
+from pbmserv.web.http.responses import BRIEFLY, existing, tagged_response
 from pbmserv.web.http.url_parameters import group_of
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
@@ -41,26 +41,30 @@ class _Feeds:
         userid = request.path_params.get("userid", "")
         games = existing(await self._service.finished_boards(userid, IN_A_FEED))
         text = self._printer.raw("games.atom", games=games, userid=userid.lower())
-        return tagged(request, text, ATOM, BRIEFLY)
+        return tagged_response(request, text, ATOM, BRIEFLY)
 
     async def daily(self, request: Request) -> Response:
         """Answer with the feed of boxes of the day that are open."""
         tables = await self._service.tables(IN_A_FEED)
-        return tagged(request, self._printer.raw("daily.atom", tables=tables), ATOM, BRIEFLY)
+        return tagged_response(
+            request, self._printer.raw("daily.atom", tables=tables), ATOM, BRIEFLY
+        )
 
     async def events(self, request: Request) -> Response:
         """Answer with the feed of events that begin or end."""
         events = await self._service.events()
-        return tagged(request, self._printer.raw("events.atom", events=events), ATOM, BRIEFLY)
+        return tagged_response(
+            request, self._printer.raw("events.atom", events=events), ATOM, BRIEFLY
+        )
 
     async def event(self, request: Request) -> Response:
         """Answer with the feed of an event: its games that are over."""
         number = request.path_params["number"]
         event = existing(await self._service.event(number, group_of(request)))
-        return tagged(request, self._printer.raw("event.atom", words=event), ATOM, BRIEFLY)
+        return tagged_response(request, self._printer.raw("event.atom", words=event), ATOM, BRIEFLY)
 
     async def ladder(self, request: Request) -> Response:
         """Answer with the feed of a ladder's movements."""
         page = existing(await self._service.ladder(request.path_params["game"]))
         text = self._printer.raw("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
-        return tagged(request, text, ATOM, BRIEFLY)
+        return tagged_response(request, text, ATOM, BRIEFLY)

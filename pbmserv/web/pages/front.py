@@ -16,7 +16,7 @@ from pbmserv.views.public_facts import FinishedBoard
 from pbmserv.views.texts import refusal_sentence
 from pbmserv.web.http.client_network import network_of
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import BRIEFLY, PRIVATE, html, tagged
+from pbmserv.web.http.responses import BRIEFLY, PRIVATE, html_response, tagged_response
 from pbmserv.web.pages.help import HelpPages
 from pbmserv.web.rendering.page_cache import PageCache
 from pbmserv.web.rendering.printer import Printer
@@ -63,7 +63,7 @@ class _FrontPages:
             (int(monotonic() // RENDERED_S), tuple(names)),
             lambda: self._front(names),
         )
-        return tagged(request, page or b"", headers=BRIEFLY)
+        return tagged_response(request, page or b"", headers=BRIEFLY)
 
     async def _front(self, names: list[PublicName]) -> bytes:
         guest_box = await self._web_requests.public.guest(GuestLook())
@@ -75,16 +75,16 @@ class _FrontPages:
         if self._printer.facts.signup == "closed":
             return self._printer.failure(404, "missing")
         if request.method != "POST":
-            return html(self._signup_form(), headers=PRIVATE)
+            return html_response(self._signup_form(), headers=PRIVATE)
         form = await read_form(request, LONGEST_FORM)
         name, address = form.get("name", ""), form.get("address", "")
         network = network_of(request, self._printer.facts.proxies)
         refusal = await self._web_requests.sign_up(name, address, network)
         if refusal is not None:
             trouble = refusal_sentence(refusal, on_page=True)
-            return html(self._signup_form(trouble, name, address), 422, PRIVATE)
+            return html_response(self._signup_form(trouble, name, address), 422, PRIVATE)
         text = self._printer.text("signup-asked", userid=name, address=address)
-        return html(text, headers=PRIVATE)
+        return html_response(text, headers=PRIVATE)
 
     def _signup_form(self, trouble: str = "", userid: str = "", address: str = "") -> str:
         return self._printer.text("signup", trouble=trouble, userid=userid, address=address)

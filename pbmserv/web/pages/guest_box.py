@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.guest_box import GuestLook
-from pbmserv.web.http.responses import BRIEFLY, BRIEFLY_UNLISTED, existing, tagged
+from pbmserv.web.http.responses import BRIEFLY, BRIEFLY_UNLISTED, existing, tagged_response
 from pbmserv.web.http.url_parameters import step_of
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
@@ -45,10 +45,10 @@ class _GuestBoxPage:
         if not look.is_first:
             return await self._allowance.spend(request, lambda: self._played(request, look))
         page = existing(await self._service.guest(look))
-        return tagged(request, self._printer.again("today", page=page), headers=BRIEFLY)
+        return tagged_response(request, self._printer.again("today", page=page), headers=BRIEFLY)
 
     async def _played(self, request: Request, look: GuestLook) -> Response:
         """Show the guest box after a guest's moves."""
         page = existing(await self._service.guest(look))
         text = self._printer.text("today", page=page)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

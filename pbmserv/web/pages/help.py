@@ -15,7 +15,7 @@ from starlette.routing import Route
 from pbmserv.commands.help_topics import HelpTopic, help_pages, rows_for, topic
 from pbmserv.commands.table.row_types import Kind, Row, Scope, Trait
 from pbmserv.engine.types import GameInfo
-from pbmserv.web.http.responses import SHARED, existing, tagged
+from pbmserv.web.http.responses import SHARED, existing, tagged_response
 from pbmserv.web.pages.help_blocks import Block, blocks_of, slug_of, titled
 
 _INCOMPLETE = frozenset({"load", "ladder join", "ladder challenge", "team"})
@@ -28,7 +28,7 @@ def help_routes(pages: HelpPages) -> list[Route]:
     async def show(request: Request) -> Response:
         """Show the table of contents, or a page of the help."""
         page = existing(pages.page(request.path_params.get("topic", "").lower()))
-        return tagged(request, page, headers=SHARED)
+        return tagged_response(request, page, headers=SHARED)
 
     return [Route("/help", show), Route("/help/{topic}", show)]
 

@@ -21,15 +21,15 @@ from pbmserv.service.solo.hot_seat import FillingPage, HotSeatPage, HotSeats
 from pbmserv.service.solo.solo_page import SoloLook
 from pbmserv.views.texts import refusal_sentence
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import LASTING, PRIVATE, SHARED, html, tagged
-from pbmserv.web.http.safe_responses import HEADERS
+from pbmserv.web.http.responses import LASTING, PRIVATE, SHARED, html_response, tagged_response
+from pbmserv.web.http.safe_responses import SAFE_HEADERS
 from pbmserv.web.http.url_parameters import is_number, step_of
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
 
 LONGEST_FORM = 2_000
 """Octets of a form."""
-SCRIPTED = f"{HEADERS['Content-Security-Policy']}; script-src 'self'"
+SCRIPTED = f"{SAFE_HEADERS['Content-Security-Policy']}; script-src 'self'"
 """Policy of the page with the atoms. It may have a script, because it shows nobody's words."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -58,12 +58,12 @@ class _HotSeatPages:
         if not self._hot_seats.game:
             return self._printer.failure(404, "missing")
         if request.method != "POST":
-            return tagged(request, self._form(), headers=SHARED)
+            return tagged_response(request, self._form(), headers=SHARED)
         form = await read_form(request, LONGEST_FORM)
         words = [text for name, text in form.items() if name.startswith("option")]
         key = await self._hot_seats.begin(words)
         if isinstance(key, Refusal):
-            return html(self._form(refusal_sentence(key, on_page=True)), 422, PRIVATE)
+            return html_response(self._form(refusal_sentence(key, on_page=True)), 422, PRIVATE)
         return self._redirect(key)
 
     async def box(self, request: Request) -> Response:
@@ -118,16 +118,16 @@ class _HotSeatPages:
     async def script(self, request: Request) -> Response:
         """Return the script that empties the page with the atoms."""
         text = self._printer.leave
-        return tagged(request, text, "text/javascript; charset=utf-8", LASTING)
+        return tagged_response(request, text, "text/javascript; charset=utf-8", LASTING)
 
     def _form(self, trouble: str = "") -> str:
         return self._printer.text("hide", game=self._hot_seats.game, trouble=trouble)
 
     def _page(self, page: FillingPage | HotSeatPage, status: int = 200) -> Response:
         if isinstance(page, HotSeatPage):
-            return html(self._printer.text("hide-play", page=page), status, PRIVATE)
+            return html_response(self._printer.text("hide-play", page=page), status, PRIVATE)
         headers = {**PRIVATE, "Content-Security-Policy": SCRIPTED}
-        return html(self._printer.text("hide-box", page=page), status, headers)
+        return html_response(self._printer.text("hide-box", page=page), status, headers)
 
     def _redirect(self, place: str) -> Response:
         location = f"{self._printer.base}/hide/{place}"

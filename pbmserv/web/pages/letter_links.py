@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.http.responses import PRIVATE, html
+from pbmserv.web.http.responses import PRIVATE, html_response
 from pbmserv.web.http.url_parameters import LONGEST_TOKEN
 from pbmserv.web.rendering.printer import Printer
 
@@ -41,7 +41,7 @@ class _LetterLinks:
         if signup is None:
             return self._printer.failure(404, "expired")
         name = "confirmed" if signup.done else "confirm"
-        return html(self._printer.text(name, confirmation=signup), headers=PRIVATE)
+        return html_response(self._printer.text(name, confirmation=signup), headers=PRIVATE)
 
     async def subscription(self, request: Request) -> Response:
         """Ask whether to end a subscription; a POST ends it.
@@ -56,4 +56,4 @@ class _LetterLinks:
         if subscription is None:
             return self._printer.failure(404, "no-way-out")
         name = "unsubscribed" if is_post else "unsubscribe"
-        return html(self._printer.text(name, words=subscription), headers=PRIVATE)
+        return html_response(self._printer.text(name, words=subscription), headers=PRIVATE)

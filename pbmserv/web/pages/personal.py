@@ -13,7 +13,7 @@ from pbmserv.service.pages.form_commands import NEW_GAME_FORMS
 from pbmserv.service.pages.personal_page import MOST_DRAWN, PersonalPage
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import PRIVATE, SHARED, html, tagged
+from pbmserv.web.http.responses import PRIVATE, SHARED, html_response, tagged_response
 from pbmserv.web.http.url_parameters import LONGEST_TOKEN
 from pbmserv.web.pages.visits import Visits
 from pbmserv.web.rendering.printer import Printer
@@ -52,11 +52,11 @@ class _PersonalPages:
         player.
         """
         if request.method != "POST":
-            return tagged(request, self._link_form, headers=SHARED)
+            return tagged_response(request, self._link_form, headers=SHARED)
         who = (await read_form(request, LONGEST_FORM)).get("who", "")
         if who.strip():
             await self._personal.ask_link(who)
-        return html(self._link_sent, headers=PRIVATE)
+        return html_response(self._link_sent, headers=PRIVATE)
 
     async def page(self, request: Request) -> Response:
         """Show the page; a POST asks for a change and leads back to the page."""
@@ -93,7 +93,7 @@ class _PersonalPages:
         if change.refused is not None:
             return self._page(change.refused, status=422)
         if not change.is_open:
-            return html(self._printer.text("mine-link", why="changed"), headers=PRIVATE)
+            return html_response(self._printer.text("mine-link", why="changed"), headers=PRIVATE)
         return self._visits.redirect(token, f"done={fields['do']}")
 
     def _page(self, page: PersonalPage, done: str = "", status: int = 200) -> Response:
@@ -115,7 +115,7 @@ class _PersonalPages:
         text = self._printer.text(
             "mine", page=page, made=boards, done=done if done in CHANGES else ""
         )
-        return html(text, status, PRIVATE)
+        return html_response(text, status, PRIVATE)
 
     def _expired(self) -> Response:
-        return html(self._printer.text("mine-link", why="expired"), 404, PRIVATE)
+        return html_response(self._printer.text("mine-link", why="expired"), 404, PRIVATE)

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from pbmserv.engine.registry import Titles
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.web.http.responses import BRIEFLY_UNLISTED, existing, tagged
+from pbmserv.web.http.responses import BRIEFLY_UNLISTED, existing, tagged_response
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.pages.rating_graph import rating_graph
 from pbmserv.web.rendering.printer import Printer
@@ -37,25 +37,25 @@ class _PlayerPages:
     async def seeks(self, request: Request) -> Response:
         seeks = await self._service.seeks()
         text = self._printer.again("seeks", seeks=seeks, titles=self._titles)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def standings(self, request: Request) -> Response:
         tables = await self._service.standings()
         text = self._printer.again("standings", tables=tables)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladders(self, request: Request) -> Response:
         """Show the ladders of all games."""
         text = self._printer.again("ladders", ladders=await self._service.ladders())
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:
         page = existing(await self._service.ladder(request.path_params["game"]))
         text = self._printer.text("ladder", page=page)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def player(self, request: Request) -> Response:
         player = existing(await self._service.player(request.path_params["userid"]))
         graphs = {game: rating_graph(curve) for game, curve in player.curves.items()}
         text = self._printer.text("player", player=player, titles=self._titles, graphs=graphs)
-        return tagged(request, text, headers=BRIEFLY_UNLISTED)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

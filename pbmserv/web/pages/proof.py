@@ -17,7 +17,7 @@ from pbmserv.verifying.findings import Verdict
 from pbmserv.verifying.letters import Mailbox
 from pbmserv.verifying.uploads import mails_in_form
 from pbmserv.web.http.request_bodies import read_body
-from pbmserv.web.http.responses import PRIVATE, SHARED, html, tagged
+from pbmserv.web.http.responses import PRIVATE, SHARED, html_response, tagged_response
 from pbmserv.web.limits.allowance import WAIT_S, Allowance, Exhausted
 from pbmserv.web.rendering.printer import Printer
 
@@ -47,7 +47,7 @@ class _ProofPage:
     async def proof(self, request: Request) -> Response:
         """Show the form; a POST checks the letters in it."""
         if request.method != "POST":
-            return tagged(request, self._text(), headers=SHARED)
+            return tagged_response(request, self._text(), headers=SHARED)
         if self._running >= MOST_AT_ONCE:
             raise Exhausted(WAIT_S, is_own=False)
         self._running += 1
@@ -68,7 +68,7 @@ class _ProofPage:
             return self._trouble(413, "too-much")
         if not results:
             return self._trouble(422, "no-letters")
-        return html(self._text(results), 200, PRIVATE)
+        return html_response(self._text(results), 200, PRIVATE)
 
     def _verdicts(self, kind: str, body: bytes) -> Sequence[Verdict] | None:
         """Return the verdicts on all boards; `None` if they take too long."""
@@ -81,7 +81,7 @@ class _ProofPage:
             return None
 
     def _trouble(self, status: int, trouble: str) -> Response:
-        return html(self._text(trouble=trouble), status, PRIVATE)
+        return html_response(self._text(trouble=trouble), status, PRIVATE)
 
     def _text(self, results: Sequence[Verdict] = (), trouble: str = "") -> str:
         return self._printer.text("proof", verdicts=results, trouble=trouble)

@@ -13,8 +13,8 @@ from pbmserv.extras import why_missing
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.views.board_forms import drawing_label
 from pbmserv.views.pictures import Painter
-from pbmserv.web.http.responses import BRIEFLY, LASTING, tagged
-from pbmserv.web.http.safe_responses import HEADERS
+from pbmserv.web.http.responses import BRIEFLY, LASTING, tagged_response
+from pbmserv.web.http.safe_responses import SAFE_HEADERS
 from pbmserv.web.http.url_parameters import is_number
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.page_cache import PageCache
@@ -23,7 +23,7 @@ from pbmserv.web.rendering.printer import Printer
 MOST_RENDERED = 500
 """Pages and pictures of boards in the cache, of some 20 kB each."""
 
-STEPPING = f"{HEADERS['Content-Security-Policy']}; script-src 'self'; connect-src 'self'"
+STEPPING = f"{SAFE_HEADERS['Content-Security-Policy']}; script-src 'self'; connect-src 'self'"
 """The policy of the page of a board. It has a script, but no words of players and no token."""
 
 
@@ -94,7 +94,9 @@ class _GamePages:
 
     async def replay(self, request: Request) -> Response:
         """Answer with the script of a board's page, which works without it, too."""
-        return tagged(request, self._printer.replay, "text/javascript; charset=utf-8", LASTING)
+        return tagged_response(
+            request, self._printer.replay, "text/javascript; charset=utf-8", LASTING
+        )
 
     async def _of_board(
         self,
@@ -117,4 +119,4 @@ class _GamePages:
             )
         if body is None:
             return self._printer.failure(404, "missing")
-        return tagged(request, body, kind, BRIEFLY)
+        return tagged_response(request, body, kind, BRIEFLY)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.web.http.responses import LASTING, SHARED, tagged
+from pbmserv.web.http.responses import LASTING, SHARED, tagged_response
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.page_cache import PageCache
 from pbmserv.web.rendering.printer import Printer
@@ -44,10 +44,10 @@ class _SiteFiles:
         self._rendered = PageCache(1)
 
     async def style(self, request: Request) -> Response:
-        return tagged(request, self._printer.style, "text/css; charset=utf-8", LASTING)
+        return tagged_response(request, self._printer.style, "text/css; charset=utf-8", LASTING)
 
     async def icon(self, request: Request) -> Response:
-        return tagged(request, self._printer.icon, "image/svg+xml", LASTING)
+        return tagged_response(request, self._printer.icon, "image/svg+xml", LASTING)
 
     async def sitemap(self, request: Request) -> Response:
         """Answer with the pages that search engines may read."""
@@ -62,10 +62,12 @@ class _SiteFiles:
             int(monotonic() // SITEMAP_S),
             lambda: self._allowance.spend(request, make),
         )
-        return tagged(request, sitemap or b"", "application/xml", SHARED)
+        return tagged_response(request, sitemap or b"", "application/xml", SHARED)
 
     async def robots(self, request: Request) -> Response:
-        return tagged(request, self._printer.raw("robots.txt"), "text/plain; charset=utf-8", SHARED)
+        return tagged_response(
+            request, self._printer.raw("robots.txt"), "text/plain; charset=utf-8", SHARED
+        )
 
     async def security(self, request: Request) -> Response:
         """Answer with the contact for security problems (RFC 9116)."""
@@ -73,4 +75,4 @@ class _SiteFiles:
             return self._printer.failure(404, "missing")
         expires = f"{datetime.now(UTC) + SECURITY_LASTS:%Y-%m-%dT00:00:00Z}"
         text = self._printer.raw("security.txt", expires=expires)
-        return tagged(request, text, "text/plain; charset=utf-8", SHARED)
+        return tagged_response(request, text, "text/plain; charset=utf-8", SHARED)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from pbmserv.mail.reply_address import VISIT_MINUTES
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.http.request_bodies import read_form
-from pbmserv.web.http.responses import PRIVATE, html
+from pbmserv.web.http.responses import PRIVATE, html_response
 from pbmserv.web.rendering.printer import Printer
 
 LONGEST_FORM = 64_000
@@ -50,4 +50,4 @@ class Visits:
         form = await read_form(request, LONGEST_FORM) if request.method == "POST" else {}
         written = [form[name] for name in ("move", "words") if form.get(name, "").strip()]
         text = self._printer.text("visit-over", hours=VISIT_MINUTES // 60, written=written)
-        return html(text, 410, PRIVATE)
+        return html_response(text, 410, PRIVATE)

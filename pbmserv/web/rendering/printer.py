@@ -14,7 +14,7 @@ from starlette.responses import Response
 from pbmserv.views.board import BoardScene
 from pbmserv.views.game_templates import with_defaults
 from pbmserv.views.reader import show_or_log
-from pbmserv.web.http.responses import PRIVATE, html
+from pbmserv.web.http.responses import PRIVATE, html_response
 from pbmserv.web.rendering.site_facts import SiteFacts
 
 
@@ -79,7 +79,7 @@ class Printer:
 
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
         """Return the page of an error."""
-        return html(self.text(name), status, {**PRIVATE, **(headers or {})})
+        return html_response(self.text(name), status, {**PRIVATE, **(headers or {})})
 
 
 def _version(text: str) -> str:
