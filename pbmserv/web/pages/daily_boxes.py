@@ -14,9 +14,9 @@ from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
 
 
-def daily_box_routes(printer: Printer, service: PublicPages, allowance: Allowance) -> list[Route]:
+def daily_box_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
     """Return the routes of these pages, whose work is charged to the allowance."""
-    pages, metered = _DailyBoxPages(printer, service), allowance.metered
+    pages, metered = _DailyBoxPages(printer, public), allowance.metered
     return [
         Route("/daily", metered(pages.dailies)),
         Route("/daily/{number:int}", metered(pages.daily)),
@@ -26,22 +26,22 @@ def daily_box_routes(printer: Printer, service: PublicPages, allowance: Allowanc
 class _DailyBoxPages:
     """The handlers of these pages."""
 
-    def __init__(self, printer: Printer, service: PublicPages) -> None:
+    def __init__(self, printer: Printer, public: PublicPages) -> None:
         self._printer = printer
-        self._service = service
+        self._public = public
         self._painter = Painter(printer.templates)
 
     async def dailies(self, request: Request) -> Response:
         """Show the archive of the boxes of the day."""
         if not self._printer.facts.boxes:
             return self._printer.failure(404, "missing")
-        games = await self._service.dailies()
+        games = await self._public.dailies()
         return tagged_response(
-            request, self._printer.again("dailies", games=games), headers=BRIEFLY
+            request, self._printer.cached("dailies", games=games), headers=BRIEFLY
         )
 
     async def daily(self, request: Request) -> Response:
-        table = existing(await self._service.daily(request.path_params["number"]))
+        table = existing(await self._public.daily(request.path_params["number"]))
         drawing, drawn = table.drawing, None
         if drawing is not None and table.scene is not None:
             drawn = self._painter.svg_for_page(drawing, drawing_label(table.scene, drawing))

@@ -13,9 +13,9 @@ from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
 
 
-def event_routes(printer: Printer, service: PublicPages, allowance: Allowance) -> list[Route]:
+def event_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
     """Return the routes of these pages, whose work is charged to the allowance."""
-    pages, metered = _EventPages(printer, service), allowance.metered
+    pages, metered = _EventPages(printer, public), allowance.metered
     return [
         Route("/events", metered(pages.events)),
         Route("/events/{number:int}", metered(pages.event)),
@@ -27,28 +27,28 @@ def event_routes(printer: Printer, service: PublicPages, allowance: Allowance) -
 class _EventPages:
     """The handlers of these pages."""
 
-    def __init__(self, printer: Printer, service: PublicPages) -> None:
+    def __init__(self, printer: Printer, public: PublicPages) -> None:
         self._printer = printer
-        self._service = service
+        self._public = public
 
     async def events(self, request: Request) -> Response:
         """Show the events: those that take entries, those that run, and those that are over."""
-        events = await self._service.events()
-        text = self._printer.again("events", events=events)
+        events = await self._public.events()
+        text = self._printer.cached("events", events=events)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
         """Show the tables of an event; with ``?group=13`` from that group on."""
         number = request.path_params["number"]
-        event = existing(await self._service.event(number, group_of(request)))
+        event = existing(await self._public.event(number, group_of(request)))
         text = self._printer.text("event", words=event)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
-        text = self._printer.again("teams", teams=await self._service.teams())
+        text = self._printer.cached("teams", teams=await self._public.teams())
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:
-        page = existing(await self._service.team(request.path_params["key"]))
+        page = existing(await self._public.team(request.path_params["key"]))
         text = self._printer.text("team", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

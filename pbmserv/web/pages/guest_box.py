@@ -14,17 +14,17 @@ from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.rendering.printer import Printer
 
 
-def guest_box_routes(printer: Printer, service: PublicPages, allowance: Allowance) -> list[Route]:
+def guest_box_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
     """Return the route of the page; boxes that were played are charged to the allowance."""
-    return [Route("/today", _GuestBoxPage(printer, service, allowance).today)]
+    return [Route("/today", _GuestBoxPage(printer, public, allowance).today)]
 
 
 class _GuestBoxPage:
     """The handler of the page."""
 
-    def __init__(self, printer: Printer, service: PublicPages, allowance: Allowance) -> None:
+    def __init__(self, printer: Printer, public: PublicPages, allowance: Allowance) -> None:
         self._printer = printer
-        self._service = service
+        self._public = public
         self._allowance = allowance
 
     async def today(self, request: Request) -> Response:
@@ -44,11 +44,11 @@ class _GuestBoxPage:
         )
         if not look.is_first:
             return await self._allowance.spend(request, lambda: self._played(request, look))
-        page = existing(await self._service.guest(look))
-        return tagged_response(request, self._printer.again("today", page=page), headers=BRIEFLY)
+        page = existing(await self._public.guest(look))
+        return tagged_response(request, self._printer.cached("today", page=page), headers=BRIEFLY)
 
     async def _played(self, request: Request, look: GuestLook) -> Response:
         """Show the guest box after a guest's moves."""
-        page = existing(await self._service.guest(look))
+        page = existing(await self._public.guest(look))
         text = self._printer.text("today", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -29,7 +29,7 @@ from pbmserv.web.rendering.printer import Printer
 
 LONGEST_FORM = 2_000
 """Octets of a form."""
-SCRIPTED = f"{SAFE_HEADERS['Content-Security-Policy']}; script-src 'self'"
+SCRIPT_POLICY = f"{SAFE_HEADERS['Content-Security-Policy']}; script-src 'self'"
 """Policy of the page with the atoms. It may have a script, because it shows nobody's words."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -117,7 +117,7 @@ class _HotSeatPages:
 
     async def script(self, request: Request) -> Response:
         """Return the script that empties the page with the atoms."""
-        text = self._printer.leave
+        text = self._printer.leave_script
         return tagged_response(request, text, "text/javascript; charset=utf-8", LASTING)
 
     def _form(self, trouble: str = "") -> str:
@@ -126,7 +126,7 @@ class _HotSeatPages:
     def _page(self, page: FillingPage | HotSeatPage, status: int = 200) -> Response:
         if isinstance(page, HotSeatPage):
             return html_response(self._printer.text("hide-play", page=page), status, PRIVATE)
-        headers = {**PRIVATE, "Content-Security-Policy": SCRIPTED}
+        headers = {**PRIVATE, "Content-Security-Policy": SCRIPT_POLICY}
         return html_response(self._printer.text("hide-box", page=page), status, headers)
 
     def _redirect(self, place: str) -> Response:

@@ -14,9 +14,9 @@ from pbmserv.web.pages.rating_graph import rating_graph
 from pbmserv.web.rendering.printer import Printer
 
 
-def player_routes(printer: Printer, service: PublicPages, allowance: Allowance) -> list[Route]:
+def player_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
     """Return the routes of these pages, whose work is charged to the allowance."""
-    pages, metered = _PlayerPages(printer, service), allowance.metered
+    pages, metered = _PlayerPages(printer, public), allowance.metered
     return [
         Route("/seeks", metered(pages.seeks)),
         Route("/standings", metered(pages.standings)),
@@ -29,33 +29,33 @@ def player_routes(printer: Printer, service: PublicPages, allowance: Allowance) 
 class _PlayerPages:
     """The handlers of these pages."""
 
-    def __init__(self, printer: Printer, service: PublicPages) -> None:
+    def __init__(self, printer: Printer, public: PublicPages) -> None:
         self._printer = printer
-        self._service = service
+        self._public = public
         self._titles = Titles({game.key: game.title for game in printer.facts.games})
 
     async def seeks(self, request: Request) -> Response:
-        seeks = await self._service.seeks()
-        text = self._printer.again("seeks", seeks=seeks, titles=self._titles)
+        seeks = await self._public.seeks()
+        text = self._printer.cached("seeks", seeks=seeks, titles=self._titles)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def standings(self, request: Request) -> Response:
-        tables = await self._service.standings()
-        text = self._printer.again("standings", tables=tables)
+        tables = await self._public.standings()
+        text = self._printer.cached("standings", tables=tables)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladders(self, request: Request) -> Response:
         """Show the ladders of all games."""
-        text = self._printer.again("ladders", ladders=await self._service.ladders())
+        text = self._printer.cached("ladders", ladders=await self._public.ladders())
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:
-        page = existing(await self._service.ladder(request.path_params["game"]))
+        page = existing(await self._public.ladder(request.path_params["game"]))
         text = self._printer.text("ladder", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def player(self, request: Request) -> Response:
-        player = existing(await self._service.player(request.path_params["userid"]))
+        player = existing(await self._public.player(request.path_params["userid"]))
         graphs = {game: rating_graph(curve) for game, curve in player.curves.items()}
         text = self._printer.text("player", player=player, titles=self._titles, graphs=graphs)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -22,9 +22,9 @@ SECURITY_LASTS = timedelta(days=180)
 """RFC 9116 section 2.5.5 wants less than a year."""
 
 
-def site_file_routes(printer: Printer, service: PublicPages, allowance: Allowance) -> list[Route]:
+def site_file_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
     """Return the routes of these files."""
-    files = _SiteFiles(printer, service, allowance)
+    files = _SiteFiles(printer, public, allowance)
     return [
         Route("/style.css", files.style),
         Route("/icon.svg", files.icon),
@@ -37,9 +37,9 @@ def site_file_routes(printer: Printer, service: PublicPages, allowance: Allowanc
 class _SiteFiles:
     """The handlers of these files."""
 
-    def __init__(self, printer: Printer, service: PublicPages, allowance: Allowance) -> None:
+    def __init__(self, printer: Printer, public: PublicPages, allowance: Allowance) -> None:
         self._printer = printer
-        self._service = service
+        self._public = public
         self._allowance = allowance
         self._rendered = PageCache(1)
 
@@ -53,8 +53,8 @@ class _SiteFiles:
         """Answer with the pages that search engines may read."""
 
         async def make() -> bytes:
-            games = await self._service.finished_boards("", IN_THE_SITEMAP) or []
-            dailies = await self._service.dailies()
+            games = await self._public.finished_boards("", IN_THE_SITEMAP) or []
+            dailies = await self._public.dailies()
             return self._printer.raw("sitemap.xml", finished=games, dailies=dailies).encode()
 
         sitemap = await self._rendered.get(

@@ -28,8 +28,8 @@ class Printer:
         shared: values for every page.
         style: the stylesheet.
         icon: the icon.
-        replay: the script that steps through a game.
-        leave: the script that empties a page when its reader leaves it.
+        replay_script: the script that steps through a game.
+        leave_script: the script that empties a page when its reader leaves it.
     """
 
     def __init__(self, facts: SiteFacts, templates: Environment) -> None:
@@ -39,13 +39,13 @@ class Printer:
         self._latest: dict[str, tuple[Mapping[str, Any], bytes]] = {}
         self.style = templates.get_template("web/style.css").render()
         self.icon = templates.get_template("web/icon.svg").render()
-        self.replay = templates.get_template("web/replay.js").render()
-        self.leave = templates.get_template("web/leave.js").render()
+        self.replay_script = templates.get_template("web/replay.js").render()
+        self.leave_script = templates.get_template("web/leave.js").render()
         self.shared = {
             "pages": facts,
             "style": f"{facts.base}/style.css?v={_version(self.style)}",
-            "replay": f"{facts.base}/replay.js?v={_version(self.replay)}",
-            "leave": f"{facts.base}/leave.js?v={_version(self.leave)}",
+            "replay": f"{facts.base}/replay.js?v={_version(self.replay_script)}",
+            "leave": f"{facts.base}/leave.js?v={_version(self.leave_script)}",
         }
 
     def url(self, path: str) -> str:
@@ -66,7 +66,7 @@ class Printer:
         page = show_or_log(scene.number, scene.key, partial(self.text, name, **values))
         return None if page is None else Markup(page)  # noqa: S704 - of a template that escapes
 
-    def again(self, name: str, **values: Any) -> bytes:
+    def cached(self, name: str, **values: Any) -> bytes:
         """Return a page as octets; render it only if its values have changed."""
         latest = self._latest.get(name)
         if latest is None or latest[0] != values:
