@@ -1,8 +1,8 @@
-"""Makes the API's answers of what pages show."""
+"""Makes the shapes of the API of the same values that pages show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
@@ -13,6 +13,7 @@ from pbmserv.views.board import BoardScene
 from pbmserv.views.board_forms import board_facts, board_text
 from pbmserv.views.public_facts import (
     LadderPage,
+    PlayerRating,
     PublicBoardPage,
     PublicPlayer,
     Standing,
@@ -38,7 +39,7 @@ from pbmserv.web.api.shapes import (
 T = TypeVar("T")
 
 
-def like(shape: type[T], source: object, **others: Any) -> T:
+def shape_from(shape: type[T], source: object, **others: Any) -> T:
     """Return a shape whose fields come from *others*, or from *source* under the same names."""
     names: list[str] = [part.name for part in fields(cast("Any", shape)) if part.name not in others]
     if isinstance(source, Mapping):
@@ -46,19 +47,20 @@ def like(shape: type[T], source: object, **others: Any) -> T:
     return shape(**{name: getattr(source, name) for name in names}, **others)
 
 
-def shown(scene: BoardScene) -> dict[str, Any]:
+def shown_fields(scene: BoardScene) -> dict[str, Any]:
     """Return the fields of `Shown`."""
     end = scene.outcome
-    outcome = None if end is None else like(Outcome, end, points=end.scores)
-    same = {
-        name: getattr(scene, name)
-        for name in ("title", "options", "rated", "chooser", "events", "scores")
-    }
-    names = {"board": scene.number, "game": scene.key, "players": scene.names}
     return {
-        **same,
-        **names,
-        "outcome": outcome,
+        "board": scene.number,
+        "game": scene.key,
+        "title": scene.title,
+        "players": scene.names,
+        "options": scene.options,
+        "rated": scene.rated,
+        "chooser": scene.chooser,
+        "events": scene.events,
+        "scores": scene.scores,
+        "outcome": None if end is None else shape_from(Outcome, end, points=end.scores),
         "text": board_text(scene),
         "facts": board_facts(scene),
     }
@@ -66,7 +68,7 @@ def shown(scene: BoardScene) -> dict[str, Any]:
 
 def ratings_of(table: StandingsTable) -> Ratings:
     """Return the standings of a game."""
-    return like(Ratings, table, players=[_rating(row) for row in (*table.rows, *table.below)])
+    return shape_from(Ratings, table, players=[_rating(row) for row in (*table.rows, *table.below)])
 
 
 def ladder_of(page: LadderPage) -> Ladder:
@@ -76,34 +78,38 @@ def ladder_of(page: LadderPage) -> Ladder:
         page.title,
         page.count,
         places=list(page.rungs),
-        boards=[like(LadderBoard, game) for game in page.running],
-        movements=[like(Climb, climb) for climb in page.climbs],
+        boards=[shape_from(LadderBoard, game) for game in page.running],
+        movements=[shape_from(Climb, climb) for climb in page.climbs],
         fame=list(page.fame),
     )
 
 
 def player_of(player: PublicPlayer) -> Player:
     """Return a player's page."""
-    rated = []
-    for one in player.ratings:
-        rating = None if one.standing is None else _rating(one.standing)
-        curve = player.curves.get(one.game, ())
-        changes = [like(Change, each, day=each["date"], rating=each["shown"]) for each in curve]
-        rated.append(like(Rated, one, rating=rating, changes=changes))
+    ratings = [_rated(rating, player.curves.get(rating.game, ())) for rating in player.ratings]
     return Player(
         userid=player.userid,
         bot=player.userid in BOT_USERIDS,
         accepts=player.accept,
-        ratings=rated,
-        running=[like(Running, board) for board in player.running],
+        ratings=ratings,
+        running=[shape_from(Running, board) for board in player.running],
         opponents=list(player.met),
         kinds=list(player.kinds),
         seeks=list(player.seeks),
     )
 
 
+def _rated(rating: PlayerRating, curve: Sequence[Mapping[str, Any]]) -> Rated:
+    """Return a player's rating at a game with its changes."""
+    standing = None if rating.standing is None else _rating(rating.standing)
+    changes = [
+        shape_from(Change, change, day=change["date"], rating=change["shown"]) for change in curve
+    ]
+    return shape_from(Rated, rating, rating=standing, changes=changes)
+
+
 def _rating(row: Standing) -> Rating:
-    return like(Rating, row, rating=row.shown, won=row.wins, lost=row.losses, drawn=row.draws)
+    return shape_from(Rating, row, rating=row.shown, won=row.wins, lost=row.losses, drawn=row.draws)
 
 
 def board_of(page: PublicBoardPage, url: str) -> Board:
@@ -112,10 +118,10 @@ def board_of(page: PublicBoardPage, url: str) -> Board:
     is_shared_game = page.kept == "event-game-runs"  # it runs until all have finished it
     over = bool(page.ended or (page.kept and not is_shared_game) or scene.outcome)
     is_open = not (over or page.kept or page.declined) and scene.moves == page.turns
-    return like(
+    return shape_from(
         Board,
         scene,
-        **shown(scene),
+        **shown_fields(scene),
         status="declined" if page.declined else "finished" if over else "running",
         kept=page.kept,
         turn=scene.moves,
@@ -132,10 +138,10 @@ def seat_of(page: BoardPage) -> Seat:
     assert scene.you is not None
     legal = scene.game.legal(scene.view) if runs and not scene.undrawn else ()
     ended = "declined" if page.declined else "finished"
-    return like(
+    return shape_from(
         Seat,
         scene,
-        **shown(scene),
+        **shown_fields(scene),
         seat=scene.you,
         userid=page.userid,
         status=("proposed" if page.undecided else "running") if runs else ended,
@@ -149,9 +155,9 @@ def seat_of(page: BoardPage) -> Seat:
 def today_of(page: GuestPage) -> Today:
     """Return the guests' box of today."""
     facts = {"full": page.is_nearly_full, "anew": page.state_refused}
-    return like(Today, page, **facts, **shown(page.scene))
+    return shape_from(Today, page, **facts, **shown_fields(page.scene))
 
 
 def game_of(info: GameInfo) -> Game:
     """Return a game of this server."""
-    return like(Game, info, game=info.key, options=dict(info.options))
+    return shape_from(Game, info, game=info.key, options=dict(info.options))

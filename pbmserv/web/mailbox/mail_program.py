@@ -132,7 +132,7 @@ class ShownLetter:
             return ""
 
         def link_to_page(mailto: re.Match[str]) -> str:
-            draft = of_mailto(unescape(mailto[1]))
+            draft = draft_of_mailto(unescape(mailto[1]))
             fields = {"to": draft.to, "subject": draft.subject, "body": draft.body}
             pairs = [f"{name}={quote(value, safe='')}" for name, value in fields.items()]
             query = "&amp;".join(pairs)
@@ -226,7 +226,7 @@ class MailProgram:
         return message
 
 
-def of_mailto(link: str) -> Draft:
+def draft_of_mailto(link: str) -> Draft:
     """Return the draft that a ``mailto:`` link describes (RFC 6068).
 
     Args:
@@ -241,7 +241,7 @@ def of_mailto(link: str) -> Draft:
     return Draft(unquote(to), fields.get("subject", ""), body)
 
 
-def drafted(fields: Mapping[str, str]) -> Draft:
+def draft_of_form(fields: Mapping[str, str]) -> Draft:
     """Return the draft in the fields of a form, with fields that are too long cut off."""
     return Draft(
         fields.get("to", "")[:LONGEST_LINE],

@@ -24,7 +24,7 @@ from pbmserv.web.mailbox.mail_program import (
     MailProgram,
     Person,
     ShownLetter,
-    drafted,
+    draft_of_form,
 )
 
 ANSWER_S = 3.0
@@ -120,14 +120,14 @@ class MailboxHandlers:
         if request.method == "POST":
             return await self._send(request, person)
         query = request.query_params
-        draft = drafted({"to": self._program.server, **query})
+        draft = draft_of_form({"to": self._program.server, **query})
         if "answer" in query:
             answered = await self._letter(person, query["answer"])
             draft = answered.answer()
         return await self._page("write", person=person, draft=draft)
 
     async def _send(self, request: Request, person: Person) -> Response:
-        draft = drafted(await read_form(request, LONGEST_FORM))
+        draft = draft_of_form(await read_form(request, LONGEST_FORM))
         before = await self._unread(person.address)
         error = await self._send_draft(person.address, draft)
         if error:

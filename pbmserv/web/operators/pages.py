@@ -47,7 +47,7 @@ class OperatorHandlers:
             values = {"text": text, "is_kept": is_kept, "entries": entries}
             return self._page("mail", request, number=number, **values)
 
-        return await self._changed(page, request, number=str(number), numbers=str(number))
+        return await self._show_or_change(page, request, number=str(number), numbers=str(number))
 
     async def letters(self, request: OperatorRequest) -> Response:
         """Show letters; a POST sends all failed ones again."""
@@ -59,7 +59,7 @@ class OperatorHandlers:
                 "letters", request, letters=letters, state=state, to=to, states=service.LETTERS
             )
 
-        return await self._changed(page, request, failed="yes")
+        return await self._show_or_change(page, request, failed="yes")
 
     async def letter(self, request: OperatorRequest) -> Response:
         number = request.number()
@@ -69,7 +69,9 @@ class OperatorHandlers:
             values = {"text": text, "is_open": is_open, "entries": entries}
             return self._page("letter", request, row=row, **values)
 
-        return await self._changed(page, request, named=str(number), letter=str(number), failed="")
+        return await self._show_or_change(
+            page, request, named=str(number), letter=str(number), failed=""
+        )
 
     async def players(self, request: OperatorRequest) -> Response:
         state, like = request.query("state"), request.query("like")
@@ -87,7 +89,7 @@ class OperatorHandlers:
                 "player", request, userid=userid, state=state, facts_of=facts, entries=entries
             )
 
-        return await self._changed(page, request, userid=userid)
+        return await self._show_or_change(page, request, userid=userid)
 
     async def correspondence(self, request: OperatorRequest) -> Response:
         """Show what a player or address sent, what was answered, and where each letter is."""
@@ -125,7 +127,7 @@ class OperatorHandlers:
                 "board", request, number=number, facts_of=facts, entries=entries, **values
             )
 
-        return await self._changed(page, request, board=str(number))
+        return await self._show_or_change(page, request, board=str(number))
 
     async def events(self, request: OperatorRequest) -> Response:
         """Show the events, what is watched in them, and the ladders; a POST changes one."""
@@ -135,7 +137,7 @@ class OperatorHandlers:
             ladders = await self._pages.ladders()
             return self._page("events", request, events=events, watched=watched, ladders=ladders)
 
-        return await self._changed(page, request)
+        return await self._show_or_change(page, request)
 
     async def games(self, request: OperatorRequest) -> Response:
         """Show the games; a POST computes all ratings again."""
@@ -143,7 +145,7 @@ class OperatorHandlers:
         async def page(request: OperatorRequest) -> Response:
             return self._page("games", request, games=await self._pages.games())
 
-        return await self._changed(page, request)
+        return await self._show_or_change(page, request)
 
     async def game(self, request: OperatorRequest) -> Response:
         """Show a game and its ratings."""
@@ -155,7 +157,7 @@ class OperatorHandlers:
             is_open, is_stopped = ("state", "open") in facts, "stopped" in dict(facts)
             return self._page("game", request, is_open=is_open, is_stopped=is_stopped, **values)
 
-        return await self._changed(page, request, game=key)
+        return await self._show_or_change(page, request, game=key)
 
     async def server(self, request: OperatorRequest) -> Response:
         """Show the forms that concern the whole server."""
@@ -169,7 +171,7 @@ class OperatorHandlers:
                 keys=await self._pages.keys(),
             )
 
-        return await self._changed(page, request)
+        return await self._show_or_change(page, request)
 
     async def audit(self, request: OperatorRequest) -> Response:
         """Show the actions of operators."""
@@ -177,7 +179,9 @@ class OperatorHandlers:
         entries = await self._pages.audit(target)
         return self._page("audit", request, target=target, entries=entries)
 
-    async def _changed(self, page: Handler, request: OperatorRequest, **subject: str) -> Response:
+    async def _show_or_change(
+        self, page: Handler, request: OperatorRequest, **subject: str
+    ) -> Response:
         """Show a page; a POST first carries out its form, and leads back to the page.
 
         If the change is refused, the page is shown with the reason.
