@@ -13,13 +13,16 @@ LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
 
 
-class _ShortInteger(IntegerConvertor):
-    """A number in a path that fits into every database."""
+class _NineDigits(IntegerConvertor):
+    """A number in a path that fits into every database; Starlette's own has any number of digits.
+
+    Routes ask for it by ``{number:nine_digits}``.
+    """
 
     regex = f"[0-9]{{1,{LONGEST_NUMBER}}}"
 
 
-register_url_convertor("int", _ShortInteger())  # Starlette's own takes any number of digits
+register_url_convertor("nine_digits", _NineDigits())
 
 
 def is_number(text: str) -> bool:

@@ -19,7 +19,7 @@ def daily_box_routes(printer: Printer, public: PublicPages, allowance: Allowance
     pages, metered = _DailyBoxPages(printer, public), allowance.metered
     return [
         Route("/daily", metered(pages.dailies)),
-        Route("/daily/{number:int}", metered(pages.daily)),
+        Route("/daily/{number:nine_digits}", metered(pages.daily)),
     ]
 
 

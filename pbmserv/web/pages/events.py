@@ -18,7 +18,7 @@ def event_routes(printer: Printer, public: PublicPages, allowance: Allowance) ->
     pages, metered = _EventPages(printer, public), allowance.metered
     return [
         Route("/events", metered(pages.events)),
-        Route("/events/{number:int}", metered(pages.event)),
+        Route("/events/{number:nine_digits}", metered(pages.event)),
         Route("/teams", metered(pages.teams)),
         Route("/teams/{key}", metered(pages.team)),
     ]

@@ -24,7 +24,7 @@ def feed_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> 
         Route("/players/{userid}/games.atom", metered(feeds.games)),
         Route("/daily.atom", metered(feeds.daily)),
         Route("/events.atom", metered(feeds.events)),
-        Route("/events/{number:int}.atom", metered(feeds.event)),
+        Route("/events/{number:nine_digits}.atom", metered(feeds.event)),
         Route("/ladder/{game}/ladder.atom", metered(feeds.ladder)),
     ]
 

@@ -32,9 +32,9 @@ def public_board_routes(printer: Printer, public: PublicPages, allowance: Allowa
     """Return the routes of these pages; what is not in the cache is charged to the allowance."""
     pages = _PublicBoardPages(printer, public, allowance)
     return [
-        Route("/game/{number:int}.svg", pages.picture),
-        Route("/game/{number:int}.png", pages.picture),
-        Route("/game/{number:int}", pages.board),
+        Route("/game/{number:nine_digits}.svg", pages.picture),
+        Route("/game/{number:nine_digits}.png", pages.picture),
+        Route("/game/{number:nine_digits}", pages.board),
         Route("/replay.js", pages.script),
     ]
 
