@@ -65,6 +65,27 @@ def openapi_document(
         home: the URL that all addresses begin with.
     """
     examples = json.loads(EXAMPLES.read_text("utf-8"))
+    references, schemas = _schemas(endpoints, facts)
+    paths: dict[str, Any] = {}
+    for endpoint in endpoints:
+        operation = _operation(endpoint, references, examples)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "pbmserv", "version": "1", "description": _ABOUT},
+        "servers": [{"url": home}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _schemas(
+    endpoints: Sequence[Endpoint], facts: Sequence[Any]
+) -> tuple[Mapping[Any, Any], dict[str, Any]]:
+    """Return references to the schemas by shape and mode, and the schemas by name."""
     adapters: dict[tuple[Any, _Mode], TypeAdapter[Any]] = {}
     for shape in (Problem, *facts, *(endpoint.answer for endpoint in endpoints)):
         adapters[shape, "serialization"] = adapter(shape)
@@ -72,7 +93,7 @@ def openapi_document(
         if endpoint.takes:
             adapters[endpoint.takes, "validation"] = adapter(endpoint.takes)
     inputs = [(shape, mode, used) for (shape, mode), used in adapters.items()]
-    schemas, definitions = TypeAdapter.json_schemas(
+    references, definitions = TypeAdapter.json_schemas(
         inputs, ref_template=_REFS, schema_generator=_PublishedNames
     )
     named = definitions["$defs"]
@@ -81,22 +102,9 @@ def openapi_document(
         own_type = getattr(shapes, name, object)  # a game's facts may have the same name
         _describe(schema, own_type.__mro__[1:-1] if isinstance(own_type, type) else ())
         if "facts" in schema.get("properties", ()):  # those of any game
-            refs = [schemas[shape, "serialization"] for shape in facts]
+            refs = [references[shape, "serialization"] for shape in facts]
             schema["properties"]["facts"]["anyOf"] = [*refs, {"type": "null"}]
-    paths: dict[str, Any] = {}
-    for endpoint in endpoints:
-        operation = _operation(endpoint, schemas, examples)
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "pbmserv", "version": "1", "description": _ABOUT},
-        "servers": [{"url": home}],
-        "paths": paths,
-        "components": {
-            "schemas": named,
-            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-        },
-    }
+    return references, named
 
 
 def title_of(key: str) -> str:
@@ -124,7 +132,7 @@ def _describe(schema: dict[str, Any], bases: Sequence[type]) -> None:
 
 
 def _operation(
-    endpoint: Endpoint, schemas: Mapping[Any, Any], examples: Mapping[str, Any]
+    endpoint: Endpoint, references: Mapping[Any, Any], examples: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return OpenAPI's description of one address, with an example of each body and parameter."""
     name = endpoint.operation_id
@@ -141,7 +149,7 @@ def _operation(
         parameter["example"] = values[parameter["name"]]
     answer = {
         JSON: {
-            "schema": schemas[endpoint.answer, "serialization"],
+            "schema": references[endpoint.answer, "serialization"],
             "example": examples["answers"][name],
         }
     }
@@ -154,7 +162,7 @@ def _operation(
     for status in map(str, sorted({*endpoint.refuses, *_PROBLEMS_OF_ALL})):
         problems = examples["problems"]
         problem = {
-            "schema": schemas[Problem, "serialization"],
+            "schema": references[Problem, "serialization"],
             "example": problems.get(f"{status} {name}") or problems[status],
         }
         phrase = HTTPStatus(int(status)).phrase
@@ -169,7 +177,7 @@ def _operation(
         operation["security"] = [{"bearer": []}]
     if endpoint.takes:
         body = {
-            "schema": schemas[endpoint.takes, "validation"],
+            "schema": references[endpoint.takes, "validation"],
             "example": examples["requests"][name],
         }
         operation["requestBody"] = {"required": True, "content": {JSON: body}}

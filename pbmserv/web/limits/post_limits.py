@@ -42,7 +42,7 @@ class PostLimits:
         self._proxies = proxies
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
-    def seconds_to_wait(self, request: Request) -> int:
+    def count_form(self, request: Request) -> int:
         """Count a form; return 0 if it is within the limit, else the seconds to wait."""
         limit = self._limit_of(request.scope["path"])
         network = network_of(request, self._proxies) or "unknown"
@@ -74,11 +74,11 @@ class LimitedPosts:
         self._app = app
         self._limits = limits
         self._refuse = refuse
-        self._but_below = except_below
+        self._except_below = except_below
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS and self._counts(scope):
-            seconds = self._limits.seconds_to_wait(Request(scope))
+        if self._is_counted(scope):
+            seconds = self._limits.count_form(Request(scope))
             if seconds:
                 answer = self._refuse(seconds)
                 answer.headers["Retry-After"] = str(seconds)
@@ -86,5 +86,7 @@ class LimitedPosts:
                 return
         await self._app(scope, receive, send)
 
-    def _counts(self, scope: Scope) -> bool:
-        return self._but_below is None or not scope["path"].startswith(self._but_below)
+    def _is_counted(self, scope: Scope) -> bool:
+        if scope["type"] != "http" or scope["method"] in _SAFE_METHODS:
+            return False
+        return self._except_below is None or not scope["path"].startswith(self._except_below)

@@ -40,7 +40,7 @@ class OperatorHandlers:
         return self._page("mails", request, mails=mails, more=max(0, count - len(mails)))
 
     async def mail(self, request: OperatorRequest) -> Response:
-        number = request.number()
+        number = request.path_number()
 
         async def page(request: OperatorRequest) -> Response:
             text, is_kept, entries = await self._pages.mail(number)
@@ -62,7 +62,7 @@ class OperatorHandlers:
         return await self._show_or_change(page, request, failed="yes")
 
     async def letter(self, request: OperatorRequest) -> Response:
-        number = request.number()
+        number = request.path_number()
 
         async def page(request: OperatorRequest) -> Response:
             row, text, is_open, entries = await self._pages.letter(number)
@@ -80,7 +80,7 @@ class OperatorHandlers:
         return self._page("players", request, players=players, **values)
 
     async def player(self, request: OperatorRequest) -> Response:
-        userid = request.word("userid").lower()
+        userid = request.path_part("userid").lower()
 
         async def page(request: OperatorRequest) -> Response:
             facts, entries = await self._pages.player(userid)
@@ -116,7 +116,7 @@ class OperatorHandlers:
         return self._page("boards", request, **lists, **values)
 
     async def board(self, request: OperatorRequest) -> Response:
-        number = request.number()
+        number = request.path_number()
 
         async def page(request: OperatorRequest) -> Response:
             facts, entries = await self._pages.board(number)
@@ -149,7 +149,7 @@ class OperatorHandlers:
 
     async def game(self, request: OperatorRequest) -> Response:
         """Show a game and its ratings."""
-        key = request.word("game").lower()
+        key = request.path_part("game").lower()
 
         async def page(request: OperatorRequest) -> Response:
             facts, rated, entries = await self._pages.game(key)

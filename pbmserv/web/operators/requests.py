@@ -27,7 +27,7 @@ class OperatorRequest:
     fields: Mapping[str, str] = field(default_factory=dict)
     trouble: str = ""
 
-    def word(self, name: str) -> str:
+    def path_part(self, name: str) -> str:
         """Return a part of the path."""
         return printable(self.http.path_params[name])
 
@@ -35,13 +35,13 @@ class OperatorRequest:
         """Return a parameter of the query; ``""`` if it is missing."""
         return printable(self.http.query_params.get(name, ""))
 
-    def number(self) -> int:
+    def path_number(self) -> int:
         """Return the number in the path.
 
         Raises:
             HTTPException: the text is not a number (404).
         """
-        text = self.word("number")
+        text = self.path_part("number")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             raise HTTPException(404)
         return int(text)
