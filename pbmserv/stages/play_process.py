@@ -16,7 +16,6 @@ from pbmserv.outbound.outbox_writer import DirectOutboxWriter, OutboxWriter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
-from pbmserv.service.core.job_result import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
 from pbmserv.service.mails.incoming import IncomingMail, MailReader
@@ -36,7 +35,6 @@ from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base, keep_times_of
 from pbmserv.stages.current_work import CurrentWork
-from pbmserv.stages.lanes import MOST_DEATHS
 from pbmserv.stages.messages import (
     ActForBot,
     AskState,
@@ -60,6 +58,7 @@ from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell, Ring
 from pbmserv.stages.stage_names import bot_process_names
 from pbmserv.stages.state import own_numbers
+from pbmserv.stages.tasks import MOST_DEATHS, Tasks
 from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
@@ -176,21 +175,25 @@ class PlayStage:
         self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
         self.arrivals = _arrivals(base, self.writer, by)
         self.senders = base.senders(names)
-        self.play = Play(
-            self.arrivals,
+        tasks = Tasks(
             self.reader,
             self.checks,
             self.mails,
-            self.writer,
-            clock,
             forms_by_name(self.services),
             PageRequests(self.services, base.game, self.mails),
+            self.senders,
+        )
+        self.play = Play(
+            self.arrivals,
+            tasks,
+            self.positions,
+            self.writer,
+            clock,
             ring_post=ring_post,
             ring_bots=ring_bots,
             ring_web=ring_web,
             current=current,
             suspects=suspects,
-            senders=self.senders,
         )
         handle_refusal = partial(bounces.handle_refusal, self.services)
         self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_refusal, base.shares)
@@ -282,11 +285,13 @@ class PlayStage:
             raise ServerFault("the server was stopped repeatedly while it carried this mail out")
         checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
         now = self.clock.now()
-        job = partial(self.mails.carry_out_kept, checked, mail_id, now)
+        job = partial(self.mails.carry_out_kept_mail, checked, mail_id, now)
         done = self._watched.submit(job, -mail_id).result()
+        if done is None:
+            return False
         self.positions.remember(done.played)
         self._ring_post()
-        return done is not NOTHING
+        return True
 
     def _keep(self, mail_id: int, fault: str) -> None:
         """Keep a mail that was put off for the operator, because of a fault."""

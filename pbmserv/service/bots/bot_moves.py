@@ -134,7 +134,7 @@ class BotMoves:
             return NOTHING
         rows.put_off(connection, board_id, now + PUT_OFF)
         letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
-        return Done({}, int(letters))
+        return Done(letters=int(letters))
 
     def _keep_report(
         self, request: ReportRequest, words: Mapping[str, Any], connection: Connection
@@ -146,7 +146,7 @@ class BotMoves:
         now = self._clock.now()
         waiting = rows.take_waiting_letters(connection, request.board_id)
         released = [rows.release(connection, letter_id, now) for letter_id in waiting]
-        return Done({}, sum(released))
+        return Done(letters=sum(released))
 
 
 def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:

@@ -17,7 +17,7 @@ from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.job_result import NOTHING, Done
+from pbmserv.service.core.job_result import Done
 from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.core.services import Services
@@ -25,8 +25,8 @@ from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts import preferences as stored
 
-Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
-"""Carries out a form with these values; returns its result as JSON."""
+Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], Done]
+"""Carries out a form with these values; the page gets its `page_result`."""
 
 
 LINK_EVERY = timedelta(hours=3)
@@ -45,17 +45,17 @@ def forms_by_name(services: Services) -> Mapping[str, Form]:
         "unsubscribe": partial(_unsubscribe, services),
         "signup": partial(_sign_up, services),
         "page_link": partial(_mail_link, services),
-        FORM: HotSeatForms(services).carry_out,
+        FORM: HotSeatForms(services).change_box,
     }
 
 
 def _unsubscribe(
     services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
-    """End a subscription; return whether its link was valid."""
+) -> Done:
+    """End a subscription; the result is whether its link was valid."""
     reply_address = services.mail_domain.ring.read(values["token"])
     if reply_address is None or reply_address.purpose not in ENDINGS:
-        return NOTHING, False
+        return Done(page_result=False)
     context = CommandContext(services, connection, holder_of(reply_address), now)
     try:
         if reply_address.purpose is Purpose.UNINVITED:
@@ -63,37 +63,37 @@ def _unsubscribe(
         else:
             notifications = tuple(subscriptions.unsubscribe_by_page(context, reply_address))
     except PlayerError:
-        return NOTHING, False
-    return Done({}, queue_letters(context, notifications)), True
+        return Done(page_result=False)
+    return Done(letters=queue_letters(context, notifications), page_result=True)
 
 
 def _confirm(
     services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
-    """Confirm a signup, with the same letters as by mail; return whether it is confirmed."""
+) -> Done:
+    """Confirm a signup, with the same letters as by mail; the result is whether it is confirmed."""
     signup = signups.by_id(connection, values["signup"])
     if signup is None:
-        return NOTHING, False
+        return Done(page_result=False)
     actor = replace(VISITOR, source=Source("", signup.address))
     context = CommandContext(services, connection, actor, now)
     try:
         confirmed = signing_up.confirm(context, values["signup"])
     except PlayerError:
-        return NOTHING, False
+        return Done(page_result=False)
     if signup.player_id is not None:
-        return NOTHING, True
+        return Done(page_result=True)
     player = confirmed.player
     welcome = Notification(player.address, player.id, confirmed.welcome)
     letters = outbox_rows(context, (welcome, *confirmed.letters))
     bot_turns.queue(context, letters)  # a waiting challenge may be one to a bot
     effects = context.effects
-    return Done(effects.positions, len(letters), bool(effects.bot_turns)), True
+    return Done(effects.positions, len(letters), bool(effects.bot_turns), page_result=True)
 
 
 def _sign_up(
     services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, Any]:
-    """Mail the question that confirms a signup; return the refusal as a dict, `None` if it went.
+) -> Done:
+    """Mail the question that confirms a signup; the result is the refusal, `None` if it went.
 
     It counts towards the same limits as signups by mail from the reader's network.
     """
@@ -103,13 +103,13 @@ def _sign_up(
     try:
         answer = signing_up.signup_by_page(context, userid, address)
     except PlayerError as error:
-        return NOTHING, asdict(error.refusal)
-    return Done({}, queue_letters(context, answer.notifications)), None
+        return Done(page_result=asdict(error.refusal))
+    return Done(letters=queue_letters(context, answer.notifications))
 
 
 def _mail_link(
     services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
+) -> Done:
     """Mail links to the players that a form names, by userid or address."""
     name = str(values["who"])
     if "@" in name:
@@ -123,4 +123,4 @@ def _mail_link(
         for player in named_players
         if player.active and stored.note_notice(connection, player.id, "page-link", now, LINK_EVERY)
     ]
-    return Done({}, queue_letters(context, links)), True
+    return Done(letters=queue_letters(context, links), page_result=True)

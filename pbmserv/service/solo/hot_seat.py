@@ -22,7 +22,7 @@ from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import OptionError, PlayerError, Refusal, Refused
-from pbmserv.service.core.job_result import NOTHING, Done
+from pbmserv.service.core.job_result import Done
 from pbmserv.service.core.services import Services
 from pbmserv.service.solo.solo_page import (
     LONGEST_TAP,
@@ -214,26 +214,24 @@ class HotSeatForms:
     def __init__(self, services: Services) -> None:
         self._registry = services.registry
 
-    def carry_out(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        """Store a new box, or change one. Return whether it was done."""
+    def change_box(self, values: Mapping[str, Any], now: datetime, connection: Connection) -> Done:
+        """Store a new box, or change one. The result is whether it was done."""
         key = values["key"]
         if "box" in values:
             hot_seats.forget(connection, now - KEPT)
             if hot_seats.count(connection) >= MOST_BOXES:
-                return NOTHING, False
+                return Done(page_result=False)
             hot_seats.add(connection, key, values["box"], now)
-            return NOTHING, True
+            return Done(page_result=True)
         row = hot_seats.lock(connection, key)
         if row is None or row["turn"] != values["turn"]:  # a form that was sent twice
-            return NOTHING, False
+            return Done(page_result=False)
         try:
             box = changed(self._registry, HotSeat.of_row(row), values["tap"], shuts=values["shuts"])
         except PlayerError:
-            return NOTHING, False
+            return Done(page_result=False)
         hot_seats.change(connection, key, asdict(box), now)
-        return NOTHING, True
+        return Done(page_result=True)
 
 
 def empty_box(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:
