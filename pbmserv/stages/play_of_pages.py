@@ -57,8 +57,8 @@ class PlayOfPages:
         for woken in self._waiting:
             woken.set()
 
-    async def carry_out(self, request: PageRequest) -> int:
-        """See `Play.carry_out`."""
+    async def press(self, request: PageRequest) -> int:
+        """See `Play.press`."""
         return int(await self._result(await self.door.press(request)))
 
     async def ask(self, form: str, values: Mapping[str, Any]) -> Any:

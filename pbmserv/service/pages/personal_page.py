@@ -148,7 +148,7 @@ class PersonalPages:
         page_request = await asyncio.to_thread(self._request, token, fields)
         if page_request is None:
             return None
-        number = await self._play.carry_out(page_request)
+        number = await self._play.press(page_request)
         if number == LINK_ENDED:
             return Change(is_open=False)
         return await asyncio.to_thread(self._outcome, token, number)

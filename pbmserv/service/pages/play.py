@@ -11,7 +11,7 @@ from pbmserv.service.pages.page_requests import PageRequest
 class Play(Protocol):
     """The play process, as pages reach it."""
 
-    async def carry_out(self, request: PageRequest) -> int:
+    async def press(self, request: PageRequest) -> int:
         """Have a request carried out; return the number of its inbox row.
 
         Raises:
