@@ -22,7 +22,7 @@ class _Side:
     """Operators' orders for the play of the same process."""
 
     def __init__(self, play: PlayStage) -> None:
-        self.do = play.carry_out
+        self.do = play.carry_out_order
         self.retry = play.kept_mails.retry
 
 

@@ -297,7 +297,7 @@ class PlayStage:
         """Keep a mail that was put off for the operator, because of a fault."""
         self.writer.submit(partial(self.mails.keep_put_off, mail_id, fault)).result()
 
-    def carry_out(self, by: Signature, order: Order) -> str:
+    def carry_out_order(self, by: Signature, order: Order) -> str:
         """Carry out an order of an operator; return a sentence for the operator.
 
         Raises:
@@ -332,8 +332,8 @@ def _arrivals(base: Base, writer: Writer, by: str) -> Arrivals:
 def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
     """Return play's answers to other processes."""
 
-    def carry_out(request: CarryOutOrder) -> str:
-        return stage.carry_out(request.by, request.order)
+    def carry_out_order(request: CarryOutOrder) -> str:
+        return stage.carry_out_order(request.by, request.order)
 
     def retry(request: RetryKeptMail) -> str:
         return stage.kept_mails.retry(request.number, request.by)
@@ -354,7 +354,7 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
         NoteStops: note_stops,
         **_answers_to_post(stage.outbox_writer),
         **_answers_to_bots(stage.bot_moves),
-        CarryOutOrder: carry_out,
+        CarryOutOrder: carry_out_order,
         RetryKeptMail: retry,
         LookAgain: look_again,
         ProbeWrite: probe_write,

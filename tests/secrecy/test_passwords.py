@@ -223,7 +223,7 @@ def test_no_page_shows_a_password(tmp_path: Path) -> None:
 def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
     """A debugger's or a traceback's view of what is at hand on the way of a mail."""
     seen: list[str] = []
-    original = Executor.carry_out
+    original = Executor.run_commands
 
     def watched(executor: Executor, context: CommandContext) -> object:
         seen.extend(
@@ -232,7 +232,7 @@ def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
         return original(executor, context)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Executor, "carry_out", watched)
+        patch.setattr(Executor, "run_commands", watched)
         for subject in SUBJECTS[::4]:
             server.send(ALICE, subject)
     assert len(seen) >= 3 * len(SUBJECTS[::4])

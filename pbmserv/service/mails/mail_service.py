@@ -115,7 +115,7 @@ class MailService:
             is_away_note: without an effect, ask the player whether to count as away.
         """
         context = self._context(request, mail_id, octets, now, connection)
-        result = self._executor.carry_out(context)
+        result = self._executor.run_commands(context)
         if not result.letters and is_away_note:
             questions = absences.ask_if_away(context)
             result = replace(
