@@ -30,6 +30,7 @@ from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.mails import log_lines
 from pbmserv.service.mails.incoming import IncomingMail, MailReader, is_set_aside
+from pbmserv.service.mails.limit_letter import WaitsAt
 from pbmserv.service.mails.mail_service import MailService, ToKeep
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.pages.forms import Form
@@ -297,7 +298,8 @@ class OverLimitTask(_RequestTask):
     def begin(self) -> Job:
         mail = MailOverLimit.of_json(self.arrival.body)
         now = self.arrival.received_at
-        return partial(self._mails.tell_too_many, mail.writer, mail.over, now)
+        tell = self._mails.tell_too_many
+        return partial(tell, mail.writer, mail.over, WaitsAt.SENDER, now)
 
 
 @dataclass(frozen=True, slots=True)

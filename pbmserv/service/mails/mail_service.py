@@ -28,7 +28,7 @@ from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails.executor import CarriedOut, Executor
 from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
-from pbmserv.service.mails.limit_letter import explain_limit
+from pbmserv.service.mails.limit_letter import WaitsAt, explain_limit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
@@ -228,18 +228,19 @@ class MailService:
     ) -> Done:
         """Let a mail wait until its player may send more, and tell the player."""
         mail, octets = incoming.mail, len(incoming.envelope.raw)
-        waits = self._quota.keep_text(MailState.LATER, octets)
-        state = MailState.LATER if waits else MailState.IGNORED
+        is_kept = self._quota.keep_text(MailState.LATER, octets)
+        state = MailState.LATER if is_kept else MailState.IGNORED
         because = f"over the limit of the {over.kind}"
         row = _row(incoming, state, because)
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
-        if not waits:
+        if not is_kept:
             inbox.drop_text(connection, mail_id)
         letters = 0
         if not mail.automatic:
-            letters = self.tell_too_many(mail.sender, over, now, connection, waits=waits).letters
+            waits_at = WaitsAt.SERVER if is_kept else WaitsAt.NOWHERE
+            letters = self.tell_too_many(mail.sender, over, waits_at, now, connection).letters
         receipt = Receipt(mail_id, "put-off", letters=letters, because=because)
         return Done(letters=letters, receipt=receipt)
 
@@ -275,21 +276,11 @@ class MailService:
         return next(iter(players.by_address(connection, incoming.mail.sender.lower())), None)
 
     def tell_too_many(
-        self,
-        sender: str,
-        over: Over,
-        now: datetime,
-        connection: Connection,
-        *,
-        waits: bool | None = None,
+        self, sender: str, over: Over, waits_at: WaitsAt, now: datetime, connection: Connection
     ) -> Done:
-        """Explain, once a day, why mails are not carried out now.
-
-        Args:
-            waits: see `explain_limit`.
-        """
+        """Explain, once a day, why mails are not carried out now."""
         context = CommandContext(self._services, connection, CLOCK, now)
-        letters = queue_letters(context, explain_limit(context, sender, over, waits=waits))
+        letters = queue_letters(context, explain_limit(context, sender, over, waits_at))
         return Done(letters=letters) if letters else NOTHING
 
 
