@@ -148,7 +148,7 @@ def _refuse_missing_friends(context: CommandContext, challenge: WaitingChallenge
     """Refuse a challenge to players who have left while it waited."""
     missing = [userid for userid in challenge.friends if not is_player(context, userid)]
     if missing:
-        raise Refused("friend-left", friends=missing)
+        raise Refused("friend-left", friends=" and ".join(missing), count=len(missing))
 
 
 def _speaking_for(context: CommandContext, player: Player) -> CommandContext:
