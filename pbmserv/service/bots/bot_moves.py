@@ -18,6 +18,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.types import Move, Seat
 from pbmserv.service.boards import bot_turns, plies, queued_moves
 from pbmserv.service.boards.bot_turns import Kept
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import BOT
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import NOTHING, Done
@@ -150,9 +151,8 @@ class BotMoves:
 
 
 def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
-    sitter = board.sitters[thought.seat]
-    position = context.position(board)
-    answer = plies.play_move(context, board, sitter, position, thought.move, UNSAID)
+    mover = mover_at(context, board, board.sitters[thought.seat])
+    answer = plies.play_move(context, mover, thought.move, UNSAID)
     return queued_moves.go_on(context, answer)
 
 
