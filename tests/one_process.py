@@ -86,7 +86,7 @@ class Server:
         self.expiry = self.play_stage.expiry
         self.quota = self.door_stage.quota
         self.door = self.door_stage.door
-        self.reader = self.play_stage.reader
+        self.parser = self.play_stage.parser
         self.outbox = self.post_stage.outbox
         self.sender = self.post_stage.sender
         self.bot_worker = self.bots_stage.bot_worker

@@ -18,7 +18,7 @@ from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
-from pbmserv.service.mails.incoming import IncomingMail, MailReader
+from pbmserv.service.mails.incoming import IncomingMail, MailParser
 from pbmserv.service.mails.mail_service import MailService
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.operators.deeds import Operators, Signature
@@ -172,11 +172,11 @@ class PlayStage:
         self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
         games = tuple(game.info.key for game in base.registry)
-        self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
+        self.parser = MailParser(base.mail_domain, games, settings.mail_servers)
         self.arrivals = _arrivals(base, self.writer, by)
         self.senders = base.senders(names)
         tasks = Tasks(
-            self.reader,
+            self.parser,
             self.checks,
             self.mails,
             forms_by_name(self.services),
@@ -204,9 +204,9 @@ class PlayStage:
 
         self.bot_moves = BotMoves(self.services, self._watched, clock, ring_after_bot)
         self.operators = Operators(self.services, base.game, self.writer, clock)
-        self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
+        self.kept_mails = KeptMails(base.game, self.parser.parse, self.retry, self.operators)
         self.put_off_mails = PutOffMails(
-            base.game, self._can_play, self.reader.read, self.retry, self._keep
+            base.game, self._can_play, self.parser.parse, self.retry, self._keep
         )
         self.expiry = Expiry(base.game, self.writer, clock, keep_times_of(settings), self.quota)
         self.scheduler = self._scheduler(base, has_own_door=has_own_door)

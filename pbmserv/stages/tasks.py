@@ -29,7 +29,7 @@ from pbmserv.service.core.submission import Request
 from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.mails import log_lines
-from pbmserv.service.mails.incoming import IncomingMail, MailReader, is_set_aside
+from pbmserv.service.mails.incoming import IncomingMail, MailParser, is_set_aside
 from pbmserv.service.mails.limit_letter import WaitsAt
 from pbmserv.service.mails.mail_service import MailService, ToKeep
 from pbmserv.service.mails.password_checks import PasswordChecks
@@ -115,7 +115,7 @@ class MailTask(Task):
     """A mail.
 
     Args:
-        reader: reads it.
+        parser: reads it.
         checks: checks its passwords.
         mails: its jobs.
         senders: checks the sender of a reply with commands; `None`: no sender is ever proven.
@@ -125,13 +125,13 @@ class MailTask(Task):
         self,
         arrival: Arrival,
         deaths: int,
-        reader: MailReader,
+        parser: MailParser,
         checks: PasswordChecks,
         mails: MailService,
         senders: Senders | None,
     ) -> None:
         super().__init__(arrival, deaths)
-        self._reader = reader
+        self._parser = parser
         self._mails = mails
         self._senders = senders
         self._passwords = _Passwords(checks)
@@ -145,7 +145,7 @@ class MailTask(Task):
             return self._keeping(ToKeep(arrival.envelope, "", f"{UNREADABLE}: {error}"))
         if incoming.mail_report is not None:
             return partial(self._mails.drop_report, incoming, now)
-        is_postmaster = self._reader.mail_domain.is_postmaster(arrival.envelope.recipient)
+        is_postmaster = self._parser.mail_domain.is_postmaster(arrival.envelope.recipient)
         if incoming.reply_address is None and is_postmaster:
             digest = incoming.mail.digest
             kept = ToKeep(arrival.envelope, digest, FOR_POSTMASTER, "", arrival.verdict)
@@ -172,7 +172,7 @@ class MailTask(Task):
             MailError: it cannot be read.
         """
         if self._incoming is None:
-            self._incoming = self._reader.read(self.arrival.envelope, self.arrival.verdict)
+            self._incoming = self._parser.parse(self.arrival.envelope, self.arrival.verdict)
         return self._incoming
 
     def _keep_verdict(self, incoming: IncomingMail, check: Future[Verdict]) -> None:
@@ -211,9 +211,9 @@ class MailTask(Task):
         return partial(self._mails.keep, kept, self.arrival.received_at)
 
     def note_settled(self, receipt: Receipt, ms: float) -> None:
-        incoming, reader = self._incoming, self._reader
-        source = incoming.source if incoming else reader.source_of(self.arrival.envelope)
-        domain = reader.mail_domain
+        incoming, parser = self._incoming, self._parser
+        source = incoming.source if incoming else parser.source_of(self.arrival.envelope)
+        domain = parser.mail_domain
         log_lines.note_settled(domain, self.arrival, incoming, source, receipt, ms)
 
 
@@ -307,7 +307,7 @@ class Tasks:
     """Makes tasks of arrivals.
 
     Attributes:
-        reader: reads mails.
+        parser: reads mails.
         checks: checks passwords in threads.
         mails: the jobs for mails.
         forms: the jobs for forms of pages, by name.
@@ -315,7 +315,7 @@ class Tasks:
         senders: checks who sent a reply with commands; `None`: no sender is ever proven.
     """
 
-    reader: MailReader
+    parser: MailParser
     checks: PasswordChecks
     mails: MailService
     forms: Mapping[str, Form]
@@ -325,7 +325,7 @@ class Tasks:
     def task_of(self, arrival: Arrival, deaths: int = 0) -> Task:
         """Return the task of an arrival, with which play has died so often."""
         if arrival.kind == "mail":
-            return MailTask(arrival, deaths, self.reader, self.checks, self.mails, self.senders)
+            return MailTask(arrival, deaths, self.parser, self.checks, self.mails, self.senders)
         if arrival.kind == "press":
             return PressTask(arrival, deaths, self.checks, self.presses)
         if arrival.kind == "form":

@@ -16,7 +16,7 @@ from pbmserv.engine.types import GameInfo
 from pbmserv.mail.networks import Network
 from pbmserv.views.board import BoardScene
 from pbmserv.views.game_templates import with_defaults
-from pbmserv.views.reader import show_or_log
+from pbmserv.views.shown_boards import show_or_log
 from pbmserv.web.answers import PRIVATE, html
 
 

@@ -19,7 +19,7 @@ from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
-from pbmserv.service.mails.incoming import MailReader
+from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.store import audit
@@ -204,7 +204,7 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
     alice = "alice@players.example"
     raw = mail(alice, "help", Message_ID="<1@players.example>")
     with monkeypatch.context() as broken, Wire(operator.port) as wire:
-        broken.setattr(MailReader, "read", breaks)
+        broken.setattr(MailParser, "parse", breaks)
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, "postmaster", raw).startswith("250")
@@ -250,7 +250,7 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
         assert server.send("alice@players.example", "help").startswith("250")
     stage = server.server.play_stage
     first, second = (
-        KeptMails(stage.game, stage.reader.read, stage.retry, stage.operators) for _ in range(2)
+        KeptMails(stage.game, stage.parser.parse, stage.retry, stage.operators) for _ in range(2)
     )
     (kept_mail,) = first.list()
     assert kept_mail.subject == "help"

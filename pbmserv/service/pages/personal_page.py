@@ -40,7 +40,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import RUNNING
-from pbmserv.views.reader import show_or_log
+from pbmserv.views.shown_boards import show_or_log
 from pbmserv.views.texts import refusal_sentence
 
 MOST_BOARDS = 60
