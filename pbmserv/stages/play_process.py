@@ -25,7 +25,6 @@ from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
-from pbmserv.service.pages.forms import forms_by_name
 from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
@@ -179,7 +178,7 @@ class PlayStage:
             self.parser,
             self.checks,
             self.mails,
-            forms_by_name(self.services),
+            self.services,
             PageRequests(self.services, base.game, self.mails),
             self.senders,
         )

@@ -8,11 +8,10 @@ one. After the commit `note_settled` logs the task.
 
 from __future__ import annotations
 
-import json
 import logging
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from pbmserv.errors import GameAway, MailError
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
 from pbmserv.service.core.job_result import Done, Job, Receipt
+from pbmserv.service.core.services import Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.limits.mails_over_limit import MailOverLimit
 from pbmserv.service.limits.rates import TooMany
@@ -33,7 +33,7 @@ from pbmserv.service.mails.incoming import IncomingMail, MailParser, is_set_asid
 from pbmserv.service.mails.limit_letter import WaitsAt
 from pbmserv.service.mails.mail_service import MailService, ToKeep
 from pbmserv.service.mails.password_checks import PasswordChecks
-from pbmserv.service.pages.forms import Form
+from pbmserv.service.pages import forms
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests
 from pbmserv.stages.play_of_pages import FAILED
 from pbmserv.store.delivery.arrivals import Arrival
@@ -272,16 +272,15 @@ class FormTask(_RequestTask):
     """A form of a page.
 
     Args:
-        forms: the jobs for forms, by name.
+        services: shared by all forms.
     """
 
-    def __init__(self, arrival: Arrival, deaths: int, forms: Mapping[str, Form]) -> None:
+    def __init__(self, arrival: Arrival, deaths: int, services: Services) -> None:
         super().__init__(arrival, deaths)
-        self._forms = forms
+        self._services = services
 
     def begin(self) -> Job:
-        values = json.loads(self.arrival.body)
-        return partial(self._forms[values["form"]], values, self.arrival.received_at)
+        return forms.job_of(self._services, self.arrival.body, self.arrival.received_at)
 
 
 class OverLimitTask(_RequestTask):
@@ -310,7 +309,7 @@ class Tasks:
         parser: reads mails.
         checks: checks passwords in threads.
         mails: the jobs for mails.
-        forms: the jobs for forms of pages, by name.
+        services: shared by all forms of pages.
         presses: reads and carries out commands from pages.
         senders: checks who sent a reply with commands; `None`: no sender is ever proven.
     """
@@ -318,7 +317,7 @@ class Tasks:
     parser: MailParser
     checks: PasswordChecks
     mails: MailService
-    forms: Mapping[str, Form]
+    services: Services
     presses: PageRequests
     senders: Senders | None = None
 
@@ -329,7 +328,7 @@ class Tasks:
         if arrival.kind == "press":
             return PressTask(arrival, deaths, self.checks, self.presses)
         if arrival.kind == "form":
-            return FormTask(arrival, deaths, self.forms)
+            return FormTask(arrival, deaths, self.services)
         return OverLimitTask(arrival, deaths, self.mails)
 
 
