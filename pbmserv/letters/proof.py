@@ -23,7 +23,7 @@ from pbmserv.engine.record import GameRecord, Ply, Scoresheet, result_of, write_
 from pbmserv.engine.types import Seat
 from pbmserv.letters.mime import Attachment
 from pbmserv.store.boards import histories
-from pbmserv.views.reader import ShownBoard
+from pbmserv.views.shown_boards import ShownBoard
 
 MOST_FIELDS = 20
 """Fields with hashes in one letter; a digest may be about more boards."""

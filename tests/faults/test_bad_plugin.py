@@ -29,7 +29,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox
-from pbmserv.views.reader import _logged
+from pbmserv.views.shown_boards import _logged
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from pbmserv.views.public_facts import (
     FinishedBoard,
     PublicBoardPage,
 )
-from pbmserv.views.reader import page_scene
+from pbmserv.views.shown_boards import page_scene
 
 
 def board_page(context: CommandContext, number: int, turn: int | None) -> PublicBoardPage | None:

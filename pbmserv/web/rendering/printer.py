@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from pbmserv.views.board import BoardScene
 from pbmserv.views.game_templates import with_defaults
-from pbmserv.views.reader import show_or_log
+from pbmserv.views.shown_boards import show_or_log
 from pbmserv.web.http.responses import PRIVATE, html_response
 from pbmserv.web.rendering.site_facts import SiteFacts
 

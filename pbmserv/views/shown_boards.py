@@ -1,4 +1,4 @@
-"""Reads boards from the store as their readers may see them."""
+"""Boards from the store, as their readers may see them."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _FIRST_TURNS = 3
 
 
 @dataclass(slots=True)
-class BoardReader:
-    """Reads boards for a group of letters in one transaction.
+class ShownBoards:
+    """The boards that a group of letters shows, from one transaction.
 
     Both letters about a ply show the same position. The view of one reader is never kept.
 
     Attributes:
         connection: a transaction that sees one state of the store.
-        positions: replays boards. The reader adds nothing to them, since it may read in a
-            transaction that is never committed.
+        positions: replays boards. Nothing is added to them, since the transaction
+            may never be committed.
         newest: the newest positions of the boards that were shown.
     """
 
