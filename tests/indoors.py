@@ -95,15 +95,15 @@ class SettlingDoor:
     def __init__(self, house: Indoors) -> None:
         self._house, self._server = house, house.server
 
-    async def form(self, body: bytes) -> int:
+    async def store_form(self, body: bytes) -> int:
         self._house.make_in_time()
-        number = await self._server.door.form(body)
+        number = await self._server.door.store_form(body)
         self._server.settle()
         return number
 
-    async def press(self, request: PageRequest) -> int:
+    async def store_press(self, request: PageRequest) -> int:
         self._house.make_in_time()
-        number = await self._server.door.press(request)
+        number = await self._server.door.store_press(request)
         self._server.settle()
         return number
 

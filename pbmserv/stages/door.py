@@ -146,16 +146,16 @@ class Door:
             note_decision(self._mail_domain, envelope, decision, source, ms)
         return decision.reply
 
-    async def form(self, body: bytes) -> int:
-        """Store a form of a page (`PageForm.as_json`), and return its number.
+    async def store_form(self, body: bytes) -> int:
+        """Store a form of a page (`PageForm.as_json`); return the number of its arrival.
 
         Raises:
             TryLater: the database could not take it.
         """
         return await self._store(NewArrival.without_mail("form", body, "pages", self._clock.now()))
 
-    async def press(self, request: PageRequest) -> int:
-        """Store a player's command from a page, and return its number.
+    async def store_press(self, request: PageRequest) -> int:
+        """Store a player's command from a page; return the number of its arrival.
 
         Raises:
             TryLater: the database could not take it, or too much waits.

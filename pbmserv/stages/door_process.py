@@ -155,11 +155,11 @@ def _answers(
     door = stage.door
 
     def store_form(request: StoreForm) -> int:
-        storing = door.form(request.body)
+        storing = door.store_form(request.body)
         return asyncio.run_coroutine_threadsafe(storing, loop).result()
 
     def store_press(request: StorePress) -> int | Over:
-        storing = door.press(request.request)
+        storing = door.store_press(request.press)
         try:
             return asyncio.run_coroutine_threadsafe(storing, loop).result()
         except TooMany as error:

@@ -174,17 +174,17 @@ class LookAgain(Request[None]):
 
 @dataclass(frozen=True, slots=True)
 class StoreForm(Request[int]):
-    """Asks to store a form of a page (`PageForm.as_json`); the answer is its number."""
+    """Asks to store a form of a page (`PageForm.as_json`); the answer is its arrival's number."""
 
     body: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class StorePress(Request[int | Over]):
-    """Asks to store a player's command from a page; the answer is its number, or the limit that the
-    player has reached."""
+    """Asks to store a player's command from a page; the answer is the number of its arrival, or the
+    limit that the player has reached."""
 
-    request: PageRequest
+    press: PageRequest
 
 
 _ANSWERS: Mapping[type[Request[Any]], Any] = {

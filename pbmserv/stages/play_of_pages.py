@@ -27,12 +27,12 @@ UNRUNG_S = 0.25
 class PagesDoor(Protocol):
     """The door, as the pages need it."""
 
-    async def form(self, body: bytes) -> int:
-        """See `Door.form`."""
+    async def store_form(self, body: bytes) -> int:
+        """See `Door.store_form`."""
         ...
 
-    async def press(self, request: PageRequest) -> int:
-        """See `Door.press`."""
+    async def store_press(self, request: PageRequest) -> int:
+        """See `Door.store_press`."""
         ...
 
 
@@ -62,19 +62,24 @@ class PlayOfPages:
 
     async def press(self, request: PageRequest) -> int:
         """See `Play.press`."""
-        return int(await self._result(await self.door.press(request)))
+        arrival = await self.door.store_press(request)
+        return int(await self._result(arrival))
 
     async def ask(self, form: PageForm[R]) -> R:
         """See `Play.ask`."""
-        result: R = await self._result(await self.door.form(form.as_json()))
+        arrival = await self.door.store_form(form.as_json())
+        result: R = await self._result(arrival)
         return result
 
     async def leave(self, form: PageForm[Any]) -> None:
         """See `Play.leave`."""
-        await self.door.form(form.as_json())
+        await self.door.store_form(form.as_json())
 
-    async def _result(self, number: int) -> Any:
-        """Return the result of a stored form or request.
+    async def _result(self, arrival: int) -> Any:
+        """Wait until play has carried out a form or press, and return its result.
+
+        Args:
+            arrival: the number of its arrival.
 
         Raises:
             StillWorking: it is not there in time.
@@ -83,7 +88,7 @@ class PlayOfPages:
         results: list[Any] = []
 
         async def is_there() -> bool:
-            is_done, result = await asyncio.to_thread(self._look, number)
+            is_done, result = await asyncio.to_thread(self._look, arrival)
             if is_done:
                 results.append(result)
             return is_done
@@ -109,9 +114,10 @@ class PlayOfPages:
         finally:
             self._waiting.discard(woken)
 
-    def _look(self, number: int) -> tuple[bool, Any]:
+    def _look(self, arrival: int) -> tuple[bool, Any]:
+        """Return whether play has carried out an arrival, and the result."""
         with self._base.game.reading.connect() as connection:
-            return settled_arrivals.result_of(connection, self._store_name(), number)
+            return settled_arrivals.result_of(connection, self._store_name(), arrival)
 
     def _store_name(self) -> str:
         if self._store is None:

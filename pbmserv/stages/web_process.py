@@ -88,14 +88,14 @@ class _DoorOfPages:
     def __init__(self, door: Asking) -> None:
         self._door = door
 
-    async def form(self, body: bytes) -> int:
+    async def store_form(self, body: bytes) -> int:
         return await asyncio.to_thread(self._ask, StoreForm(body))
 
-    async def press(self, request: PageRequest) -> int:
-        number = await asyncio.to_thread(self._ask, StorePress(request))
-        if isinstance(number, Over):
-            raise TooMany(number)
-        return number
+    async def store_press(self, request: PageRequest) -> int:
+        answer = await asyncio.to_thread(self._ask, StorePress(request))
+        if isinstance(answer, Over):
+            raise TooMany(answer)
+        return answer
 
     def _ask(self, request: Request[T]) -> T:
         try:

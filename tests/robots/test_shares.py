@@ -67,5 +67,5 @@ def test_a_player_of_a_reply_address_waits_for_nobody_else(server: Indoors) -> N
 
 def test_forms_of_pages_are_never_put_off(server: Indoors) -> None:
     for _ in range(LANE_MAILS + 1):
-        stored = server.server.door.form(UnsubscribeForm("none").as_json())
+        stored = server.server.door.store_form(UnsubscribeForm("none").as_json())
         assert server.loop.run_until_complete(stored) > 0

@@ -80,10 +80,10 @@ class BoardPresses:
         request = await asyncio.to_thread(self._request, token, press)
         if request is None:
             return None
-        number = await self._play.press(request)
-        if number == LINK_ENDED:
+        mail_id = await self._play.press(request)
+        if mail_id == LINK_ENDED:
             return None
-        outcome = await asyncio.to_thread(self._outcome, token, press, number)
+        outcome = await asyncio.to_thread(self._outcome, token, press, mail_id)
         if outcome is not None and outcome.thinks:
 
             async def is_settled() -> bool:
@@ -111,15 +111,15 @@ class BoardPresses:
             press.words,
         )
 
-    def _outcome(self, token: str, press: Press, number: int) -> Pressed | None:
+    def _outcome(self, token: str, press: Press, mail_id: int) -> Pressed | None:
         """Return the outcome of a press, by the letters that answer its inbox row."""
         with self._database.reading.connect() as connection:
             board_and_sitter = self._pages.seat_of(connection, token)
             if board_and_sitter is None:
                 return None
             page = self._pages.whole(connection, token, *board_and_sitter)
-            letters = outbox.answers_to(connection, number, page.player_id)
-            row = None if letters else inbox.get(connection, number)
+            letters = outbox.answers_to(connection, mail_id, page.player_id)
+            row = None if letters else inbox.get(connection, mail_id)
         for letter, words in letters:
             if letter == "refusal":
                 return _refused(page, press, Refusal(**words["refusal"]))

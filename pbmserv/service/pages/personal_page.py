@@ -149,10 +149,10 @@ class PersonalPages:
         page_request = await asyncio.to_thread(self._request, token, fields)
         if page_request is None:
             return None
-        number = await self._play.press(page_request)
-        if number == LINK_ENDED:
+        mail_id = await self._play.press(page_request)
+        if mail_id == LINK_ENDED:
             return Change(is_open=False)
-        return await asyncio.to_thread(self._outcome, token, number)
+        return await asyncio.to_thread(self._outcome, token, mail_id)
 
     # -- looks -----------------------------------------------------------------------------
 
@@ -253,13 +253,14 @@ class PersonalPages:
         key = fields.get("key", "")
         return PageRequest(player.id, player.reply_epoch, 0, 0, key, command, words)
 
-    def _outcome(self, token: str, number: int) -> Change:
+    def _outcome(self, token: str, mail_id: int) -> Change:
+        """Return the outcome of a form, by the letters that answer its inbox row."""
         with self._database.reading.connect() as connection:
             player_and_link = self._player(connection, token)
             if player_and_link is None:  # the command has ended the link
                 return Change(is_open=False)
             player, link = player_and_link
-            for letter, words in outbox.answers_to(connection, number, player.id):
+            for letter, words in outbox.answers_to(connection, mail_id, player.id):
                 if letter == "refusal":
                     refusal = Refusal(**words["refusal"])
                     page = self._shown(connection, player, link, token)

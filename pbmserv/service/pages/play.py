@@ -15,7 +15,7 @@ class Play(Protocol):
     """The play process, as pages reach it."""
 
     async def press(self, request: PageRequest) -> int:
-        """Have a request carried out; return the number of its inbox row.
+        """Have a request carried out; return the number of its inbox row, or `LINK_ENDED`.
 
         Raises:
             TooMany: its player has sent too much; it is not carried out.
