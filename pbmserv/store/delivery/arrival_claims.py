@@ -49,7 +49,7 @@ _CLAIMABLE = (
     .with_for_update(skip_locked=True, of=arrivals)
 )
 _IDS = bindparam("ids", type_=ARRAY(BigInteger))
-_OF_OTHERS = (
+_FIRST_OF_OTHERS = (
     select(arrivals.c.lane, func.min(arrivals.c.id))
     .where(
         arrivals.c.lane == any_(bindparam("lanes", type_=ARRAY(Text))),
@@ -63,8 +63,6 @@ _CLAIM = (
     .where(arrivals.c.id == any_(_IDS))
     .values(claimed_until=bindparam("until"), claimed_by=bindparam("by"))
 )
-
-
 _TAKE = delete(arrivals).where(
     arrivals.c.id == bindparam("number"), arrivals.c.share == bindparam("number_share")
 )
@@ -108,24 +106,29 @@ def claim(
     claimable = arrivals_of(rows)
     if not claimable:
         return []
-    lanes, ids = [arrival.lane for arrival in claimable], [arrival.id for arrival in claimable]
-    firsts = connection.execute(
-        within(_OF_OTHERS, arrivals, share), {"lanes": lanes, "ids": ids, "last": ids[-1]}
-    )
-    of_others: dict[str, int] = dict(firsts.all())
+    first_of_others = _first_of_others(connection, claimable, share)
     counts: Counter[str] = Counter()
-    ours = []
+    claimed = []
     for arrival in claimable:
-        if counts[arrival.lane] < of_lane and arrival.id < of_others.get(
-            arrival.lane, arrival.id + 1
-        ):
-            counts[arrival.lane] += 1
-            ours.append(arrival)
+        lane = arrival.lane
+        is_behind_others = lane in first_of_others and first_of_others[lane] < arrival.id
+        if counts[lane] < of_lane and not is_behind_others:
+            counts[lane] += 1
+            claimed.append(arrival)
     connection.execute(
         within(_CLAIM, arrivals, share),
-        {"ids": [arrival.id for arrival in ours], "until": until, "by": by},
+        {"ids": [arrival.id for arrival in claimed], "until": until, "by": by},
     )
-    return ours
+    return claimed
+
+
+def _first_of_others(
+    connection: Connection, claimable: Sequence[Arrival], share: int | None
+) -> dict[str, int]:
+    """Return the first arrival in each lane of *claimable* that is not among these, by lane."""
+    ids = [arrival.id for arrival in claimable]
+    values = {"lanes": [arrival.lane for arrival in claimable], "ids": ids, "last": ids[-1]}
+    return dict(connection.execute(within(_FIRST_OF_OTHERS, arrivals, share), values).all())
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
