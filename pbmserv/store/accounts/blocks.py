@@ -104,13 +104,12 @@ def move(connection: Connection, old: int, new: int) -> None:
         rows = connection.execute(select(table).where(is_about_old)).mappings().all()
         connection.execute(delete(table).where(is_about_old))
         for row in rows:
-            pair = {name: new if row[name] == old else row[name] for name in _PAIR}
+            pair = {
+                name: new if row[name] == old else row[name] for name in ("player_id", "blocked_id")
+            }
             if pair["player_id"] != pair["blocked_id"]:
                 connection.execute(
                     insert_into(connection, table)
                     .values(**{**row, **pair})
                     .on_conflict_do_nothing()
                 )
-
-
-_PAIR = ("player_id", "blocked_id")

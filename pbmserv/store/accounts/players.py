@@ -20,14 +20,13 @@ from sqlalchemy import (
 
 from pbmserv.store.core.prepared import Prepared
 from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.delivery import bounces as bounce_rows
+from pbmserv.store.delivery import bounces
 from pbmserv.store.tables.accounts import (
     PlayerState,
     addresses,
     players,
 )
 from pbmserv.store.tables.boards import seats
-from pbmserv.store.tables.mail import bounces
 
 _MOST_ALIKE = 200
 """Largest number of userids that are compared with a misspelt one."""
@@ -192,7 +191,7 @@ def add_address(connection: Connection, player_id: int, address: str, now: datet
         .values(address=address, player_id=player_id, confirmed_at=now)
         .on_conflict_do_nothing()
     )
-    connection.execute(delete(bounces).where(bounces.c.address == address))
+    bounces.forgive(connection, [address])
 
 
 def addresses_of(connection: Connection, player_id: int) -> list[str]:
@@ -228,5 +227,5 @@ def keep_addresses(connection: Connection, player_id: int, kept: Sequence[str]) 
             addresses.c.player_id == player_id, addresses.c.address.in_(dropped)
         )
     )
-    bounce_rows.forget_strangers(connection, dropped)
+    bounces.forget_strangers(connection, dropped)
     return dropped

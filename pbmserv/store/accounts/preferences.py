@@ -8,12 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.prepared import Prepared
-from pbmserv.store.core.statements import columns_of
+from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables.accounts import PlayerState, absences, notices, players
 from pbmserv.store.tables.mail import LetterState, outbox
 
@@ -119,10 +118,9 @@ def note_notice(
     It may be sent if the last one is older than *every*. The row is the lock: of two simultaneous
     mails only one may send it.
     """
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(notices).values(player_id=player_id, kind=kind, told_at=now)
+    new = insert_into(connection, notices).values(player_id=player_id, kind=kind, told_at=now)
     rows = connection.execute(
-        statement.on_conflict_do_update(
+        new.on_conflict_do_update(
             index_elements=["player_id", "kind"],
             set_={"told_at": now},
             where=notices.c.told_at <= now - every,

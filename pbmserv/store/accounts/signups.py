@@ -132,7 +132,7 @@ def batch_owner(connection: Connection, batch: str) -> int | None:
 
 
 def challenge_of(connection: Connection, address: str, since: datetime) -> WaitingChallenge | None:
-    """Return the challenge of an address that waits since then; `None` if there is none."""
+    """Return the waiting challenge of an address, if its signup is newer than *since*."""
     words = connection.execute(
         select(signups.c.challenge)
         .where(

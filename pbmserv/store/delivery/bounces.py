@@ -27,12 +27,12 @@ from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.delivery.shares import of_new_row
 from pbmserv.store.tables.accounts import addresses
-from pbmserv.store.tables.columns import Instant
 from pbmserv.store.tables.mail import LetterState, bounces, outbox
 
-_OF_A_COPY = frozenset(
+_NOT_COPIED = frozenset(
     {"id", "share", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed_by"}
 )
+"""Columns that a copy of a letter has of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +106,23 @@ def send_later(connection: Connection, letter: BouncedLetter, at: datetime, now:
 
     It has the same octets if they are stored; else it is made again from the same words and record.
     """
-    columns = [c for c in outbox.c if c.name not in _OF_A_COPY]
-    key = of_new_row(connection, outbox, letter.recipient)
-    copied = select(
-        *columns,
-        *(value if isinstance(value, ColumnElement) else literal(value) for value in key.values()),
-        literal(now, Instant),
-        literal(LetterState.QUEUED, outbox.c.state.type),
-        literal(at, Instant),
-        literal(0),
-        literal(""),
-    ).where(outbox.c.id == letter.id)
-    names = [*(c.name for c in columns), *key]
-    names += ["created_at", "state", "due_at", "attempts", "error"]
+    new_values = {
+        **of_new_row(connection, outbox, letter.recipient),
+        "created_at": now,
+        "state": LetterState.QUEUED,
+        "due_at": at,
+        "attempts": 0,
+        "error": "",
+    }
+    columns: dict[str, ColumnElement[Any]] = {
+        column.name: column for column in outbox.c if column.name not in _NOT_COPIED
+    }
+    for name, value in new_values.items():
+        is_expression = isinstance(value, ColumnElement)  # the number, on PostgreSQL
+        columns[name] = value if is_expression else literal(value, outbox.c[name].type)
+    copied = select(*columns.values()).where(outbox.c.id == letter.id)
     copy_id: int = connection.execute(
-        insert(outbox).from_select(names, copied).returning(outbox.c.id)
+        insert(outbox).from_select(list(columns), copied).returning(outbox.c.id)
     ).scalar_one()
     letter_octets.copy(connection, letter.id, copy_id)
     _settle(connection, letter, LetterState.FAILED)
@@ -132,10 +134,10 @@ def _settle(connection: Connection, letter: BouncedLetter, state: LetterState) -
     )
 
 
-def records_of(connection: Connection, which: Collection[str]) -> list[BounceRecord]:
+def records_of(connection: Connection, bounced: Collection[str]) -> list[BounceRecord]:
     """Return and lock the rows of some addresses; addresses without bounces have none."""
     rows = connection.execute(
-        _RECORD.where(bounces.c.address.in_(which)).order_by(bounces.c.address).with_for_update()
+        _RECORD.where(bounces.c.address.in_(bounced)).order_by(bounces.c.address).with_for_update()
     )
     return [BounceRecord(*row) for row in rows]
 

@@ -92,7 +92,7 @@ _ADD = {
 }
 _MAIL = select(*columns_of(StoredMail, inbox), inbox.c.found)
 _IS_ROW = and_(inbox.c.id == bindparam("mail"), inbox.c.share == bindparam("mail_share"))
-_SET_SPEAKER = update(inbox).where(_IS_ROW).values(player_id=bindparam("player"))
+_SET_PLAYER = update(inbox).where(_IS_ROW).values(player_id=bindparam("player"))
 _DROP_TEXT = Prepared(update(inbox).where(_IS_ROW).values(raw=b"", octets=0))
 _MARK = (
     update(inbox).where(_IS_ROW).values(state=bindparam("new_state"), error=bindparam("new_error"))
@@ -138,7 +138,7 @@ def _key_of(connection: Connection, mail_id: int) -> dict[str, int]:
 
 def set_player(connection: Connection, mail_id: int, player_id: int) -> None:
     """Note the player who sent a mail, so that `delete` finds it."""
-    connection.execute(_SET_SPEAKER, {**_key_of(connection, mail_id), "player": player_id})
+    connection.execute(_SET_PLAYER, {**_key_of(connection, mail_id), "player": player_id})
 
 
 def heard_from(
@@ -164,12 +164,12 @@ def erase_text_and_sender(connection: Connection, mail_id: int) -> None:
 
 
 _HAS_TEXT = text("octets > 0")  # literally as in the index
-_UNUSED = text("state IN ('answered', 'ignored')")
+_HAD_NO_EFFECT = text("state IN ('answered', 'ignored')")
 _WITH_TEXT = (
     select(inbox.c.id, inbox.c.octets)
     .where(
         _HAS_TEXT,
-        inbox.c.state == bindparam("became"),
+        inbox.c.state == bindparam("with_state"),
         inbox.c.received_at < bindparam("before"),
     )
     .order_by(inbox.c.received_at)
@@ -180,8 +180,8 @@ _WITH_TEXT = (
 def with_text(
     connection: Connection, state: str, before: datetime, most: int
 ) -> list[tuple[int, int]]:
-    """Return number and octets of mails that have their text, oldest first."""
-    rows = connection.execute(_WITH_TEXT, {"became": state, "before": before, "most": most})
+    """Return number and octets of mails in a state that have their text, oldest first."""
+    rows = connection.execute(_WITH_TEXT, {"with_state": state, "before": before, "most": most})
     return [(row.id, row.octets) for row in rows]
 
 
@@ -225,12 +225,12 @@ def prune(connection: Connection, unproven: datetime, before: datetime, most: in
             inbox.c.player_id.is_(None),
         ),
     )
-    unused = (
+    prunable = (
         select(inbox.c.id)
-        .where(_UNUSED, inbox.c.received_at < unproven, old, inbox.c.octets == 0)
+        .where(_HAD_NO_EFFECT, inbox.c.received_at < unproven, old, inbox.c.octets == 0)
         .limit(most)
     )
-    return connection.execute(delete(inbox).where(inbox.c.id.in_(unused))).rowcount
+    return connection.execute(delete(inbox).where(inbox.c.id.in_(prunable))).rowcount
 
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:

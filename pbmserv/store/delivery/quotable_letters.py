@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.delivery import outbox as rows
+from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.delivery.shares import by_share, shares_of, within
 from pbmserv.store.tables.mail import outbox
@@ -52,7 +52,7 @@ def to_player(
     newest = [row for row in newest if not kind_of(row.letter).own_words]
     about = [row.id for row in newest if row.board_id == board_id and board_id is not None]
     chosen = named_ids | set(about[:OF_THE_BOARD]) | {row.id for row in newest[:AT_ALL]}
-    letters = [rows.letter(connection, number) for number in sorted(chosen, reverse=True)]
+    letters = [outbox_rows.letter(connection, number) for number in sorted(chosen, reverse=True)]
     return [letter for letter in letters if letter is not None]
 
 

@@ -12,10 +12,10 @@ from sqlalchemy import Connection, bindparam, delete, exists, select, update
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery import letter_octets
-from pbmserv.store.delivery.outbox import QueuedLetter, key_of
+from pbmserv.store.delivery.outbox import IS_ROW, QueuedLetter, key_of
 from pbmserv.store.tables.mail import UNSENT, LetterState, letter_bytes, outbox
 
-_UNSENT = (
+_ABOUT = (
     select(
         outbox.c.id,
         outbox.c.player_id,
@@ -51,7 +51,7 @@ class Unsent:
 
 def about(connection: Connection, board_id: int, after: int, now: datetime) -> list[Unsent]:
     """Return the letters that show a ply after *after*, and lock them against senders."""
-    rows = connection.execute(_UNSENT, {"board": board_id, "after": after})
+    rows = connection.execute(_ABOUT, {"board": board_id, "after": after})
     return [
         Unsent(
             row.id,
@@ -113,11 +113,7 @@ _FOR_DIGEST = (
     .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)
     .order_by(outbox.c.id)
 )
-_FOLD = (
-    update(outbox)
-    .where(outbox.c.id == bindparam("letter_id"), outbox.c.share == bindparam("letter_share"))
-    .values(state=LetterState.FOLDED)
-)
+_FOLD = update(outbox).where(IS_ROW).values(state=LetterState.FOLDED)
 
 
 def for_digest(connection: Connection, player_id: int) -> list[QueuedLetter]:
