@@ -128,7 +128,7 @@ class _Check:
         Raises:
             Wrong: a check has failed.
         """
-        self._check_one_pledge()
+        self._check_pledges_agree()
         if not self._records:
             self._note("no-record", letters=len(self._letters), board=self._board)
             return False
@@ -168,7 +168,7 @@ class _Check:
 
     # -- without the rules ---------------------------------------------------------------------
 
-    def _check_one_pledge(self) -> None:
+    def _check_pledges_agree(self) -> None:
         """Compare the pledges of all letters with that of the oldest one."""
         for letter, hashes in self._pledges[1:]:
             first, first_hashes = self._pledges[0]
@@ -282,18 +282,13 @@ class _Check:
                 if ply.text == JOIN:
                     self._note("not-mixed", name=name)
                 continue
-            if ply.text == JOIN:
-                if is_alone:
-                    deed, chance = "began", "the box"
-                elif has_finder:
-                    deed, chance = "found opponents", "the sides and all chance after it"
-                else:
-                    deed, chance = "accepted", "the first draw and all chance after it"
-                how = f"with which {name} {deed}"
+            if ply.text != JOIN:
+                deed = "moved"
+            elif is_alone:
+                deed = "began"
             else:
-                how = f"of {name} with move {ply.number}"
-                chance = "all chance from there on"
-            self._note(self._kind_of_mark(ply), name=name, how=how, chance=chance)
+                deed = "found-opponents" if has_finder else "accepted"
+            self._note(self._kind_of_mark(ply), name=name, deed=deed, number=ply.number)
         if start.is_duplicate:
             self._note("duplicate")
             return

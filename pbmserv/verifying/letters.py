@@ -121,8 +121,9 @@ class Mailbox:
         except MailError:  # no mail, but perhaps a record
             self._add_record(raw.decode("utf-8", "replace"), None)
             return
-        if (own := message_id(headers)) and len(self.marks) < _MOST_MARKS:
-            self.marks.add(mail_mark(own))
+        identity = message_id(headers)
+        if identity and len(self.marks) < _MOST_MARKS:
+            self.marks.add(mail_mark(identity))
         fields = [
             " ".join(value.split()) for value in headers.get("pbmserv-record", ())[:MOST_FIELDS]
         ]
@@ -158,24 +159,26 @@ class Mailbox:
 
 
 def _hashes(fields: Iterable[str]) -> list[Hashes]:
-    read = []
+    """Return the hashes in the fields of a letter, whose other fields are left out."""
+    hashes = []
     for field_text in fields:
-        match = _FIELD.fullmatch(field_text)
+        full = _FIELD.fullmatch(field_text)
         short = _SHORT_FIELD.fullmatch(field_text)
-        if match is not None:
-            board, seat, turns, *digits = match.groups()
+        if full is not None:
+            board, seat, turns, *digits = full.groups()
         elif short is not None:
-            board, seat, turns, start = short.groups()
-            digits = ["", start, ""]
+            board, seat, turns, record_start = short.groups()
+            digits = ["", record_start, ""]
         else:
             continue
-        pledge, record, move = (bytes.fromhex(one or "") for one in digits)
+        pledge, record, move = (bytes.fromhex(hash_digits or "") for hash_digits in digits)
         seat_number = None if seat is None else int(seat)
-        read.append(Hashes(int(board), seat_number, int(turns), pledge, record, move))
-    return read
+        hashes.append(Hashes(int(board), seat_number, int(turns), pledge, record, move))
+    return hashes
 
 
 def _is_signed(headers: Headers) -> bool:
+    """Return whether a signature names the domain of the From field, or one above it."""
     domain = first(headers, "from").rpartition("@")[2].strip(" >\t").lower()
     for value in headers.get("dkim-signature", ())[:MOST_FIELDS]:
         match = _SIGNER.search(value[:2_000])

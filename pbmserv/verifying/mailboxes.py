@@ -15,8 +15,8 @@ _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _MAILDIR = ("cur", "new", "tmp")
 
 
-class TooLong(Exception):
-    """A mail is longer than `LONGEST`."""
+class TooLong:
+    """Stands for a mail that is longer than `LONGEST`."""
 
 
 def files_of(path: Path) -> Iterator[Path]:
@@ -43,7 +43,7 @@ def mails_of(file: BinaryIO) -> Iterator[bytes | TooLong]:
     """
     first = file.readline(_LINE)
     if not first.startswith(b"From "):
-        yield _mail(_piece(file, first))
+        yield _mail([first, file.read(LONGEST + 1 - len(first))])
         return
     pieces: list[bytes] = []
     octets = 0
@@ -60,11 +60,6 @@ def mails_of(file: BinaryIO) -> Iterator[bytes | TooLong]:
         after_blank = starts_line and line in {b"\n", b"\r\n"}
         starts_line = line.endswith(b"\n")
     yield _mail(pieces, is_mbox=True) if octets <= LONGEST else TooLong()
-
-
-def _piece(file: BinaryIO, first: bytes) -> list[bytes]:
-    rest = file.read(LONGEST + 1 - len(first))
-    return [first, rest]
 
 
 def _mail(pieces: Iterable[bytes], *, is_mbox: bool = False) -> bytes | TooLong:

@@ -119,4 +119,4 @@ def _differences(
 
 def _nearest(line: str, lines: Iterable[str]) -> str:
     """Return the most similar line of a letter, ``""`` if none is similar."""
-    return next(iter(get_close_matches(line, [one for one in lines if one], 1, _SAME_LINE)), "")
+    return next(iter(get_close_matches(line, list(filter(None, lines)), 1, _SAME_LINE)), "")
