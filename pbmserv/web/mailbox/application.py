@@ -59,7 +59,7 @@ def build_mailbox(
     application = Starlette(
         routes=[
             Route(f"{top}/", handlers.people, methods=["GET", "POST"]),
-            Route(f"{top}/news", handlers.news),
+            Route(f"{top}/news", handlers.unread_counts),
             Route(f"{top}/style.css", handlers.style),
             Route(f"{top}/mailbox.js", handlers.script),
             Route(f"{top}/icon.svg", handlers.icon),

@@ -72,11 +72,11 @@ class MailboxHandlers:
         signups = [(name, password) for name, password in signups if name]
         for name, password in signups:
             if not USERID.fullmatch(name.lower()) or not password or " " in password:
-                return await self._page("people", 422, trouble=name or "?", asked=signups)
+                return await self._page("people", 422, wrong_name=name or "?", signups=signups)
         return await self._sign_up(signups)
 
     async def _sign_up(self, signups: Sequence[tuple[str, str]]) -> Response:
-        """Send a mail that signs up for each name and password, and lead to the letters."""
+        """Send a mail that signs up for each name and password; redirect to the letters."""
         domain = self._program.server.rpartition("@")[2]
         senders = [f"{name.lower()}@{domain}" for name, _ in signups]
         before = await self._unread(*senders)
@@ -84,7 +84,7 @@ class MailboxHandlers:
             draft = Draft(self._program.server, f"signup {name} {password}", "")
             error = await self._send_draft(sender, draft)
             if error:
-                return await self._page("people", 422, said=error, asked=signups)
+                return await self._page("people", 422, error=error, signups=signups)
         for sender in senders:
             await self._wait_for_letter(sender, before[sender])
         return self._redirect(f"{senders[0]}/" if len(senders) == 1 else "")
@@ -127,16 +127,17 @@ class MailboxHandlers:
         return await self._page("write", person=person, draft=draft)
 
     async def _send(self, request: Request, person: Person) -> Response:
+        """Send the mail of a form, and redirect to the answer to it if one comes soon."""
         draft = draft_of_form(await read_form(request, LONGEST_FORM))
         before = await self._unread(person.address)
         error = await self._send_draft(person.address, draft)
         if error:
-            return await self._page("write", 422, person=person, draft=draft, said=error)
+            return await self._page("write", 422, person=person, draft=draft, error=error)
         new = await self._wait_for_letter(person.address, before[person.address])
         return self._redirect(f"{person.address}/{new}?sent" if new else f"{person.address}/?sent")
 
-    async def news(self, _request: Request) -> Response:
-        """Answer with the numbers of new letters, for the script."""
+    async def unread_counts(self, _request: Request) -> Response:
+        """Answer with the number of unread letters of each person, for the script."""
         people = await asyncio.to_thread(self._program.people)
         counts = {person.address: len(person.unread) for person in people}
         return JSONResponse(counts, 200, PRIVATE)
@@ -189,6 +190,7 @@ class MailboxHandlers:
         return ""
 
     async def _unread(self, *senders: str) -> Mapping[str, frozenset[str]]:
+        """Return the keys of the unread letters to each sender, who may have no Maildir yet."""
         people = await asyncio.to_thread(self._program.people)
         unread = {person.address: frozenset(person.unread) for person in people}
         return {sender: unread.get(sender, frozenset()) for sender in senders}
@@ -211,6 +213,6 @@ class MailboxHandlers:
     async def _page(self, name: str, status: int = 200, **values: Any) -> Response:
         people = await asyncio.to_thread(self._program.people)
         shared = {"top": self._top, "server": self._program.server, "people": people}
-        empty = {"person": None, "trouble": "", "said": "", "asked": (), "sent": False}
+        empty = {"person": None, "wrong_name": "", "error": "", "signups": (), "sent": False}
         template = self._templates.get_template(f"web/mailbox-{name}.html.j2")
         return html_response(template.render(empty | shared | values), status, PRIVATE)
