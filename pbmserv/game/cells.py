@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pbmserv.game import matching
@@ -77,44 +77,71 @@ def laid_out(grid: Grid, moves: Iterable[str] = (), *, turned: bool = False) -> 
         moves: those that the reader can make now, which taps lead to.
         turned: whether the reader sits at the other side.
     """
-    legal = () if grid.still else tuple(moves)
-    spelt = {"".join(matching.tokens(move)): move for move in legal}
-    begun = {matching.pieces(move)[:1] for move in legal}
     width = max(map(len, grid.rows), default=0)
     columns = tuple(grid.columns[n] if n < len(grid.columns) else "" for n in range(width))
     lines = tuple(
         (grid.lines[n] if n < len(grid.lines) else "") if grid.lines else str(n + 1)
         for n in range(len(grid.rows))
     )
-    new, strong = frozenset(grid.new), frozenset(grid.strong)
-
-    def tap(name: str) -> str:
-        text = "".join(matching.tokens(name))
-        return spelt.get(text) or (name if matching.pieces(name) in begun else "")
-
-    taps = tuple(spelt.get(name.casefold(), "") for name in columns)
-    rows = []
-    for row, keys in enumerate(grid.rows):
-        cells = []
-        for column, key in enumerate(keys):
-            if key == NO_CELL:
-                cells.append(Cell(""))
-                continue
-            own = grid.names.get((row, column))
-            usual = f"{columns[column]}{lines[row]}" or f"{row + 1}.{column + 1}"
-            name = usual if own is None else own
-            piece = None if key == EMPTY else piece_of(grid.pieces, key)
-            dark = grid.shape == "chequered" and (row + column) % 2 == 1
-            reply = tap(name) or (taps[column] if piece is None else "")
-            count = grid.counts.get(name, 1)
-            cells.append(Cell(name, piece, count, dark, name in new, name in strong, reply))
-        rows.append(tuple(cells))
+    replies = _Replies(() if grid.still else tuple(moves))
+    taps = tuple(replies.to_column(name) for name in columns)
+    rows = [
+        tuple(
+            _cell(grid, (row, column), f"{columns[column]}{lines[row]}", replies, taps[column])
+            for column in range(len(keys))
+        )
+        for row, keys in enumerate(grid.rows)
+    ]
     edges = dict(grid.edges)
     if turned:
         rows = [row[::-1] for row in reversed(rows)]
         columns, lines, taps = columns[::-1], lines[::-1], taps[::-1]
         edges = {_OPPOSITE[side]: seat for side, seat in edges.items()}
     return Layout(grid, tuple(rows), columns, lines, taps, edges)
+
+
+class _Replies:
+    """The replies that taps send, by the moves that the reader can make now."""
+
+    def __init__(self, moves: Collection[str]) -> None:
+        self._moves = {"".join(matching.tokens(move)): move for move in moves}
+        self._first_pieces = {matching.pieces(move)[:1] for move in moves}
+
+    def to_column(self, name: str) -> str:
+        """Return the move that has the name of a column, "" if there is none."""
+        return self._moves.get(name.casefold(), "")
+
+    def to_cell(self, name: str) -> str:
+        """Return the move that is a cell, or the cell if a move begins with it; "" for neither."""
+        move = self._moves.get("".join(matching.tokens(name)))
+        return move or (name if matching.pieces(name) in self._first_pieces else "")
+
+
+def _cell(
+    grid: Grid, place: tuple[int, int], label: str, replies: _Replies, column_tap: str
+) -> Cell:
+    """Return a cell of a grid.
+
+    Args:
+        place: its row and column.
+        label: the labels of its column and line.
+        column_tap: what a tap on the label of its column replies.
+    """
+    row, column = place
+    key = grid.rows[row][column]
+    if key == NO_CELL:
+        return Cell("")
+    name = grid.names.get(place, label or f"{row + 1}.{column + 1}")
+    piece = None if key == EMPTY else piece_of(grid.pieces, key)
+    return Cell(
+        name,
+        piece,
+        count=grid.counts.get(name, 1),
+        dark=grid.shape == "chequered" and (row + column) % 2 == 1,
+        new=name in grid.new,
+        strong=name in grid.strong,
+        tap=replies.to_cell(name) or (column_tap if piece is None else ""),
+    )
 
 
 def piece_of(pieces: Mapping[str, Piece], key: str) -> Piece:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+_Span: TypeAlias = tuple[int, int]
+"""The first of some words in a row, and the place behind the last one."""
 
 _TOKEN = re.compile(r"[^\W_]+")
 _PIECE = re.compile(r"[^\W\d_]+\d+|\d+|[^\W\d_]+")
@@ -67,29 +71,35 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
     if _is_question(text):
         return None
     words = tokens(_SPOKEN.sub("thanks", text))
-    spans: dict[str, list[tuple[int, int]]] = {}
+    spans_by_text: dict[str, list[_Span]] = {}
     for begin in range(len(words)):
         for end in range(begin + 1, min(begin + _LONGEST, len(words)) + 1):
-            spans.setdefault("".join(words[begin:end]), []).append((begin, end))
-    places_by_move = {move: spans.get(_squeezed(move), []) for move in moves}
-    places_by_move = {
-        move: places
-        for move, places in places_by_move.items()
-        if places and (len(words) == 1 or move.casefold() not in _ENGLISH)
+            spans_by_text.setdefault("".join(words[begin:end]), []).append((begin, end))
+    spans_by_move = {move: spans_by_text.get(_squeezed(move), []) for move in moves}
+    spans_by_move = {
+        move: spans
+        for move, spans in spans_by_move.items()
+        if spans and (len(words) == 1 or move.casefold() not in _ENGLISH)
     }
-    every = [place for places in places_by_move.values() for place in places]
+    all_spans = [span for spans in spans_by_move.values() for span in spans]
     meant = [
         move
-        for move, places in places_by_move.items()
-        if any(
-            not any(b <= begin and end <= e and e - b > end - begin for b, e in every)
-            for begin, end in places
-        )
+        for move, spans in spans_by_move.items()
+        if not all(_is_inside_longer(span, all_spans) for span in spans)
     ]
     if len(meant) != 1:
         return None
-    ((begin, end), *_) = places_by_move[meant[0]]
+    ((begin, end), *_) = spans_by_move[meant[0]]
     return meant[0] if _BESIDE.issuperset((*words[:begin], *words[end:])) else None
+
+
+def _is_inside_longer(span: _Span, others: Iterable[_Span]) -> bool:
+    """Return whether a span is a part of a longer one, as e2 is of "e2 e4"."""
+    begin, end = span
+    return any(
+        other_begin <= begin and end <= other_end and (other_begin, other_end) != span
+        for other_begin, other_end in others
+    )
 
 
 def without_talk(text: str) -> str:
