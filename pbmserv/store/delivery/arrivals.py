@@ -231,7 +231,10 @@ def waiting(connection: Connection) -> tuple[int, datetime | None]:
     """Return the number of arrivals, and when the first one came."""
     counts = select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
     rows = [
-        connection.execute(within(counts, arrivals, share)).one() for share in shares_of(connection)
+        connection.execute(
+            counts if share is None else counts.where(arrivals.c.share == share)
+        ).one()
+        for share in shares_of(connection)
     ]
     first_at = min((at for _, at in rows if at is not None), default=None)
     return sum(number for number, _ in rows), first_at
