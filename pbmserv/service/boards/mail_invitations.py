@@ -279,7 +279,7 @@ def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> 
         raise Refused("invite-self", part=context.actor.address)
     game = known_game(context, invitation.game)
     refuse_closed_game(context, game)
-    contact.refuse_blocked_players(context, player.id, [inviter], ())
+    contact.refuse_blocked_players(context, player.id, [inviter])
     options, rated = read_options(game, invitation.options, 2, invitation.game, invitation.game)
     proposal = Proposal(game, options, rated, invitation.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})

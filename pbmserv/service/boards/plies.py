@@ -354,7 +354,7 @@ def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sit
     others = [
         player for player_id in ids if (player := players.by_id(context.connection, player_id))
     ]
-    contact.refuse_blocked_players(context, sitter.player_id, others, ())
+    contact.refuse_blocked_players(context, sitter.player_id, others)
 
 
 def refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> None:

@@ -183,7 +183,8 @@ def invite(
     for player in people:
         if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
-    contact.refuse_blocked_players(context, sender.id, people, people)
+    contact.refuse_blocked_players(context, sender.id, people)
+    contact.refuse_blocks_among(context, people)
     invited = [player for player in others if not _at_once(context, player, sender)]
     proven = context.is_proven(sender.id, sender.userid)
     if not (proven or invited):

@@ -132,19 +132,19 @@ def _writer(context: CommandContext, part: Part) -> Player | None:
 
 
 def refuse_blocked_players(
-    context: CommandContext, speaker_id: int, others: Collection[Player], every: Collection[Player]
+    context: CommandContext, speaker_id: int, others: Collection[Player]
 ) -> None:
-    """Refuse to bring players to one board if one of them blocks another.
+    """Refuse to bring a player to one board with others if there is a block between them.
 
     Args:
         speaker_id: the player who asks for the board, or accepts it.
         others: the players that the speaker would meet.
-        every: all players that would meet each other.
 
     Raises:
-        Refused: one blocks another. It names a player that the speaker blocks, and no other block.
+        Refused: there is one. It tells whether the speaker blocks the other player by name, and
+            nothing else.
     """
-    pairs = blocked_pairs(context, {speaker_id, *(player.id for player in (*others, *every))})
+    pairs = blocked_pairs(context, {speaker_id, *(player.id for player in others)})
     if not pairs:
         return
     by_name = dict.fromkeys(blocks.by_name(context.connection, [speaker_id]))
@@ -153,6 +153,13 @@ def refuse_blocked_players(
             raise Refused("you-block", part=player.userid, example=f"prefs unblock={player.userid}")
         if {(speaker_id, player.id), (player.id, speaker_id)} & pairs:
             raise Refused("unavailable", part=player.userid)
-    ids = {player.id for player in every}
-    if any(blocker in ids and blocked in ids for blocker, blocked in pairs):
-        raise Refused("not-together", part=", ".join(player.userid for player in others))
+
+
+def refuse_blocks_among(context: CommandContext, invited: Collection[Player]) -> None:
+    """Refuse to bring players to one board if one of them blocks another.
+
+    Raises:
+        Refused: one does. It does not tell which.
+    """
+    if len(invited) > 1 and blocked_pairs(context, {player.id for player in invited}):
+        raise Refused("not-together", part=", ".join(player.userid for player in invited))

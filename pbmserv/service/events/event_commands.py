@@ -323,7 +323,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             raise Refused("unavailable", part=other.userid)
         if other.id not in entries and other.id != player.id:
             invited.append(other)
-    contact.refuse_blocked_players(context, player.id, invited, ())
+    contact.refuse_blocked_players(context, player.id, invited)
     ids = [other.id for other in invited]
     events.enter(context.connection, event.id, ids, context.now, EntryStatus.INVITED)
     facts = letters.facts(context, event)

@@ -205,7 +205,8 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
             raise Refused("unavailable", part=other.userid)
         if before is None:
             others.append(other)
-    contact.refuse_blocked_players(context, player.id, others, others)
+    contact.refuse_blocked_players(context, player.id, others)
+    contact.refuse_blocks_among(context, others)
     for other in others:
         teams.set_member(context.connection, team.id, other.id, MemberStatus.INVITED, context.now)
     part = Part("team-invited", {**facts(context, team), "inviter": player.userid})

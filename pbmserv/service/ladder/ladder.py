@@ -124,7 +124,7 @@ def challenge(context: CommandContext, command: ChallengeOnLadder) -> Answer:
         target = best
     defender = players.by_id(context.connection, target.player_id)
     assert defender is not None
-    contact.refuse_blocked_players(context, player.id, [defender], [defender])
+    contact.refuse_blocked_players(context, player.id, [defender])
     return _begin(context, game, ladder, (player, mine.rank), (defender, target.rank))
 
 
