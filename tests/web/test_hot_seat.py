@@ -190,7 +190,7 @@ def shown(box: HotSeat) -> str:
     page = HotSeatPage(
         scene=scene, key="KEY", game="blackbox", title="Blackbox", turn=box.turn, tap=box.tap
     )
-    return PRINTER.text("hide-play", page=page)
+    return PRINTER.render("hide-play", page=page)
 
 
 @examples(8)

@@ -103,7 +103,7 @@ class _Only:
 
 
 def printed(page: GuestPage) -> str:
-    text = PRINTER.text("today", page=page)
+    text = PRINTER.render("today", page=page)
     for state in filter(None, (page.state, page.start)):
         text = text.replace(quote(state), "STATE").replace(state, "STATE")
     return text
@@ -177,7 +177,9 @@ def test_an_address_brings_a_game_back_on_another_device_and_another_day() -> No
     guest = Guest({1: key(1)})
     guest.tap("A", "+B2", "!C3")
     before = guest.look()
-    (address,) = re.findall(r'id="address"><a href="([^"]*)">', PRINTER.text("today", page=before))
+    (address,) = re.findall(
+        r'id="address"><a href="([^"]*)">', PRINTER.render("today", page=before)
+    )
     for days in (0, 1, guest_box.KEPT_DAYS):
         elsewhere = Guest({1: key(1)})
         elsewhere.moment += timedelta(days=days)

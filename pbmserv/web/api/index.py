@@ -39,7 +39,7 @@ class IndexHandlers:
         accept = request.headers.get("accept", "")
         headers = {**SHARED, "Vary": "Accept"}
         if quality(accept, HTML) > quality(accept, JSON) or HTML in accept:
-            text = self._printer.text("api", endpoints=self._endpoints, home=self._url)
+            text = self._printer.render("api", endpoints=self._endpoints, home=self._url)
             return tagged_response(request, text, headers=headers)
         links = {"openapi": f"{self._url}/openapi.json"}
         for endpoint in self._endpoints:

@@ -64,14 +64,14 @@ class _BoardPages:
         if page is None:
             return self._no_board()
         if page.step is not None:
-            return html_response(self._printer.text("board-step", page=page), headers=PRIVATE)
+            return html_response(self._printer.render("board-step", page=page), headers=PRIVATE)
         return self._page(page, by_letter="answered" in query)
 
     async def _play(self, request: Request, token: str) -> Response:
         form = await read_form(request, LONGEST_FORM)
         turn = form.get("turn", "")
         if not is_number(turn):
-            return self._printer.failure(400, "no-form")
+            return self._printer.error_page(400, "no-form")
         press = Press(int(turn), form.get("key", ""), form.get("move", ""), form.get("words", ""))
         try:
             pressed = await self._web_requests.presses.press(token, press)
@@ -88,7 +88,7 @@ class _BoardPages:
         page = await self._web_requests.boards.page(token, Look())
         if page is None:
             return self._no_board()
-        text = self._printer.text("board-not-done", page=page, press=press)
+        text = self._printer.render("board-not-done", page=page, press=press)
         return html_response(text, 500, PRIVATE)
 
     def _page(
@@ -100,7 +100,7 @@ class _BoardPages:
             by_letter: a letter has answered the last form.
             is_refused: the move that the page shows was sent and refused.
         """
-        text = self._printer.text(
+        text = self._printer.render(
             "board",
             page=page,
             by_letter=by_letter,
@@ -111,4 +111,4 @@ class _BoardPages:
         return html_response(text, 422 if is_refused else 200, PRIVATE)
 
     def _no_board(self) -> Response:
-        return self._printer.failure(404, "no-board")
+        return self._printer.error_page(404, "no-board")

@@ -34,10 +34,10 @@ class _DailyBoxPages:
     async def dailies(self, request: Request) -> Response:
         """Show the archive of the boxes of the day."""
         if not self._printer.facts.boxes:
-            return self._printer.failure(404, "missing")
+            return self._printer.error_page(404, "missing")
         games = await self._public.dailies()
         return tagged_response(
-            request, self._printer.cached("dailies", games=games), headers=BRIEFLY
+            request, self._printer.render_cached("dailies", games=games), headers=BRIEFLY
         )
 
     async def daily(self, request: Request) -> Response:
@@ -45,5 +45,5 @@ class _DailyBoxPages:
         drawing, drawn = table.drawing, None
         if drawing is not None and table.scene is not None:
             drawn = self._painter.svg_for_page(drawing, drawing_label(table.scene, drawing))
-        text = self._printer.text("daily", page=table, drawn=drawn)
+        text = self._printer.render("daily", page=table, drawn=drawn)
         return tagged_response(request, text, headers=BRIEFLY)

@@ -34,21 +34,21 @@ class _EventPages:
     async def events(self, request: Request) -> Response:
         """Show the events: those that take entries, those that run, and those that are over."""
         events = await self._public.events()
-        text = self._printer.cached("events", events=events)
+        text = self._printer.render_cached("events", events=events)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def event(self, request: Request) -> Response:
         """Show the tables of an event; with ``?group=13`` from that group on."""
         number = request.path_params["number"]
         event = existing(await self._public.event(number, group_of(request)))
-        text = self._printer.text("event", words=event)
+        text = self._printer.render("event", words=event)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def teams(self, request: Request) -> Response:
-        text = self._printer.cached("teams", teams=await self._public.teams())
+        text = self._printer.render_cached("teams", teams=await self._public.teams())
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def team(self, request: Request) -> Response:
         page = existing(await self._public.team(request.path_params["key"]))
-        text = self._printer.text("team", page=page)
+        text = self._printer.render("team", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -40,31 +40,33 @@ class _Feeds:
         """Answer with the feed of finished boards, of all players or of one."""
         userid = request.path_params.get("userid", "")
         games = existing(await self._public.finished_boards(userid, IN_A_FEED))
-        text = self._printer.raw("games.atom", games=games, userid=userid.lower())
+        text = self._printer.render_plain("games.atom", games=games, userid=userid.lower())
         return tagged_response(request, text, ATOM, BRIEFLY)
 
     async def daily(self, request: Request) -> Response:
         """Answer with the feed of boxes of the day that are open."""
         tables = await self._public.tables(IN_A_FEED)
         return tagged_response(
-            request, self._printer.raw("daily.atom", tables=tables), ATOM, BRIEFLY
+            request, self._printer.render_plain("daily.atom", tables=tables), ATOM, BRIEFLY
         )
 
     async def events(self, request: Request) -> Response:
         """Answer with the feed of events that begin or end."""
         events = await self._public.events()
         return tagged_response(
-            request, self._printer.raw("events.atom", events=events), ATOM, BRIEFLY
+            request, self._printer.render_plain("events.atom", events=events), ATOM, BRIEFLY
         )
 
     async def event(self, request: Request) -> Response:
         """Answer with the feed of an event: its games that are over."""
         number = request.path_params["number"]
         event = existing(await self._public.event(number, group_of(request)))
-        return tagged_response(request, self._printer.raw("event.atom", words=event), ATOM, BRIEFLY)
+        return tagged_response(
+            request, self._printer.render_plain("event.atom", words=event), ATOM, BRIEFLY
+        )
 
     async def ladder(self, request: Request) -> Response:
         """Answer with the feed of a ladder's movements."""
         page = existing(await self._public.ladder(request.path_params["game"]))
-        text = self._printer.raw("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
+        text = self._printer.render_plain("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
         return tagged_response(request, text, ATOM, BRIEFLY)

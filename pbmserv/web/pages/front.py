@@ -68,12 +68,12 @@ class _FrontPages:
     async def _front(self, names: list[PublicName]) -> bytes:
         guest_box = await self._web_requests.public.guest(GuestLook())
         values = {"page": guest_box, "players": names, "rules": self._rules}
-        return self._printer.text("front", **values).encode()
+        return self._printer.render("front", **values).encode()
 
     async def signup(self, request: Request) -> Response:
         """Show the form that signs up; a POST has the letter sent that asks the address."""
         if self._printer.facts.signup == "closed":
-            return self._printer.failure(404, "missing")
+            return self._printer.error_page(404, "missing")
         if request.method != "POST":
             return html_response(self._signup_form(), headers=PRIVATE)
         form = await read_form(request, LONGEST_FORM)
@@ -83,11 +83,11 @@ class _FrontPages:
         if refusal is not None:
             trouble = refusal_sentence(refusal, on_page=True)
             return html_response(self._signup_form(trouble, name, address), 422, PRIVATE)
-        text = self._printer.text("signup-asked", userid=name, address=address)
+        text = self._printer.render("signup-asked", userid=name, address=address)
         return html_response(text, headers=PRIVATE)
 
     def _signup_form(self, trouble: str = "", userid: str = "", address: str = "") -> str:
-        return self._printer.text("signup", trouble=trouble, userid=userid, address=address)
+        return self._printer.render("signup", trouble=trouble, userid=userid, address=address)
 
 
 def players_of(games: Sequence[FinishedBoard]) -> list[PublicName]:

@@ -45,10 +45,12 @@ class _GuestBoxPage:
         if not look.is_first:
             return await self._allowance.spend(request, lambda: self._played(request, look))
         page = existing(await self._public.guest(look))
-        return tagged_response(request, self._printer.cached("today", page=page), headers=BRIEFLY)
+        return tagged_response(
+            request, self._printer.render_cached("today", page=page), headers=BRIEFLY
+        )
 
     async def _played(self, request: Request, look: GuestLook) -> Response:
         """Show the guest box after a guest's moves."""
         page = existing(await self._public.guest(look))
-        text = self._printer.text("today", page=page)
+        text = self._printer.render("today", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -56,7 +56,7 @@ class _HotSeatPages:
     async def begin(self, request: Request) -> Response:
         """Show the form for a new box; a POST makes one and leads to it."""
         if not self._hot_seats.game:
-            return self._printer.failure(404, "missing")
+            return self._printer.error_page(404, "missing")
         if request.method != "POST":
             return tagged_response(request, self._form(), headers=SHARED)
         form = await read_form(request, LONGEST_FORM)
@@ -86,7 +86,7 @@ class _HotSeatPages:
         form = await read_form(request, LONGEST_FORM)
         turn, tool = form.get("turn", ""), form.get("tool", "")
         if not is_number(turn):
-            return self._printer.failure(400, "no-form")
+            return self._printer.error_page(400, "no-form")
         if form.get("take") in {"mark", *TOOLS}:
             return self._redirect(f"{key}?take={form['take']}")
         if "check" in form:
@@ -121,17 +121,17 @@ class _HotSeatPages:
         return tagged_response(request, text, "text/javascript; charset=utf-8", LASTING)
 
     def _form(self, trouble: str = "") -> str:
-        return self._printer.text("hide", game=self._hot_seats.game, trouble=trouble)
+        return self._printer.render("hide", game=self._hot_seats.game, trouble=trouble)
 
     def _page(self, page: FillingPage | HotSeatPage, status: int = 200) -> Response:
         if isinstance(page, HotSeatPage):
-            return html_response(self._printer.text("hide-play", page=page), status, PRIVATE)
+            return html_response(self._printer.render("hide-play", page=page), status, PRIVATE)
         headers = {**PRIVATE, "Content-Security-Policy": SCRIPT_POLICY}
-        return html_response(self._printer.text("hide-box", page=page), status, headers)
+        return html_response(self._printer.render("hide-box", page=page), status, headers)
 
     def _redirect(self, place: str) -> Response:
         location = f"{self._printer.base}/hide/{place}"
         return Response(status_code=303, headers={**PRIVATE, "Location": location})
 
     def _no_box(self) -> Response:
-        return self._printer.failure(404, "no-hidden-box")
+        return self._printer.error_page(404, "no-hidden-box")

@@ -39,9 +39,9 @@ class _LetterLinks:
         handle = self._web_requests.confirm if is_post else self._web_requests.describe
         signup = await handle(token) if len(token) <= LONGEST_TOKEN else None
         if signup is None:
-            return self._printer.failure(404, "expired")
+            return self._printer.error_page(404, "expired")
         name = "confirmed" if signup.done else "confirm"
-        return html_response(self._printer.text(name, confirmation=signup), headers=PRIVATE)
+        return html_response(self._printer.render(name, confirmation=signup), headers=PRIVATE)
 
     async def subscription(self, request: Request) -> Response:
         """Ask whether to end a subscription; a POST ends it.
@@ -54,6 +54,6 @@ class _LetterLinks:
         handle = self._web_requests.unsubscribe if is_post else self._web_requests.subscription
         subscription = await handle(token) if len(token) <= LONGEST_TOKEN else None
         if subscription is None:
-            return self._printer.failure(404, "no-way-out")
+            return self._printer.error_page(404, "no-way-out")
         name = "unsubscribed" if is_post else "unsubscribe"
-        return html_response(self._printer.text(name, words=subscription), headers=PRIVATE)
+        return html_response(self._printer.render(name, words=subscription), headers=PRIVATE)

@@ -42,8 +42,8 @@ class _PersonalPages:
         self._web_requests = web_requests
         self._personal = web_requests.personal
         self._visits = Visits(printer, web_requests, "/mine/")
-        self._link_form = printer.text("mine-link", why="")
-        self._link_sent = printer.text("mine-asked")
+        self._link_form = printer.render("mine-link", why="")
+        self._link_sent = printer.render("mine-asked")
 
     async def link(self, request: Request) -> Response:
         """Show the form that mails the link.
@@ -86,14 +86,14 @@ class _PersonalPages:
         fields = await read_form(request, LONGEST_FORM)
         games = {game.key for game in self._printer.facts.games}
         if fields.get("do") not in CHANGES or fields.get("game", "") not in games | {""}:
-            return self._printer.failure(400, "no-form")
+            return self._printer.error_page(400, "no-form")
         change = await self._personal.press(token, fields)
         if change is None:
             return self._expired()
         if change.refused is not None:
             return self._page(change.refused, status=422)
         if not change.is_open:
-            return html_response(self._printer.text("mine-link", why="changed"), headers=PRIVATE)
+            return html_response(self._printer.render("mine-link", why="changed"), headers=PRIVATE)
         return self._visits.redirect(token, f"done={fields['do']}")
 
     def _page(self, page: PersonalPage, done: str = "", status: int = 200) -> Response:
@@ -102,7 +102,7 @@ class _PersonalPages:
         Args:
             done: the change that the last form asked for; other words are ignored.
         """
-        draw = partial(self._printer.board, "mine-board", bots=BOT_USERIDS)
+        draw = partial(self._printer.render_board, "mine-board", bots=BOT_USERIDS)
         boards = [
             draw(
                 board.scene,
@@ -112,10 +112,10 @@ class _PersonalPages:
             )
             for board in page.waiting[:MOST_DRAWN]
         ]
-        text = self._printer.text(
+        text = self._printer.render(
             "mine", page=page, made=boards, done=done if done in CHANGES else ""
         )
         return html_response(text, status, PRIVATE)
 
     def _expired(self) -> Response:
-        return html_response(self._printer.text("mine-link", why="expired"), 404, PRIVATE)
+        return html_response(self._printer.render("mine-link", why="expired"), 404, PRIVATE)

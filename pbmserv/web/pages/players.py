@@ -36,26 +36,26 @@ class _PlayerPages:
 
     async def seeks(self, request: Request) -> Response:
         seeks = await self._public.seeks()
-        text = self._printer.cached("seeks", seeks=seeks, titles=self._titles)
+        text = self._printer.render_cached("seeks", seeks=seeks, titles=self._titles)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def standings(self, request: Request) -> Response:
         tables = await self._public.standings()
-        text = self._printer.cached("standings", tables=tables)
+        text = self._printer.render_cached("standings", tables=tables)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladders(self, request: Request) -> Response:
         """Show the ladders of all games."""
-        text = self._printer.cached("ladders", ladders=await self._public.ladders())
+        text = self._printer.render_cached("ladders", ladders=await self._public.ladders())
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def ladder(self, request: Request) -> Response:
         page = existing(await self._public.ladder(request.path_params["game"]))
-        text = self._printer.text("ladder", page=page)
+        text = self._printer.render("ladder", page=page)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)
 
     async def player(self, request: Request) -> Response:
         player = existing(await self._public.player(request.path_params["userid"]))
         graphs = {game: rating_graph(curve) for game, curve in player.curves.items()}
-        text = self._printer.text("player", player=player, titles=self._titles, graphs=graphs)
+        text = self._printer.render("player", player=player, titles=self._titles, graphs=graphs)
         return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -84,4 +84,4 @@ class _ProofPage:
         return html_response(self._text(trouble=trouble), status, PRIVATE)
 
     def _text(self, results: Sequence[Verdict] = (), trouble: str = "") -> str:
-        return self._printer.text("proof", verdicts=results, trouble=trouble)
+        return self._printer.render("proof", verdicts=results, trouble=trouble)

@@ -60,7 +60,7 @@ class _PublicBoardPages:
                 self._painter.svg_for_page(drawing, drawing_label(page.scene, drawing))
                 for drawing in page.drawings
             ]
-            return self._printer.text("game", page=page, drawn=drawn).encode()
+            return self._printer.render("game", page=page, drawn=drawn).encode()
 
         answer = await self._rendered_once(request, "text/html; charset=utf-8", make)
         answer.headers["Content-Security-Policy"] = SCRIPT_POLICY
@@ -91,7 +91,7 @@ class _PublicBoardPages:
         titles = [page.scene.names[drawing.seat] for drawing in page.drawings]
         if len(titles) == 1:  # a board of all players
             titles = [page.scene.players]
-        headline = self._printer.text("game-title", page=page).strip()
+        headline = self._printer.render("game-title", page=page).strip()
         return await asyncio.to_thread(self._painter.png, page.drawings, titles, headline)
 
     async def script(self, request: Request) -> Response:
@@ -109,7 +109,7 @@ class _PublicBoardPages:
         """Answer with a page or picture of a board, rendered once for all readers after a move."""
         number, text = request.path_params["number"], request.query_params.get("turn")
         if not (text is None or is_number(text)):
-            return self._printer.failure(404, "missing")
+            return self._printer.error_page(404, "missing")
         turn = None if text is None else int(text)
         stamp = await self._public.stamp(number)
         body = None
@@ -120,5 +120,5 @@ class _PublicBoardPages:
                 lambda: self._allowance.spend(request, lambda: make(number, turn)),
             )
         if body is None:
-            return self._printer.failure(404, "missing")
+            return self._printer.error_page(404, "missing")
         return tagged_response(request, body, kind, BRIEFLY)

@@ -55,7 +55,9 @@ class _SiteFiles:
         async def make() -> bytes:
             games = await self._public.finished_boards("", IN_THE_SITEMAP) or []
             dailies = await self._public.dailies()
-            return self._printer.raw("sitemap.xml", finished=games, dailies=dailies).encode()
+            return self._printer.render_plain(
+                "sitemap.xml", finished=games, dailies=dailies
+            ).encode()
 
         sitemap = await self._rendered.get(
             "sitemap",
@@ -66,13 +68,13 @@ class _SiteFiles:
 
     async def robots(self, request: Request) -> Response:
         return tagged_response(
-            request, self._printer.raw("robots.txt"), "text/plain; charset=utf-8", SHARED
+            request, self._printer.render_plain("robots.txt"), "text/plain; charset=utf-8", SHARED
         )
 
     async def security(self, request: Request) -> Response:
         """Answer with the contact for security problems (RFC 9116)."""
         if not self._printer.facts.contact:
-            return self._printer.failure(404, "missing")
+            return self._printer.error_page(404, "missing")
         expires = f"{datetime.now(UTC) + SECURITY_LASTS:%Y-%m-%dT00:00:00Z}"
-        text = self._printer.raw("security.txt", expires=expires)
+        text = self._printer.render_plain("security.txt", expires=expires)
         return tagged_response(request, text, "text/plain; charset=utf-8", SHARED)

@@ -49,5 +49,5 @@ class Visits:
         """Answer 410 with the words of the form, if the request sends one, so that none is lost."""
         form = await read_form(request, LONGEST_FORM) if request.method == "POST" else {}
         written = [form[name] for name in ("move", "words") if form.get(name, "").strip()]
-        text = self._printer.text("visit-over", hours=VISIT_MINUTES // 60, written=written)
+        text = self._printer.render("visit-over", hours=VISIT_MINUTES // 60, written=written)
         return html_response(text, 410, PRIVATE)

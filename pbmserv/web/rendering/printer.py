@@ -52,34 +52,40 @@ class Printer:
         """Return the whole URL of a path of this server, for links in other places."""
         return f"{self.facts.origin}{self.base}{path}"
 
-    def text(self, name: str, **values: Any) -> str:
-        """Render the page ``web/NAME.html.j2``."""
+    def render(self, name: str, **values: Any) -> str:
+        """Render the page ``web/NAME.html.j2``.
+
+        If it shows a board, as ``scene`` or ``page.scene``, and a template of that game is broken,
+        the template that all games share takes its place.
+        """
         scene = values.get("scene") or getattr(values.get("page"), "scene", None)
-        render = partial(self._render, f"web/{name}.html.j2", self.shared | values)
+        render = partial(self._render_template, f"web/{name}.html.j2", self.shared | values)
         return with_defaults(scene.key, render) if isinstance(scene, BoardScene) else render()
 
-    def _render(self, name: str, values: Mapping[str, Any]) -> str:
+    def _render_template(self, name: str, values: Mapping[str, Any]) -> str:
         return self.templates.get_template(name).render(values)
 
-    def board(self, name: str, scene: BoardScene, **values: Any) -> Markup | None:
+    def render_board(self, name: str, scene: BoardScene, **values: Any) -> Markup | None:
         """Render one board of several; ``None`` if its game raises an error."""
-        page = show_or_log(scene.number, scene.key, partial(self.text, name, **values))
+        page = show_or_log(scene.number, scene.key, partial(self.render, name, **values))
         return None if page is None else Markup(page)  # noqa: S704 - of a template that escapes
 
-    def cached(self, name: str, **values: Any) -> bytes:
+    def render_cached(self, name: str, **values: Any) -> bytes:
         """Return a page as octets; render it only if its values have changed."""
         latest = self._latest.get(name)
         if latest is None or latest[0] != values:
-            latest = self._latest[name] = values, self.text(name, **values).encode()
+            latest = self._latest[name] = values, self.render(name, **values).encode()
         return latest[1]
 
-    def raw(self, name: str, **values: Any) -> str:
+    def render_plain(self, name: str, **values: Any) -> str:
         """Render ``web/NAME.j2``, which is not HTML and escapes its values itself."""
-        return self.templates.get_template(f"web/{name}.j2").render(self.shared | values)
+        return self._render_template(f"web/{name}.j2", self.shared | values)
 
-    def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
-        """Return the page of an error."""
-        return html_response(self.text(name), status, {**PRIVATE, **(headers or {})})
+    def error_page(
+        self, status: int, name: str, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """Return the response with the page of an error."""
+        return html_response(self.render(name), status, {**PRIVATE, **(headers or {})})
 
 
 def _version(text: str) -> str:
