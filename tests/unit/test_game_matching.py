@@ -1,0 +1,78 @@
+"""The move that a text means among the legal moves of a game."""
+
+from __future__ import annotations
+
+import pytest
+
+from pbmserv.game import matching
+
+CELLS = ("A1", "B2", "C3")
+CASTLING = ("O-O", "O-O-O", "Nf3")
+COLUMNS = ("A", "B", "C")
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "move"),
+    [
+        ("b2", CELLS, "B2"),
+        ("B 2.", CELLS, "B2"),
+        ("2B", CELLS, "B2"),
+        ("nf3", CASTLING, "Nf3"),
+        ("I play b2", CELLS, None),
+        ("", CELLS, None),
+        ("1-1", ("1/1", "1:1"), None),
+    ],
+)
+def test_a_whole_text_spells_a_move(text: str, moves: tuple[str, ...], move: str | None) -> None:
+    assert matching.spelt(text, moves) == move
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "move"),
+    [
+        ("I play b2, thanks", CELLS, "B2"),
+        ("Thank you! My move is b 2.", CELLS, "B2"),
+        ("Can I play b2?", CELLS, "B2"),
+        ("Did you play b2?", CELLS, None),
+        ("I play b2 and then c3", CELLS, None),
+        ("I live at b2", CELLS, None),
+        # A shorter move inside a longer one is not meant, but beside it both are.
+        ("I play O-O-O, thanks", CASTLING, "O-O-O"),
+        ("I play O-O, thanks", CASTLING, "O-O"),
+        ("I play O-O-O, then Nf3", CASTLING, None),
+        # The names of some columns are words of a sentence.
+        ("I play b, thanks", COLUMNS, "B"),
+        ("I play a", COLUMNS, None),
+        ("a", COLUMNS, "A"),
+    ],
+)
+def test_one_move_stands_among_words_that_say_a_move(
+    text: str, moves: tuple[str, ...], move: str | None
+) -> None:
+    assert matching.among_words(text, moves) == move
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("I play Nf3, thanks", "Nf3"),
+        ("Please take e2 e4!", "e2 e4"),
+        ("Is Nf3 good?", ""),
+        ("May I play Nf3?", "Nf3?"),
+    ],
+)
+def test_talk_around_a_move_is_left_out(text: str, rest: str) -> None:
+    assert matching.without_talk(text) == rest
+
+
+def test_a_beginning_of_several_moves_names_them_all() -> None:
+    moves = ("e2e4", "e2e3", "d2d4")
+    assert matching.beginning_with("e2", moves) == ["e2e4", "e2e3"]
+    assert matching.beginning_with("e2 e4", moves) == ["e2e4"]
+    assert matching.beginning_with("!", moves) == []
+
+
+def test_many_choices_are_cut_off() -> None:
+    assert matching.choices(["A1"]) == "A1"
+    assert matching.choices(["A1", "B1", "C1"]) == "A1, B1 or C1"
+    assert matching.choices([f"A{n}" for n in range(1, 10)]).endswith("A7, A8 and others")
