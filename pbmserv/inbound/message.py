@@ -127,12 +127,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         host=host,
         is_ours=is_ours,
     )
-    # A program reports a reaction in the first lines.
-    head = text[:_REACTION_LIMIT].casefold()
-    if _REACTED.search(head):
-        top = [line for line in head.split("\n") if line.strip()][:3]
-        head = "\n".join([line for line in top if line[0] != ">"])
-    if (contents.reaction or _REACTED.search(head)) and not verdict.reason:
+    if not verdict.reason and _is_reaction(contents):
         verdict = Automatic("reaction")
     answered = first(headers, "in-reply-to").split()[-_MOST_ANSWERED:]
     answered += first(headers, "references").split()[-_MOST_ANSWERED:]
@@ -150,6 +145,21 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         answers=tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, answered))),
         recipients=our_recipients(headers, is_ours),
     )
+
+
+def _is_reaction(contents: Body) -> bool:
+    """Return whether a program wrote the mail when somebody clicked on a face below a letter.
+
+    Programs without a part of their own for that say so in the first lines.
+    """
+    if contents.reaction:
+        return True
+    head = contents.text[:_REACTION_LIMIT].casefold()
+    if not _REACTED.search(head):
+        return False
+    first_lines = [line for line in head.split("\n") if line.strip()][:3]
+    written = "\n".join(line for line in first_lines if line[0] != ">")
+    return _REACTED.search(written) is not None
 
 
 def _digest(
