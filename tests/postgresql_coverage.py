@@ -30,7 +30,7 @@ SQLITE_ALONE = {
     "delivery/arrivals.py:after": TWO_FILES,
     "delivery/arrivals.py:oldest_after": TWO_FILES,
     "delivery/arrivals.py:remove": TWO_FILES,
-    "delivery/arrivals.py:store_of": TWO_FILES,
+    "delivery/mail_stores.py:uuid_of": TWO_FILES,
     "delivery/arrivals.py:take_over": TWO_FILES,
     "delivery/settled_arrivals.py:forget": TWO_FILES,
     "delivery/settled_arrivals.py:numbers_before": TWO_FILES,

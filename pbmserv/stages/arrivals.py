@@ -20,7 +20,7 @@ from pbmserv.file_locks import exclusive_work
 from pbmserv.files import sqlite_file
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import arrival_claims, arrivals, settled_arrivals
+from pbmserv.store.delivery import arrival_claims, arrivals, mail_stores, settled_arrivals
 from pbmserv.store.delivery.arrivals import Arrival
 from pbmserv.store.delivery.settled_arrivals import Gone
 from pbmserv.store.delivery.shares import UNDIVIDED
@@ -86,7 +86,7 @@ class Arrivals(ABC):
     def door_beat(self) -> datetime | None:
         """Return when a door gave its last sign of life."""
         with self._mail.reading.connect() as connection:
-            return arrivals.beat_at(connection)
+            return mail_stores.beat_at(connection)
 
     def _held(self) -> list[int]:
         with self._guard:
@@ -102,7 +102,7 @@ class TwoStores(Arrivals):
         self._writer = writer
         self._clock = clock
         with mail.reading.connect() as connection:
-            self.store = arrivals.store_of(connection)
+            self.store = mail_stores.uuid_of(connection)
             first = min(arrivals.numbers(connection), default=0)
         with game.reading.connect() as connection:
             self._settled = settled_arrivals.numbers_since(connection, self.store, first)
@@ -262,7 +262,7 @@ class Removal:
                 return
             with self._mail.reading.connect() as mail:
                 stored = arrivals.numbers(mail)
-                store = arrivals.store_of(mail)
+                store = mail_stores.uuid_of(mail)
             if not stored:
                 return
             with self._game.reading.connect() as game:

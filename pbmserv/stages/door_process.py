@@ -26,7 +26,7 @@ from pbmserv.stages.rings import Bell
 from pbmserv.stages.state import own_numbers
 from pbmserv.store import blocked_senders
 from pbmserv.store.core.writer import open_writer
-from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery import arrivals, mail_stores
 
 SWITCH_S = 0.0005
 """Seconds after which another thread of the door gives the interpreter back to its event loop.
@@ -121,7 +121,7 @@ class DoorStage:
             self._blocks_at = now
         self.certificate.look()
         if self._beat_at is None or now - self._beat_at >= BEAT:
-            self.writer.submit(partial(arrivals.beat, now=now)).result()
+            self.writer.submit(partial(mail_stores.beat, now=now)).result()
             self._beat_at = now
 
     def _count_waiting(self) -> None:

@@ -12,7 +12,7 @@ from pbmserv.errors import NotDone, StillWorking
 from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.base import Base
-from pbmserv.store.delivery import arrivals, settled_arrivals
+from pbmserv.store.delivery import mail_stores, settled_arrivals
 
 R = TypeVar("R")
 
@@ -124,5 +124,5 @@ class PlayOfPages:
             self._store = ""
             if self._base.game.is_sqlite:
                 with self._base.mail.reading.connect() as connection:
-                    self._store = arrivals.store_of(connection)
+                    self._store = mail_stores.uuid_of(connection)
         return self._store

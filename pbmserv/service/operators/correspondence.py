@@ -16,7 +16,7 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import arrivals, settled_arrivals
+from pbmserv.store.delivery import mail_stores, settled_arrivals
 from pbmserv.store.operators import correspondence
 from pbmserv.store.operators.correspondence import AnswerLine, MailLine
 from pbmserv.store.tables.mail import LetterState, MailState
@@ -141,7 +141,7 @@ def waiting(mail: Database, game: Database, who: Correspondent) -> list[tuple[in
     """Return number and time of mails that are accepted and not yet carried out, oldest first."""
     with mail.reading.connect() as connection:
         stored = correspondence.waiting_from(connection, who.addresses, who.player_id)
-        uuid = arrivals.store_of(connection) if stored else ""
+        uuid = mail_stores.uuid_of(connection) if stored else ""
     if not stored:
         return []
     with game.reading.connect() as connection:

@@ -21,18 +21,18 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    update,
 )
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.delivery import mail_stores
 from pbmserv.store.delivery.shares import (
     next_number,
     share_for,
     shares_of,
     within,
 )
-from pbmserv.store.tables.mail import arrivals, stores
+from pbmserv.store.tables.mail import arrivals
 
 Kind: TypeAlias = Literal["mail", "over", "form", "press"]
 OF_PAGES: frozenset[Kind] = frozenset({"form", "press"})
@@ -136,22 +136,6 @@ def write_probe(connection: Connection, now: datetime) -> None:
     connection.execute(delete(arrivals).where(arrivals.c.id == PROBE))
 
 
-def store_of(connection: Connection) -> str:
-    """Return the UUID of this store, which tells it from another file in its place."""
-    return str(connection.execute(select(stores.c.uuid)).scalar_one())
-
-
-def beat(connection: Connection, now: datetime) -> None:
-    """Note that a door accepts mail now."""
-    connection.execute(update(stores).values(beat_at=now))
-
-
-def beat_at(connection: Connection) -> datetime | None:
-    """Return when a door last accepted mail, `None` if never."""
-    moment: datetime | None = connection.execute(select(stores.c.beat_at)).scalar()
-    return moment
-
-
 def arrivals_of(rows: Iterable[Sequence[Any]]) -> list[Arrival]:
     """Return the arrivals in the rows of a `SELECT_ARRIVALS`."""
     stored = []
@@ -190,7 +174,7 @@ def take_over(connection: Connection, other: Connection, done: Collection[int]) 
             the arrivals get new ones.
         done: numbers in the other store that are settled.
     """
-    is_copy = store_of(connection) == store_of(other)
+    is_copy = mail_stores.uuid_of(connection) == mail_stores.uuid_of(other)
     skipped = {*done, *(numbers(connection) if is_copy else ())}
     names = [c for c in arrivals.c if is_copy or c is not arrivals.c.id]
     for number in numbers(other):

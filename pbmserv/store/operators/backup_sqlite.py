@@ -41,7 +41,7 @@ from pbmserv.file_locks import ENDING_S, exclusive_work
 from pbmserv.files import Place, make_file, make_private, replacing, sqlite_file, whole_file
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.delivery import arrivals, settled_arrivals
+from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
 from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import arrivals as arrived
@@ -219,7 +219,7 @@ def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) ->
         ):
             schema.prepare(store, ("mail",))
             with store.writing.begin() as target, game.reading.connect() as games:
-                done = settled_arrivals.numbers_since(games, arrivals.store_of(source), 0)
+                done = settled_arrivals.numbers_since(games, mail_stores.uuid_of(source), 0)
                 arrivals.take_over(target, source, done)
         _drop_logs(mail)
 

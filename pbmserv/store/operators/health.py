@@ -28,7 +28,7 @@ from pbmserv.files import sqlite_file
 from pbmserv.store.boards import game_pauses
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database, mail_url
-from pbmserv.store.delivery import arrivals, settled_arrivals
+from pbmserv.store.delivery import arrivals, mail_stores, settled_arrivals
 from pbmserv.store.delivery import inbox as inbox_rows
 from pbmserv.store.delivery.arrivals import PROBE, PROBE_OCTETS
 from pbmserv.store.tables import boards
@@ -191,7 +191,7 @@ def under_way(mail: Connection, game: Connection, address: str, now: datetime, l
     """
     waiting = [number for number in arrivals.numbers(mail) if number <= last]
     if waiting:
-        done = settled_arrivals.numbers_since(game, arrivals.store_of(mail), waiting[0])
+        done = settled_arrivals.numbers_since(game, mail_stores.uuid_of(mail), waiting[0])
         if not done.issuperset(waiting):
             return True
     letters = select(outbox.c.id).where(
