@@ -10,6 +10,8 @@ from pbmserv.store import bots
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import bounces
+from pbmserv.store.delivery.bounces import BounceRecord
 from pbmserv.store.tables.accounts import PlayerState
 
 pytestmark = pytest.mark.slow
@@ -37,3 +39,15 @@ def test_a_bot_is_shown_before_its_first_board_as_after_it(database: Database) -
         assert shown.columns == stored.columns
         assert bots.account(connection, "house", NOW) == stored
         assert bots.shown_account(connection, "house") == stored
+
+
+def test_an_address_that_is_confirmed_again_has_no_bounces(database: Database) -> None:
+    with database.writing.begin() as connection:
+        alice = players.create(connection, "alice", "argon", "alice@players.example", NOW)
+        assert alice is not None
+        for address in ("alice@players.example", "bob@players.example"):
+            bounces.store(connection, BounceRecord(address, hard=2, hard_at=NOW, suspended_at=NOW))
+        players.add_address(connection, alice.id, "alice@players.example", NOW)
+        addresses = ["alice@players.example", "bob@players.example"]
+        left = [record.address for record in bounces.records_of(connection, addresses)]
+        assert left == ["bob@players.example"]

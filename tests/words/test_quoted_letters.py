@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from examples import DEEP
@@ -92,3 +93,18 @@ def _later(server: Indoors) -> None:
     clock = server.server.clock
     assert isinstance(clock, MovableClock)
     clock.move(hours=12)
+
+
+def test_a_letter_about_another_board_is_recognised(tmp_path: Path) -> None:
+    """People answer one letter while they read another, which their headers do not name."""
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        (_, challenge) = server.send(ALICE, f"blackbox challenge alice bob {SIZES[0]}")
+        (turn,) = (x for x in server.reply(challenge, "b3,c1,d3") if x.recipient == ALICE)
+        (hidden, *_) = (x for x in server.reply(turn, "a2,c4,d1") if x.recipient == ALICE)
+        (sentence,) = re.findall(r"Your atoms are hidden at .*", hidden.text)
+        (other_board, _) = server.send(ALICE, f"blackbox challenge alice bob {SIZES[0]}")
+        before = last_letter(server)
+        server.reply_unread(other_board, f"chat\n{HELLO}\n\n{sentence}")
+        ((_, words),) = words_to_others(server, ALICE, before)
+        _tells_nothing(words, ("a2", "c4", "d1"))
