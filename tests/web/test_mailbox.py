@@ -264,6 +264,20 @@ def test_a_letter_keeps_its_looks_and_its_links(tmp_path: Path) -> None:
     assert letter.answer().subject == "Re: Hello"
 
 
+def test_an_answer_names_the_letters_above_it(tmp_path: Path) -> None:
+    raw = (
+        "From: pbmserv@games.example\r\nSubject: Your move\r\nMessage-ID: <2@x>\r\n"
+        "References: <0@x> <1@x>\r\n\r\nx\r\n"
+    )
+    relay = MaildirRelay(tmp_path / "letters")
+    relay.deliver(OutgoingLetter(1, "<2@x>", "", "a@b.example", raw.encode()))
+    program = MailProgram(tmp_path / "letters", f"maildir://{tmp_path}/sent", "p@games.example")
+    program.send("a@b.example", program.letters("a@b.example")[0].answer())
+    sent = MailProgram(tmp_path / "sent", "", "").letters("pbmserv@games.example")[0]
+    assert sent.header("In-Reply-To") == "<2@x>"
+    assert sent.header("References") == "<0@x> <1@x> <2@x>"
+
+
 @rows("words", ["+B2,!c3", "50 % & more = ?", "Grüße\n\n> quoted", ""])
 def test_a_mailto_fills_in_what_it_says(words: str) -> None:
     words_quoted = quote(words.replace("\n", "\r\n"), safe="")
