@@ -136,7 +136,7 @@ def erase(connection: Connection, player: Player) -> str:
     connection.execute(
         update(players).where(players.c.id == player.id).values(**erased.columns, digest_due=None)
     )
-    names = {player.userid: neutral, **_retired(connection, player.userid)}
+    names = {player.userid: neutral, **_rename_merged(connection, player.userid)}
     for userid, name in names.items():
         audit.rename(connection, userid, name)
     _erase_mails(connection, player.id, ever, own)
@@ -159,7 +159,7 @@ def neutral_userid(connection: Connection, player_id: int) -> str:
     return neutral
 
 
-def _retired(connection: Connection, userid: str) -> dict[str, str]:
+def _rename_merged(connection: Connection, userid: str) -> dict[str, str]:
     """Rename accounts that were merged into this one; return the neutral userids by userid."""
     names = {}
     for name in audit.merged_into(connection, userid):
@@ -219,7 +219,7 @@ def _confirmations(connection: Connection, player: Player) -> list[int]:
     return [row.id for row in rows if row.words.get("signup") in requests]
 
 
-def _readers(connection: Connection, player_id: int) -> Mapping[int, list[int]]:
+def _boards_by_reader(connection: Connection, player_id: int) -> Mapping[int, list[int]]:
     """Return the boards of the player that others get letters about, by reader."""
     own = select(seats.c.board_id).where(seats.c.player_id == player_id)
     boards_by_reader: dict[int, list[int]] = {}
@@ -299,7 +299,22 @@ def _erase_letters(
     Args:
         names: neutral userid by userid of the player.
     """
-    written_to = _written_to(connection, player.id)
+    written_to = _written_to(connection, player.id)  # before these letters lose their words
+    _blank_letters_to(connection, player, own)
+    boards_by_reader = _boards_by_reader(connection, player.id)
+    for reader, shared in boards_by_reader.items():
+        for start in range(0, len(shared), _CHUNK):
+            about = and_(
+                outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
+            )
+            # They were delivered, or will be composed again without the name.
+            letter_octets.drop(connection, about)
+            _erase_names(connection, about, names)
+    _erase_from_other_letters(connection, player.id, names, written_to, list(boards_by_reader))
+
+
+def _blank_letters_to(connection: Connection, player: Player, own: Sequence[str]) -> None:
+    """Blank letters to the player, or to an address that is only the player's."""
     to_player = or_(
         outbox.c.player_id == player.id,
         and_(outbox.c.player_id.is_(None), outbox.c.recipient.in_(own)),
@@ -316,47 +331,51 @@ def _erase_letters(
         .where(to_player)
         .values(recipient="", words={}, in_reply_to="", error="deleted")
     )
-    for reader, shared in _readers(connection, player.id).items():
-        for start in range(0, len(shared), _CHUNK):
-            about = and_(
-                outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
-            )
-            # They were delivered, or will be composed again without the name.
-            letter_octets.drop(connection, about)
-            for userid, neutral in names.items():
-                _take_out(connection, about, userid, neutral)
-    readers = select(players.c.id).where(
-        or_(
-            players.c.userid.in_(written_to),
-            players.c.id.in_(list(_readers(connection, player.id))),
-        )
-    )
-    anybody = outbox.c.player_id.is_(None)
-    own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
-    # Digests and reports are about many boards, so their readers select them.
-    several = and_(
-        outbox.c.letter.in_(("summary", *letters_that(lambda kind: kind.has_entries))),
-        or_(outbox.c.player_id.in_(readers), anybody),
-    )
-    copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
-    letter_octets.drop(connection, copies)
-    message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
-    for userid, neutral in names.items():
-        invited = outbox.c.letter == "invitation"
-        elsewhere = or_(copies, message, invited, outbox.c.letter.in_(_LISTS))
-        _take_out(connection, elsewhere, userid, neutral)
 
 
-def _take_out(
-    connection: Connection, which: ColumnElement[bool], userid: str, neutral: str
+def _erase_from_other_letters(
+    connection: Connection,
+    player_id: int,
+    names: Mapping[str, str],
+    written_to: Sequence[str],
+    board_readers: Sequence[int],
 ) -> None:
-    """Replace *userid* in letters to others, and remove the player's words."""
+    """Erase the player's names from letters to others that are not about one of their boards.
+
+    Args:
+        names: neutral userid by userid of the player.
+        written_to: userids to whom the player has sent messages.
+        board_readers: ids of the players who got letters about the player's boards.
+    """
+    readers = select(players.c.id).where(
+        or_(players.c.userid.in_(written_to), players.c.id.in_(board_readers))
+    )
+    to_anybody = outbox.c.player_id.is_(None)
+    own_boards = select(seats.c.board_id).where(seats.c.player_id == player_id)
+    # Digests and reports are about many boards, so their readers select them.
+    about_several = and_(
+        outbox.c.letter.in_(("summary", *letters_that(lambda kind: kind.has_entries))),
+        or_(outbox.c.player_id.in_(readers), to_anybody),
+    )
+    about_boards = or_(about_several, and_(to_anybody, outbox.c.board_id.in_(own_boards)))
+    letter_octets.drop(connection, about_boards)
+    messages = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
+    invitations_sent = outbox.c.letter == "invitation"
+    lists = outbox.c.letter.in_(_LISTS)
+    _erase_names(connection, or_(about_boards, messages, invitations_sent, lists), names)
+
+
+def _erase_names(
+    connection: Connection, which: ColumnElement[bool], names: Mapping[str, str]
+) -> None:
+    """Replace the player's names in letters to others, and remove the player's words."""
     letters = select(outbox.c.id, outbox.c.words).where(which, func.length(outbox.c.words) > 0)
-    for row in connection.execute(letters).all():
-        words = without_name(row.words, userid, neutral)
-        if words != row.words:
-            letter_octets.drop(connection, outbox.c.id == row.id)
-            connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
+    for userid, neutral in names.items():
+        for row in connection.execute(letters).all():
+            words = without_name(row.words, userid, neutral)
+            if words != row.words:
+                letter_octets.drop(connection, outbox.c.id == row.id)
+                connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
 
 
 def without_name(words: Any, userid: str, neutral: str) -> Any:
