@@ -1,13 +1,14 @@
-"""New accounts of players and of bots, and what remains of erased ones."""
+"""Accounts of players and bots, what remains of erased ones, and people with several names."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
 
 from pbmserv.store import bots
-from pbmserv.store.accounts import leaving, players
+from pbmserv.store.accounts import blocks, leaving, persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import bounces
@@ -51,3 +52,47 @@ def test_an_address_that_is_confirmed_again_has_no_bounces(database: Database) -
         addresses = ["alice@players.example", "bob@players.example"]
         left = [record.address for record in bounces.records_of(connection, addresses)]
         assert left == ["bob@players.example"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a list that is about one player."""
+
+    player_id: int
+
+
+def test_a_list_leaves_out_other_names_of_people_who_are_named_elsewhere(
+    database: Database,
+) -> None:
+    with database.writing.begin() as connection:
+        addresses = ("alice@players.example", "alice+two@players.example", "bob@players.example")
+        lines = []
+        for userid, address in zip(("alice", "alice2", "bob"), addresses, strict=True):
+            player = players.create(connection, userid, "argon", address, NOW)
+            assert player is not None
+            lines.append(Line(player.id))
+        alice, alice2, bob = lines
+        assert persons.each_once(connection, lines) == [alice, bob]
+        assert persons.each_once(connection, [alice2, bob], [alice.player_id]) == [bob]
+
+        def first(number: int) -> list[Line]:
+            return [alice2, alice, bob][:number]
+
+        assert persons.first_each_once(connection, first, 2) == [alice2, bob]
+        assert persons.first_each_once(connection, first, 2, [alice.player_id]) == [bob]
+
+
+def test_blocks_of_a_merged_name_move_to_the_other_name(database: Database) -> None:
+    with database.writing.begin() as connection:
+        ids = []
+        for userid in ("alice", "alice2", "bob", "carol"):
+            player = players.create(connection, userid, "argon", f"{userid}@players.example", NOW)
+            assert player is not None
+            ids.append(player.id)
+        alice, alice2, bob, carol = ids
+        for blocker, blocked in ((alice2, bob), (carol, alice2), (alice, alice2), (alice2, alice)):
+            blocks.block(connection, blocker, blocked, [f"mark of {blocked}"])
+        blocks.move(connection, alice2, alice)
+        assert sorted(blocks.by_name(connection, ids)) == [(alice, bob), (carol, alice)]
+        by_mailbox = [(alice, f"mark of {bob}"), (carol, f"mark of {alice2}")]
+        assert sorted(blocks.by_mailbox(connection, ids)) == by_mailbox
