@@ -21,6 +21,7 @@ from pbmserv.files import sqlite_file
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrival_claims, arrivals, mail_stores, settled_arrivals
+from pbmserv.store.delivery.arrival_claims import Lease
 from pbmserv.store.delivery.arrivals import Arrival
 from pbmserv.store.delivery.settled_arrivals import Gone
 from pbmserv.store.delivery.shares import UNDIVIDED
@@ -207,10 +208,8 @@ class OneStore(Arrivals):
     def _claim(self, now: datetime) -> list[Arrival]:
         job = partial(
             arrival_claims.claim,
-            by=self._by,
-            now=now,
-            until=now + LEASE,
-            of_lane=CLAIMED_OF_LANE,
+            lease=Lease(self._by, now, now + LEASE),
+            most_of_lane=CLAIMED_OF_LANE,
             in_hand=self._held(),
         )
         self._may_have_lost = True

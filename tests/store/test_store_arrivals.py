@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import arrival_claims, arrivals
+from pbmserv.store.delivery.arrival_claims import Lease
 from pbmserv.store.delivery.arrivals import NewArrival
 from pbmserv.store.delivery.shares import SHARES
 
@@ -40,7 +41,12 @@ def _stored(store: Database, lanes: Sequence[str]) -> list[int]:
 
 
 def _claimed(connection: Connection, most: int = 100, by: str = "one") -> list[int]:
-    return [arrival.id for arrival in arrival_claims.claim(connection, by, NOW, UNTIL, most, most)]
+    return [
+        arrival.id
+        for arrival in arrival_claims.claim(
+            connection, Lease(by, NOW, UNTIL), most=most, most_of_lane=most
+        )
+    ]
 
 
 def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> None:
@@ -49,11 +55,15 @@ def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> No
         assert _claimed(first_play, 1) == [first]  # not committed: others see a lock, and no claim
         assert _claimed(second_play, by="two") == [other]
     with store.writing.begin() as second_play:
-        later = arrival_claims.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+        later = arrival_claims.claim(
+            second_play, Lease("two", NOW, UNTIL), most=9, most_of_lane=9, in_hand=[other]
+        )
         assert later == []  # now it sees the claim
         assert arrival_claims.take(second_play, first)
     with store.writing.begin() as second_play:
-        later = arrival_claims.claim(second_play, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+        later = arrival_claims.claim(
+            second_play, Lease("two", NOW, UNTIL), most=9, most_of_lane=9, in_hand=[other]
+        )
         assert [arrival.id for arrival in later] == [second]
 
 
@@ -65,9 +75,13 @@ def test_each_share_is_claimed_for_itself(store: Database) -> None:
     claimed = []
     for share in range(SHARES):
         with store.writing.begin() as connection:
-            of_share = arrival_claims.claim(connection, "one", NOW, UNTIL, 100, 100, share=share)
+            of_share = arrival_claims.claim(
+                connection, Lease("one", NOW, UNTIL), most=100, most_of_lane=100, share=share
+            )
             assert {arrival.id % SHARES for arrival in of_share} <= {share}
-            assert not arrival_claims.claim(connection, "two", NOW, UNTIL, 100, 100, share=share)
+            assert not arrival_claims.claim(
+                connection, Lease("two", NOW, UNTIL), most=100, most_of_lane=100, share=share
+            )
             claimed += of_share
     assert sorted(arrival.id for arrival in claimed) == numbers
     for lane in {arrival.lane for arrival in claimed}:
@@ -87,10 +101,14 @@ def test_a_long_lane_of_another_play_does_not_hide_other_lanes(store: Database) 
 def test_a_flood_in_one_lane_leaves_room_for_others_in_each_claim(store: Database) -> None:
     numbers = _stored(store, ["flood"] * 90 + ["bob", "carol"])
     with store.writing.begin() as connection:
-        claimed = arrival_claims.claim(connection, "one", NOW, UNTIL, 32, 8)
+        claimed = arrival_claims.claim(
+            connection, Lease("one", NOW, UNTIL), most=32, most_of_lane=8
+        )
     assert [arrival.id for arrival in claimed] == numbers[:8]
     with store.writing.begin() as connection:
-        claimed = arrival_claims.claim(connection, "two", NOW, UNTIL, 32, 8)
+        claimed = arrival_claims.claim(
+            connection, Lease("two", NOW, UNTIL), most=32, most_of_lane=8
+        )
     assert [arrival.lane for arrival in claimed] == ["bob", "carol"]
 
 
@@ -100,7 +118,10 @@ def test_after_a_lease_another_play_begins_with_the_first_mail(store: Database) 
         assert _claimed(connection, 2) == numbers[:2]
     with store.writing.begin() as connection:
         late = arrival_claims.claim(
-            connection, "two", UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
+            connection,
+            Lease("two", UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1)),
+            most=100,
+            most_of_lane=100,
         )
     assert [arrival.id for arrival in late] == numbers
 
@@ -112,7 +133,9 @@ def test_a_play_that_still_works_keeps_the_mails_whose_lease_it_renews(store: Da
         assert _claimed(connection) == [renewed, forgotten]
         arrival_claims.renew(connection, [renewed], much_later)
     with store.writing.begin() as connection:
-        late = arrival_claims.claim(connection, "two", after, much_later, 100, 100)
+        late = arrival_claims.claim(
+            connection, Lease("two", after, much_later), most=100, most_of_lane=100
+        )
     assert [arrival.id for arrival in late] == [forgotten]
 
 
@@ -125,9 +148,13 @@ def test_the_next_claim_gives_back_lost_claims(
         assert in_hand == numbers[:2]
     for _ in range(2):  # committed, but the process hears nothing of it
         with store.writing.begin() as connection:
-            arrival_claims.claim(connection, "one", NOW, UNTIL, 3, 3, in_hand)
+            arrival_claims.claim(
+                connection, Lease("one", NOW, UNTIL), most=3, most_of_lane=3, in_hand=in_hand
+            )
     with store.writing.begin() as connection:
-        claimed = arrival_claims.claim(connection, "one", NOW, UNTIL, 2, 2, in_hand)
+        claimed = arrival_claims.claim(
+            connection, Lease("one", NOW, UNTIL), most=2, most_of_lane=2, in_hand=in_hand
+        )
         assert [arrival.id for arrival in claimed] == numbers[2:4]
         assert _claimed(connection, by="two") == numbers[4:]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import (
@@ -78,31 +79,43 @@ def has_free(connection: Connection, now: datetime) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A time for which only one play may carry some arrivals out.
+
+    Attributes:
+        by: name of the process that claims them.
+    """
+
+    by: str
+    now: datetime
+    until: datetime
+
+
 def claim(
     connection: Connection,
-    by: str,
-    now: datetime,
-    until: datetime,
+    lease: Lease,
+    *,
     most: int,
-    of_lane: int,
+    most_of_lane: int,
     in_hand: Collection[int] = (),
     share: int | None = None,
 ) -> list[Arrival]:
-    """Lease up to *most* of the oldest arrivals, *of_lane* of each lane, to the process *by*.
+    """Lease the oldest arrivals that no other play has.
 
-    No other play gets them, or later ones of their lanes, before *until*. Rows that another play is
-    claiming at this moment are locked, but not yet visible as claimed. So a lane is cut off at its
-    first mail that another play may have: only the play with the earlier mails of a lane may have
-    later ones.
+    No other play gets them, or later ones of their lanes, before the lease ends. Rows that another
+    play is claiming at this moment are locked, but not yet visible as claimed. So a lane is cut off
+    at its first mail that another play may have: only the play with the earlier mails of a lane may
+    have later ones.
 
-    Arrivals that are claimed by *by* and not *in_hand* are given back first: a dead predecessor had
-    them, or the answer to an earlier claim was lost.
+    Arrivals that are claimed in the name of this process and not *in_hand* are given back first: a
+    dead predecessor had them, or the answer to an earlier claim was lost.
 
     Args:
         share: claim arrivals of this share only; `None` for all.
     """
-    release(connection, by, in_hand, share)
-    rows = connection.execute(within(_CLAIMABLE, arrivals, share), {"now": now, "most": most})
+    release(connection, lease.by, in_hand, share)
+    rows = connection.execute(within(_CLAIMABLE, arrivals, share), {"now": lease.now, "most": most})
     claimable = arrivals_of(rows)
     if not claimable:
         return []
@@ -112,12 +125,12 @@ def claim(
     for arrival in claimable:
         lane = arrival.lane
         is_behind_others = lane in first_of_others and first_of_others[lane] < arrival.id
-        if counts[lane] < of_lane and not is_behind_others:
+        if counts[lane] < most_of_lane and not is_behind_others:
             counts[lane] += 1
             claimed.append(arrival)
     connection.execute(
         within(_CLAIM, arrivals, share),
-        {"ids": [arrival.id for arrival in claimed], "until": until, "by": by},
+        {"ids": [arrival.id for arrival in claimed], "until": lease.until, "by": lease.by},
     )
     return claimed
 
