@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.commands.table.model import Credentials
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.errors import GameAway, MailError
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.log import reason

@@ -11,7 +11,7 @@ from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
 from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
 from pbmserv.commands.reading.lines_below import ends_text, with_counted_rest
 from pbmserv.commands.reading.replies import Reply, read_reply
-from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.command_types import AboutBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import Misread, PlayerError
 

@@ -19,7 +19,7 @@ from pbmserv.commands.reading.lines_below import (
 )
 from pbmserv.commands.table import playing, starting
 from pbmserv.commands.table.catalogue import BY_NAME, STOPS
-from pbmserv.commands.table.model import Command
+from pbmserv.commands.table.command_types import Command
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread
 

@@ -25,7 +25,7 @@ from pbmserv.commands.reading.reply_commands import (
     reply_head,
 )
 from pbmserv.commands.reading.reply_moves import MOVES, may_act, reply_moves
-from pbmserv.commands.table.model import ReplyMove, Yes
+from pbmserv.commands.table.command_types import ReplyMove, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Row, Trait
 from pbmserv.commands.table.starting import Accept

@@ -15,8 +15,8 @@ from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.reading.reply_moves import MOVES
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
+from pbmserv.commands.table.command_types import TrayReply
 from pbmserv.commands.table.looking import Games, ShowAs
-from pbmserv.commands.table.model import TrayReply
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.errors import Misread
 

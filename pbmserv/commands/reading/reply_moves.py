@@ -9,7 +9,7 @@ from pbmserv.commands.grammar.word_forms import is_number
 from pbmserv.commands.reading.bodies import GREETINGS
 from pbmserv.commands.reading.lines_below import LinesBelow
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, command_meant
-from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.command_types import ReplyMove
 
 MOVES = re.compile(
     r"(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)(?:\s*,\s*(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)){0,20}",
