@@ -37,7 +37,7 @@ from pbmserv.inbound.headers import content_type, read_headers, readable_value
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.parts import octets_of, split_parts
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.inbound.robots import is_role
 from pbmserv.inbound.source import source_of
 from pbmserv.inbound.text import clean, decode
@@ -259,7 +259,7 @@ SCANNERS: Mapping[str, Scanner] = {
     ),
     "words of relays": Scanner(loggable_reply),
     "new text of replies": Scanner(
-        new_text,
+        read_new_text,
         ("hi\n", "-----BEGIN PGP SIGNED MESSAGE-----\n"),
         (
             "On 3 Mar 2014 10:00 a@b.example wrote:\n> ",

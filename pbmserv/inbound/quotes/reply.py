@@ -85,11 +85,6 @@ class NewText:
     left_out: bool
 
 
-def new_text(text: str, own: str = "") -> str:
-    """Return the new text of a reply; see `read_new_text`."""
-    return read_new_text(text, own).text
-
-
 def read_new_text(text: str, own: str = "") -> NewText:
     """Return the new text of a reply, and whether there may be more of it.
 
