@@ -25,7 +25,7 @@ from pbmserv.inbound.headers import (
 )
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.parts import leaves, octets_of
-from pbmserv.inbound.quotes.phrases import UNDELIVERED
+from pbmserv.inbound.robot_phrases import UNDELIVERED
 from pbmserv.inbound.text import decode
 from pbmserv.mail.bounce_codes import Failure, judge, one_line, status_in
 from pbmserv.mail.envelope import Envelope

@@ -12,7 +12,7 @@ from pbmserv.inbound.headers import (
     content_type,
     first,
 )
-from pbmserv.inbound.quotes.phrases import AWAY, AWAY_WITHIN, REPORTS, ROLES
+from pbmserv.inbound.robot_phrases import AWAY, AWAY_WITHIN, REPORTS, ROLES
 
 RECEIVED_LIMIT = 25
 """``Received`` fields beyond which a mail is in a loop (RFC 5321 section 6.3)."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY
 from pbmserv.inbound.quotes.line_signs import is_closing
-from pbmserv.inbound.quotes.phrases import (
+from pbmserv.inbound.quotes.signature_phrases import (
     ADVERTISED,
     DEVICE_WORDS,
     DEVICES,
