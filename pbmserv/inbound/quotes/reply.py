@@ -54,12 +54,8 @@ from pbmserv.inbound.quotes.line_signs import (
     unadorned,
 )
 from pbmserv.inbound.quotes.phrases import GREETINGS
-from pbmserv.inbound.quotes.signatures import (
-    SURE,
-    is_link,
-    lines_of_signature,
-    program_line,
-)
+from pbmserv.inbound.quotes.program_lines import SURE, is_link, program_line
+from pbmserv.inbound.quotes.signatures import lines_of_signature
 from pbmserv.inbound.quotes.wrapped_addresses import mend_attributions
 from pbmserv.mail import reading_time
 

@@ -1,6 +1,6 @@
 """Phrases of lines that mail programs add below a mail, by language. All are casefolded.
 
-`signatures.program_line` says how they are put together.
+`program_lines` says how they are put together.
 """
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
