@@ -33,7 +33,7 @@ _EXACT = {
     **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
     "team": _TEAM_VERB,
 }
-"""Arguments that show a command and not a sentence: "check 12" is a command, "check this" may be a
+"""Arguments that show a command and not a sentence: "check 12" is a command, "check your mail" is a
 sentence."""
 
 _OF_TALK = frozenset({"give", "claim"})
