@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pbmserv.inbound.quotes.phrases import (
-    CLOSINGS,
-    ENDINGS,
-    LABELS,
-)
+from pbmserv.inbound.quotes.phrases import CLOSINGS, ENDINGS, LABELS
 
 BLANKS = (
     " \t\n\r\x0b\x0c\x7f\x85\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u3000\u3164"
@@ -94,13 +90,12 @@ _EMPHASIS_MARKS = ("**", "__", "*", "_")
 _ITEM = re.compile(
     r"""
     (?:
-        [\u2022\u2023\u25cf\u25e6\u00b7*]  # "• g,+b2" (Apple Mail), "*  g,+b2" (Outlook)
-    |
-        [-\u2013](?=\s{1,4}(?:           # "- g,+b2": a dash with one of these behind it
-            [a-z](?:[\s,]|$)              #   a port
-            | [+!?]                       #   a marker, a seal, a guess
-            | [a-z]{4}                    #   a word such as "resign"
-        ))                                # but not "- b2", which removes a marker
+        [\u2022\u2023\u25cf\u25e6\u00b7*]   # "• g,+b2" (Apple Mail), "*  g,+b2" (Outlook)
+      | [-\u2013](?=\s{1,4}(?:            # "- g,+b2": a dash with one of these behind it:
+            [a-z](?:[\s,]|$)              #     a port,
+          | [+!?]                         #     a marker, a seal or a guess,
+          | [a-z]{4}                      #     a word such as "resign".
+        ))                                #   Not "- b2", which removes a marker.
     )
     \s{1,4}(?=\S)
     """,

@@ -4,22 +4,26 @@ It makes one pass over the lines and applies no pattern to more than a few of th
 over a whole mail take quadratic time on crafted input. A line that could be a quote is left out: to
 lose a remark is a nuisance, but to carry out a quoted command is a forged move.
 
-Each line is the first of these that it can be (`_Scan.read`):
+Each line is the first of these that it can be (`_Scan.read` has the first five, `_read_unquoted`
+the others):
 
 1. blank;
-2. marked as quoted. If there is new text above, other than a greeting, reading ends;
-3. the rest of an attribution that a program has wrapped below its colon;
+2. marked as quoted. The lines above that announce the quote are dropped. If there is new text
+   above, other than a greeting, reading ends;
+3. the rest of an attribution that a program has wrapped before its colon or date;
 4. the first line of an unmarked quote, since it is below an attribution or is our own marker.
    Reading ends;
-5. a rule, a footer, or the "-- " above a signature. Reading ends;
-6. the rest of a quoted line that a program has wrapped;
-7. a move: it is kept;
-8. a line that a mail program may have added ("Sent from my iPhone"). It is set aside, because a
+5. the beginning of a text signed by PGP. The header below it is left out;
+6. a rule, a footer, or the "-- " above a signature. Reading ends;
+7. the rest of a quoted line that a program has wrapped;
+8. a move: it is kept;
+9. a line that a mail program may have added ("Sent from my iPhone"). It is set aside, because a
    person may have written it: only the lines below show that;
-9. the line that completes a header block ("From:", "Sent:"). The block is dropped, and reading
-   ends;
-10. the last line of an attribution. The attribution is dropped, and a quote must follow;
-11. new text: it is kept.
+10. the line that completes a header block ("From:", "Sent:"), or an attribution with the quote on
+    the same line. The block is dropped, and reading ends;
+11. the last line of an attribution. The attribution is dropped, and a quote must follow;
+12. a line of a header block of an unknown form. The block is dropped, and reading ends;
+13. new text: it is kept.
 
 At the end, lines of mail programs and a signature with a phone number are dropped. docs/reading.md
 has an example of each.
@@ -83,7 +87,7 @@ _TOP_LINES = 5
 """Lines that may be commands or a move, so that marks of bold letters are removed."""
 
 _CELL = r"[+/!?-]?(?:[a-z]?\d{1,3}|[a-z]|\?)"  # "g", "14", "+b2", "?"
-WORDLESS = re.compile(rf"{_CELL}(?:[ ,]{{1,3}}{_CELL}){{0,30}}", re.ASCII)
+_WORDLESS = re.compile(rf"{_CELL}(?:[ ,]{{1,3}}{_CELL}){{0,30}}", re.ASCII)
 """A line of cells and numbers without a word, such as "g,+b2". Most replies begin with one, and it
 needs no other test."""
 
@@ -105,7 +109,7 @@ class NewText:
     left_out: bool
 
 
-def read_new_text(text: str, own: str = "") -> NewText:
+def read_new_text(text: str, writer: str = "") -> NewText:
     """Return the new text of a reply, and whether there may be more of it.
 
     The new text is above the first quoted line, attribution or divider. If only a greeting is above
@@ -115,10 +119,10 @@ def read_new_text(text: str, own: str = "") -> NewText:
 
     Args:
         text: the text of a mail as in `Mail.text`, with LF between lines.
-        own: the writer's address. A line with it, except the first one, belongs to a quoted header
-            block, and reading ends there. ``""`` turns this off.
+        writer: the writer's address. A line with it, except the first one, belongs to a quoted
+            header block, and reading ends there. ``""`` turns this off.
     """
-    scan = _Scan(own.casefold())
+    scan = _Scan(writer.casefold())
     for number, line in enumerate(mend_attributions(text.split("\n"))):
         if number % _LINES_BETWEEN_CHECKS == 0:
             reading_time.check()
@@ -134,7 +138,7 @@ class _Scan:
     The methods that read a line return whether the lines below it can still be new.
 
     Attributes:
-        _own: the writer's address, casefolded; ``""`` if it is not looked for.
+        _writer: the writer's address, casefolded; ``""`` if it is not looked for.
         _kept: lines that may be new so far, including blank ones.
         _written: number of kept lines that are not blank.
         _in_a_row: number of kept lines directly above, since the last blank line.
@@ -150,7 +154,7 @@ class _Scan:
         _armour: ``"head"`` or ``"text"`` inside a clear-signed message.
     """
 
-    _own: str
+    _writer: str
     _kept: list[str] = field(default_factory=list)
     _written: int = 0
     _in_a_row: int = 0
@@ -276,7 +280,7 @@ class _Scan:
 
     def _read_unquoted(self, line: str, shown: str, folded: str) -> bool:
         """Read an unquoted line: keep it, or find that the new text ends above it."""
-        has_words = WORDLESS.fullmatch(folded) is None
+        has_words = _WORDLESS.fullmatch(folded) is None
         if has_words and ends_text(folded):
             return False if shown == "--" else self._end()
         if self._quoted_width and self._is_rest_of_quoted_line(shown):
@@ -354,7 +358,7 @@ class _Scan:
         Evidence is the writer's own address, a sender with an address, or a label alone on its line
         below an address.
         """
-        names_writer = bool(self._own and self._written) and self._own in folded
+        names_writer = bool(self._writer and self._written) and self._writer in folded
         if not names_writer and not (role == "from" and "@" in shown):
             near = self._kept[-_HEADER_BLOCK:]
             if not is_label(shown) or not any(map(is_address, near)):

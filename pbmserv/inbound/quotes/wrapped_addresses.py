@@ -15,17 +15,16 @@ from pbmserv.inbound.quotes.attributions import LONGEST, SPAN, lines_of_attribut
 from pbmserv.inbound.quotes.line_signs import BLANKS, is_quoted
 
 _NO_ADDRESS = re.compile(r"[\s<>]")
+"""A character that no address has."""
 
 
 def mend_attributions(lines: Sequence[str]) -> list[str]:
     """Return the lines of a mail with each ``>`` that ends an address moved back to the address.
 
-    Mail programs may wrap a long attribution just before the ``>`` of an address. The rest of the
-    attribution then looks like a quoted line. A ``>`` is moved only if that completes an
-    attribution, so a quoted line never loses its mark.
+    A ``>`` is moved only if that completes an attribution, so a quoted line never loses its mark.
     """
     mended: list[str] = []
-    for at, line in enumerate(lines):
+    for number, line in enumerate(lines):
         shown = line.strip(BLANKS) if ">" in line else ""
         closing = _closing_marks(mended, shown) if shown.startswith(">") else 0
         if not closing:
@@ -33,7 +32,7 @@ def mend_attributions(lines: Sequence[str]) -> list[str]:
             continue
         above = [*mended[-SPAN:-1], mended[-1].rstrip() + ">" * closing]
         rest = shown[closing:].strip(BLANKS)
-        if not _is_completed(above, rest, lines[at + 1 : at + SPAN]):
+        if not _is_completed(above, rest, lines[number + 1 : number + SPAN]):
             mended.append(line)
             continue
         mended[-1] = above[-1]
