@@ -10,9 +10,9 @@ from starlette.applications import Starlette
 
 from pbmserv.mail.networks import LOOPBACK
 from pbmserv.views.environment import environment
-from pbmserv.web.allowance import Allowance
-from pbmserv.web.application import build
-from pbmserv.web.printer import SiteFacts
+from pbmserv.web.application import build_site
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 FORM = "application/x-www-form-urlencoded"
 ELSEWHERE = (
@@ -43,7 +43,7 @@ def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
         "pbmserv@games.example", games, "open", "", "http://games.example", proxies=LOOPBACK
     )
     health: Any = None
-    return build(
+    return build_site(
         pages, server.web_stage.web_requests, environment(), health, server.registry, allowance
     )
 

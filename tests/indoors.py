@@ -95,9 +95,9 @@ class SettlingDoor:
     def __init__(self, house: Indoors) -> None:
         self._house, self._server = house, house.server
 
-    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+    async def form(self, body: bytes) -> int:
         self._house.make_in_time()
-        number = await self._server.door.form(kind, values)
+        number = await self._server.door.form(body)
         self._server.settle()
         return number
 

@@ -22,7 +22,7 @@ class _Side:
     """Operators' orders for the play of the same process."""
 
     def __init__(self, play: PlayStage) -> None:
-        self.do = play.carry_out
+        self.do = play.carry_out_order
         self.retry = play.kept_mails.retry
 
 
@@ -86,7 +86,7 @@ class Server:
         self.expiry = self.play_stage.expiry
         self.quota = self.door_stage.quota
         self.door = self.door_stage.door
-        self.reader = self.play_stage.reader
+        self.parser = self.play_stage.parser
         self.outbox = self.post_stage.outbox
         self.sender = self.post_stage.sender
         self.bot_worker = self.bots_stage.bot_worker

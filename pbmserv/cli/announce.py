@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, carry_out, look
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, AuditWhy, By, Most, give_order, look
 from pbmserv.cli.output import failure, say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -62,7 +62,7 @@ def announce(
         raise failure(f"{file} is not a text in UTF-8.") from None
     if len(raw) > LONGEST_FILE:
         raise failure(f"{file} is larger than {LONGEST_FILE:,} octets.")
-    carry_out(
+    give_order(
         config,
         by,
         why,
@@ -109,7 +109,7 @@ def stop(announcement: Number, why: AuditWhy, by: By = "", config: ConfigFile = 
     """
     from pbmserv.service.operators import announcements
 
-    carry_out(config, by, why, announcements.stop, announcement)
+    give_order(config, by, why, announcements.stop, announcement)
 
 
 @app.command()
@@ -120,4 +120,4 @@ def resume(announcement: Number, why: AuditWhy, by: By = "", config: ConfigFile 
     """
     from pbmserv.service.operators import announcements
 
-    carry_out(config, by, why, announcements.resume, announcement)
+    give_order(config, by, why, announcements.resume, announcement)

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import AuditWhy, By, carry_out, look
+from pbmserv.cli.orders import AuditWhy, By, give_order, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -39,7 +39,7 @@ def block(
     """
     from pbmserv.service.operators import blocked_senders
 
-    carry_out(config, by, why, blocked_senders.block, sender, until)
+    give_order(config, by, why, blocked_senders.block, sender, until)
 
 
 def unblock(sender: Sender, why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
@@ -49,7 +49,7 @@ def unblock(sender: Sender, why: AuditWhy, by: By = "", config: ConfigFile = Non
     """
     from pbmserv.service.operators import blocked_senders
 
-    carry_out(config, by, why, blocked_senders.unblock, sender)
+    give_order(config, by, why, blocked_senders.unblock, sender)
 
 
 def blocked(config: ConfigFile = None) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, print_facts
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, give_order, look, print_facts
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -69,7 +69,7 @@ def end(board: BoardNumber, why: Why, by: By = "", config: ConfigFile = None) ->
     """
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.end_board, board)
+    give_order(config, by, why, boards.end_board, board)
 
 
 @app.command("hand-over")
@@ -87,7 +87,7 @@ def hand_over(
     """
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.hand_over, board, old, new)
+    give_order(config, by, why, boards.hand_over, board, old, new)
 
 
 @app.command()
@@ -108,4 +108,4 @@ def deadline(
 
     named = (("nagtime", nagtime), ("forfeittime", forfeittime), ("totaltime", totaltime))
     times = tuple(f"--{name}={days}" for name, days in named if days is not None)
-    carry_out(config, by, why, boards.set_deadline, board, times)
+    give_order(config, by, why, boards.set_deadline, board, times)

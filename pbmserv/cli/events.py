@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, give_order, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -64,7 +64,7 @@ def create(
     """
     from pbmserv.service.operators import events
 
-    carry_out(config, by, why, events.create_event, kind, of, starts)
+    give_order(config, by, why, events.create_event, kind, of, starts)
 
 
 @app.command()
@@ -75,7 +75,7 @@ def postpone(event: Number, starts: Day, why: Why, by: By = "", config: ConfigFi
     """
     from pbmserv.service.operators import events
 
-    carry_out(config, by, why, events.postpone, event, starts)
+    give_order(config, by, why, events.postpone, event, starts)
 
 
 @app.command()
@@ -86,7 +86,7 @@ def cancel(event: Number, why: Why, by: By = "", config: ConfigFile = None) -> N
     """
     from pbmserv.service.operators import events
 
-    carry_out(config, by, why, events.cancel, event)
+    give_order(config, by, why, events.cancel, event)
 
 
 @app.command()
@@ -103,7 +103,7 @@ def remove(
     """
     from pbmserv.service.operators import events
 
-    carry_out(config, by, why, events.remove, event, player)
+    give_order(config, by, why, events.remove, event, player)
 
 
 @app.command()
@@ -120,4 +120,4 @@ def decide(
     """
     from pbmserv.service.operators import events
 
-    carry_out(config, by, why, events.decide, match, result)
+    give_order(config, by, why, events.decide, match, result)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, By, Why, carry_out, look, print_facts
+from pbmserv.cli.orders import IN_A_BROWSER, By, Why, give_order, look, print_facts
 from pbmserv.cli.output import complain, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.errors import OperatorError
@@ -51,7 +51,7 @@ def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
     """
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.close_game, game)
+    give_order(config, by, why, boards.close_game, game)
 
 
 @app.command()
@@ -62,7 +62,7 @@ def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
     """
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.open_game, game)
+    give_order(config, by, why, boards.open_game, game)
 
 
 @app.command()
@@ -73,7 +73,7 @@ def resume(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None
     """
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.resume_game, game)
+    give_order(config, by, why, boards.resume_game, game)
 
 
 @app.command()

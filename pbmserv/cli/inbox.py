@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Why, carry_out, signature
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Why, give_order, signature
 from pbmserv.cli.output import failure, harmless, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -77,7 +77,7 @@ def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = No
 
     with _kept_mails(config) as mails:
         check_is_kept(mails, number)
-    carry_out(config, by, why, kept_mails.drop_mail, number)
+    give_order(config, by, why, kept_mails.drop_mail, number)
 
 
 def print_list(mails: KeptMailsView) -> None:

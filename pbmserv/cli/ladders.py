@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import LARGEST, By, Most, Why, carry_out, look
+from pbmserv.cli.orders import LARGEST, By, Most, Why, give_order, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -52,7 +52,7 @@ def remove(
     """
     from pbmserv.service.operators import ladders
 
-    carry_out(config, by, why, ladders.remove, of, player)
+    give_order(config, by, why, ladders.remove, of, player)
 
 
 @app.command()
@@ -69,7 +69,7 @@ def settle(
     """
     from pbmserv.service.operators import ladders
 
-    carry_out(config, by, why, ladders.settle, match, winner)
+    give_order(config, by, why, ladders.settle, match, winner)
 
 
 @app.command()
@@ -80,4 +80,4 @@ def annul(match: Board, why: Why, by: By = "", config: ConfigFile = None) -> Non
     """
     from pbmserv.service.operators import ladders
 
-    carry_out(config, by, why, ladders.annul, match)
+    give_order(config, by, why, ladders.annul, match)

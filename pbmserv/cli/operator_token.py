@@ -24,7 +24,7 @@ def operator_token(
     Example: pbmserv operator-token /etc/pbmserv/operator-token
     """
     from pbmserv import files
-    from pbmserv.web.operator_sessions import new_token
+    from pbmserv.web.operators.token import new_token
 
     if os.path.lexists(file):
         raise failure(f"{file} exists already. Remove it to end all sessions with a new token.")

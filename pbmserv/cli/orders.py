@@ -48,7 +48,7 @@ def look(config: Path | None, query: Callable[[CommandContext], Any]) -> Any:
         return play.operators.look(query)
 
 
-def carry_out(
+def give_order(
     config: Path | None,
     by: str,
     why: str,
@@ -56,7 +56,7 @@ def carry_out(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> None:
-    """Sign the order to call a deed with these arguments, carry it out, and print the result."""
+    """Give the server the signed order to call a deed with these arguments; print the result."""
     settings = loaded(config)
     from pbmserv.service.operators.orders import order
     from pbmserv.stages.operators import orders

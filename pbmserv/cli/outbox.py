@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, give_order, look
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -128,7 +128,7 @@ def retry_letters(
     if not numbers:
         say("No letters have failed." if since is None else "No letters have failed since then.")
         return
-    carry_out(config, by, why, letters.retry_letters, numbers)
+    give_order(config, by, why, letters.retry_letters, numbers)
 
 
 @app.command("hold")
@@ -139,7 +139,7 @@ def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
     """
     from pbmserv.service.operators import letters
 
-    carry_out(config, by, why, letters.hold_letter, letter)
+    give_order(config, by, why, letters.hold_letter, letter)
 
 
 @app.command("drop")
@@ -150,4 +150,4 @@ def drop_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
     """
     from pbmserv.service.operators import letters
 
-    carry_out(config, by, why, letters.drop_letter, letter)
+    give_order(config, by, why, letters.drop_letter, letter)

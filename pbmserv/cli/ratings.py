@@ -10,7 +10,7 @@ import typer
 
 from pbmserv.cli.boards import BoardNumber
 from pbmserv.cli.database import opened
-from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, carry_out, look
+from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, give_order, look
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -45,7 +45,7 @@ def exclude(board: BoardNumber, why: Why, by: By = "", config: ConfigFile = None
     """
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.set_rated, board, rated=False)
+    give_order(config, by, why, boards.set_rated, board, rated=False)
 
 
 @app.command()
@@ -56,7 +56,7 @@ def include(board: BoardNumber, why: Why, by: By = "", config: ConfigFile = None
     """
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.set_rated, board, rated=True)
+    give_order(config, by, why, boards.set_rated, board, rated=True)
 
 
 @app.command()
@@ -80,7 +80,7 @@ def rebuild(
         return
     from pbmserv.service.operators import boards
 
-    carry_out(config, by, why, boards.rebuild_ratings)
+    give_order(config, by, why, boards.rebuild_ratings)
 
 
 def _compare_ratings(config: Path | None) -> None:

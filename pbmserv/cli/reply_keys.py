@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.cli.orders import AuditWhy, By, carry_out
+from pbmserv.cli.orders import AuditWhy, By, give_order
 from pbmserv.cli.settings import ConfigFile
 
 
@@ -19,7 +19,7 @@ def rotate_keys(why: AuditWhy, by: By = "", config: ConfigFile = None) -> None:
     """
     from pbmserv.service.operators import reply_keys
 
-    carry_out(config, by, why, reply_keys.rotate)
+    give_order(config, by, why, reply_keys.rotate)
 
 
 def retire_keys(
@@ -46,4 +46,4 @@ def retire_keys(
     """
     from pbmserv.service.operators import reply_keys
 
-    carry_out(config, by, why, reply_keys.retire, days)
+    give_order(config, by, why, reply_keys.retire, days)

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, carry_out, look, print_facts
+from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, give_order, look, print_facts
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -69,7 +69,7 @@ def suspend(
     """
     from pbmserv.service.operators import people
 
-    carry_out(config, by, why, people.suspend, userid.lower(), end_games=end_games)
+    give_order(config, by, why, people.suspend, userid.lower(), end_games=end_games)
 
 
 @app.command()
@@ -80,7 +80,7 @@ def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) ->
     """
     from pbmserv.service.operators import people
 
-    carry_out(config, by, why, people.restore, userid.lower())
+    give_order(config, by, why, people.restore, userid.lower())
 
 
 @app.command()
@@ -91,7 +91,7 @@ def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) 
     """
     from pbmserv.service.operators import people
 
-    carry_out(config, by, why, people.reachable, userid.lower())
+    give_order(config, by, why, people.reachable, userid.lower())
 
 
 @app.command()
@@ -102,7 +102,7 @@ def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
     """
     from pbmserv.service.operators import people
 
-    carry_out(config, by, why, people.reset, userid.lower())
+    give_order(config, by, why, people.reset, userid.lower())
 
 
 @app.command()
@@ -119,7 +119,7 @@ def merge(
     """
     from pbmserv.service.operators import people
 
-    carry_out(config, by, why, people.merge, userid.lower(), into.lower())
+    give_order(config, by, why, people.merge, userid.lower(), into.lower())
 
 
 @app.command()
@@ -132,7 +132,7 @@ def erase(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
     """
     from pbmserv.service.operators import lost_mailboxes
 
-    carry_out(config, by, why, lost_mailboxes.erase, userid.lower())
+    give_order(config, by, why, lost_mailboxes.erase, userid.lower())
 
 
 @app.command()
@@ -151,7 +151,7 @@ def export(
     """
     from pbmserv.service.operators import lost_mailboxes
 
-    carry_out(config, by, why, lost_mailboxes.export, userid.lower(), to)
+    give_order(config, by, why, lost_mailboxes.export, userid.lower(), to)
 
 
 @app.command()
@@ -168,4 +168,4 @@ def rename(
     """
     from pbmserv.service.operators import lost_mailboxes
 
-    carry_out(config, by, why, lost_mailboxes.rename, userid.lower(), new)
+    give_order(config, by, why, lost_mailboxes.rename, userid.lower(), new)

@@ -1,6 +1,6 @@
-"""The types of settings, each with its unit and its reader.
+"""The types of settings, each with its unit and its parser.
 
-A reader makes the value from the text that an operator wrote. If the text is wrong, it raises
+A parser makes the value from the text that an operator wrote. If the text is wrong, it raises
 `ValueError` with an instruction ("write host:port, such as 127.0.0.1:2525");
 `pbmserv.config.refusals` adds the setting's name and text.
 """
@@ -35,7 +35,7 @@ class Unit:
 
 
 def whole_number(least: int, most: int, example: str) -> PlainValidator:
-    """Return a reader of whole numbers from *least* to *most*."""
+    """Return a parser of whole numbers from *least* to *most*."""
 
     def read(text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:

@@ -46,7 +46,7 @@ def sentences(
 def _instruction(detail: ErrorDetails) -> str:
     """Return an instruction that says what to write instead."""
     match detail["type"]:
-        case "value_error":  # raised by a reader of `pbmserv.config.kinds`
+        case "value_error":  # raised by a parser of `pbmserv.config.kinds`
             return str(detail["ctx"]["error"])
         case "literal_error":
             words: str = detail["ctx"]["expected"]

@@ -368,11 +368,11 @@ class AdaptedGame:
         move = self.parse(own, text)
         table = view.table
         if move.text == ACCEPT or self.rules.hidden or self.rules.together:
-            return Preview(move, view, ())
+            return Preview(move, view, (), is_unforeseen=True)
         rng = Rng(b"preview", 0)
         step = self.apply(table, seat, move, rng)
         if step.reveals and step.state.outcome is None:
-            return Preview(move, view, ())
+            return Preview(move, view, (), is_unforeseen=True)
         shown = self.view(step.state, view.seat)
         return Preview(move, replace(shown, may_take_back=False), step.notes)
 

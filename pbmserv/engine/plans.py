@@ -107,7 +107,7 @@ def read_plan(text: str) -> Plan:
 
 def parse_plan(text: str) -> Plan:
     """Read a plan of any length, such as one that `print_plan` made; raises as `read_plan`."""
-    return _Reader(text).whole()
+    return _PlanParser(text).whole()
 
 
 def print_plan(plan: Plan) -> str:
@@ -230,8 +230,8 @@ def _print_condition(condition: Condition) -> str:
             return " or ".join(map(_print_condition, conditions))
 
 
-class _Reader:
-    """A reader of plans, with a method for each rule of the grammar."""
+class _PlanParser:
+    """A parser of plans, with a method for each rule of the grammar."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _TOKEN.findall(text)

@@ -48,10 +48,12 @@ class Growth:
     """A record hash after a ply, with the hashes that the next one needs.
 
     Attributes:
+        number: the number of the ply, 0 at the start.
         record, move: see `RecordHash`.
         waiting: hashes of private plies that the next public ply adds.
     """
 
+    number: int
     record: bytes
     move: bytes = b""
     waiting: tuple[bytes, ...] = ()
@@ -67,7 +69,7 @@ class RecordHashes:
     Args:
         pledge: the pledge of the board, with which its record hashes begin.
         reader: the seat of the reader.
-        growths: a cache of hashes by board, pledge and ply number, which this object fills.
+        growths: a cache of the newest hashes by board and pledge, which this object fills.
         board: the number of the board. The boards of a duplicate event share a pledge.
     """
 
@@ -75,7 +77,7 @@ class RecordHashes:
         self,
         pledge: bytes,
         reader: Seat | None,
-        growths: MutableMapping[tuple[int, bytes, int], Growth] | None = None,
+        growths: MutableMapping[tuple[int, bytes], Growth] | None = None,
         board: int = 0,
     ) -> None:
         self._pledge = pledge
@@ -86,19 +88,18 @@ class RecordHashes:
     def at(self, position: Position) -> RecordHash:
         """Return the hash at a position of the board."""
         later: list[Position] = []
-        growth = None
+        growth = Growth(0, self._pledge)
+        newest = self._growths.get((self._board, self._pledge), growth)
         for after in position.backwards():
             # Where seats play apart, an undo repeats later plies of others with their numbers.
-            if not after.apart and (
-                growth := self._growths.get((self._board, self._pledge, after.number))
-            ):
+            if after.number == newest.number and not after.apart:
+                growth = newest
                 break
             later.append(after)
-        growth = growth or Growth(self._pledge)
         for after in reversed(later):
             growth = self._after(growth, after)
-            if not after.apart:
-                self._growths[self._board, self._pledge, after.number] = growth
+        if not position.apart:
+            self._growths[self._board, self._pledge] = growth
         return RecordHash(growth.record, growth.move)
 
     def _after(self, growth: Growth, after: Position) -> Growth:
@@ -113,8 +114,8 @@ class RecordHashes:
         newest = move_hash(after.seed, ply)
         waiting = (*growth.waiting, newest)
         if not is_news:
-            return Growth(growth.record, growth.move, waiting)
-        return Growth(digest("record", growth.record, *waiting), newest)
+            return Growth(ply.number, growth.record, growth.move, waiting)
+        return Growth(ply.number, digest("record", growth.record, *waiting), newest)
 
 
 def short(full: bytes) -> str:

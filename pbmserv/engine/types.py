@@ -139,11 +139,14 @@ class Preview(Generic[V]):
         move: the move.
         view: the view afterwards, without facts that only the move itself can reveal.
         notes: the notes on it, in order.
+        is_unforeseen: whether dice, hidden facts or other players decide about the effect, so that
+            the view is the one before the move.
     """
 
     move: Move
     view: V
     notes: tuple[Note, ...]
+    is_unforeseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.views.game_templates import with_defaults
-from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
+from pbmserv.views.shown_boards import ShownBoard, ShownBoards, show_or_log
 from pbmserv.views.texts import render_text
 
 log = logging.getLogger("pbmserv.send")
@@ -91,7 +91,7 @@ class Composer:
         self._web_url = web_url
         self._template_values = TemplateValues(mail_domain, registry, web_url)
 
-    def bytes_of(self, boards: BoardReader, row: QueuedLetter) -> bytes:
+    def bytes_of(self, boards: ShownBoards, row: QueuedLetter) -> bytes:
         """Return the mail, ready for the relay but for its signature.
 
         Raises:
@@ -162,7 +162,7 @@ class Composer:
         changed. Its reader's answer must be read nevertheless.
         """
         try:
-            draft = self._compose(BoardReader(connection, self.positions), row)
+            draft = self._compose(ShownBoards(connection, self.positions), row)
         except SQLAlchemyError:
             raise
         except (Exception, SystemExit):  # rules of games may raise anything
@@ -171,7 +171,7 @@ class Composer:
         texts = draft.texts
         return (texts.text, texts.html) if draft.reader.form == "html" else (texts.text,)
 
-    def _compose(self, boards: BoardReader, row: QueuedLetter) -> _Draft:
+    def _compose(self, boards: ShownBoards, row: QueuedLetter) -> _Draft:
         if not row.message_id:
             raise ServerFault(f"letter {row.id} is too old: its words were deleted")
         player = None if row.player_id is None else by_id(boards.connection, row.player_id)
@@ -185,7 +185,7 @@ class Composer:
 
     def _reader(
         self,
-        boards: BoardReader,
+        boards: ShownBoards,
         row: QueuedLetter,
         player: Player | None,
         shown: ShownBoard | None,
@@ -203,7 +203,7 @@ class Composer:
         return Reader(player, answer, reply_to, form)
 
     def _values_of(
-        self, boards: BoardReader, row: QueuedLetter, shown: ShownBoard | None, reader: Reader
+        self, boards: ShownBoards, row: QueuedLetter, shown: ShownBoard | None, reader: Reader
     ) -> dict[str, Any]:
         """Return the values of a letter's templates."""
         values = self._template_values.of_letter(row.letter, row.words, shown, reader)
@@ -240,14 +240,14 @@ class Composer:
 
     # -- letters that contain others -----------------------------------------------------
 
-    def _summary(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
+    def _summary(self, boards: ShownBoards, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
         """Return the values of an answer to several commands."""
         lines = self._lines(boards, without_repeats(row.words["lines"]), reader)
         lines = cut_to_room(lines, for_stranger=reader.player is None)
         done = sum(line["status"] == "done" for line in lines)
         return {"lines": lines, "done": done, "numbers": seated_boards(row.words["lines"])}
 
-    def _entries(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
+    def _entries(self, boards: ShownBoards, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
         """Return the values of a letter with entries for several boards, such as a digest."""
         waiting, news = row.words["waiting"], row.words["news"]
         reader.parts = len(waiting) + len(news)
@@ -258,7 +258,7 @@ class Composer:
         }
 
     def _lines(
-        self, boards: BoardReader, lines: Sequence[Mapping[str, Any]], reader: Reader
+        self, boards: ShownBoards, lines: Sequence[Mapping[str, Any]], reader: Reader
     ) -> list[dict[str, Any]]:
         """Return the lines of a summary with their parts rendered.
 
@@ -283,7 +283,7 @@ class Composer:
 
     def _excerpt(
         self,
-        boards: BoardReader,
+        boards: ShownBoards,
         part: Mapping[str, Any],
         reader: Reader,
         *,
@@ -311,7 +311,7 @@ class Composer:
 
     def _board_excerpt(
         self,
-        boards: BoardReader,
+        boards: ShownBoards,
         part: Mapping[str, Any],
         reader: Reader,
         share: tuple[int, int, int],
@@ -328,7 +328,7 @@ class Composer:
         return with_defaults(shown.board.game, draw) if shown else draw()
 
     def _only_board(
-        self, boards: BoardReader, row: QueuedLetter, player: Player | None
+        self, boards: ShownBoards, row: QueuedLetter, player: Player | None
     ) -> ShownBoard | None:
         """Return the board of a summary that shows only one, so that a reply can move there."""
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
@@ -339,7 +339,7 @@ class Composer:
         return show_or_log(board, boards.board(board).game, show)
 
 
-def _prove(boards: BoardReader, letter: str, shown: ShownBoard | None, reader: Reader) -> None:
+def _prove(boards: ShownBoards, letter: str, shown: ShownBoard | None, reader: Reader) -> None:
     """Note the hashes of a board for the letter, and the file with which a result opens them."""
     proof = proof_of(shown) if shown is not None else None
     if shown is None or proof is None:
@@ -386,7 +386,7 @@ def _boards_in(row: QueuedLetter) -> list[int | None]:
 
 
 def _coach_values(
-    boards: BoardReader,
+    boards: ShownBoards,
     words: Mapping[str, Any],
     board_id: int | None,
     ply: int | None,

@@ -23,16 +23,17 @@ from pbmserv.engine.record import GameRecord, Ply, Scoresheet, result_of, write_
 from pbmserv.engine.types import Seat
 from pbmserv.letters.mime import Attachment
 from pbmserv.store.boards import histories
-from pbmserv.views.reader import ShownBoard
+from pbmserv.views.shown_boards import ShownBoard
 
 MOST_FIELDS = 20
 """Fields with hashes in one letter; a digest may be about more boards."""
 
 
-_growths: dict[tuple[int, bytes, int], Growth] = {}
+_growths: dict[tuple[int, bytes], Growth] = {}
 """Hashes of earlier letters, so that the next letter about a board need not hash all moves."""
 
-_MOST_GROWTHS = 20_000
+_MOST_GROWTHS = 1_000
+"""Boards in `_growths`: some 0.3 MB."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.views.board import BEYOND_RECORD, BoardScene, scene_beyond_record
-from pbmserv.views.reader import ShownBoard
+from pbmserv.views.shown_boards import ShownBoard
 from pbmserv.views.texts import refusal_sentence, render_text
 
 USUAL: dict[str, Any] = {

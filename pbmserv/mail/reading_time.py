@@ -1,6 +1,6 @@
 """Limits the processor time for reading one mail.
 
-All readers take linear time; the limit is for mails that nobody foresaw. It is checked between
+Reading takes linear time; the limit is for mails that nobody foresaw. It is checked between
 lines and parts, never within one.
 """
 
@@ -25,7 +25,7 @@ _end: ContextVar[float] = ContextVar("end of the reading", default=math.inf)
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Limit the readers that run in this block, in this thread."""
+    """Limit the reading of mails in this block, in this thread."""
     token = _end.set(thread_time() + seconds)
     try:
         yield

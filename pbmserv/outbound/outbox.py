@@ -20,7 +20,7 @@ from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import letter_claims
 from pbmserv.store.delivery.letter_claims import Claim, ClaimedLetter
 from pbmserv.store.tables.columns import pack
-from pbmserv.views.reader import BoardReader
+from pbmserv.views.shown_boards import ShownBoards
 
 
 class Outbox:
@@ -81,12 +81,10 @@ class Outbox:
         kills = self._watch.killed_over()
         try:
             with self._database.snapshot() as connection:
-                board_reader = BoardReader(connection, self._composer.positions)
+                boards = ShownBoards(connection, self._composer.positions)
                 for row in rows:
-                    raws[row.id] = row.raw or self._rendered(
-                        board_reader, row, kills.get(row.id, 0)
-                    )
-            self._composer.positions.remember(board_reader.newest)
+                    raws[row.id] = row.raw or self._rendered(boards, row, kills.get(row.id, 0))
+            self._composer.positions.remember(boards.newest)
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
             if packed:
                 self._writer.keep(packed)
@@ -94,11 +92,11 @@ class Outbox:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]
 
-    def _rendered(self, board_reader: BoardReader, row: ClaimedLetter, kills: int) -> bytes:
+    def _rendered(self, boards: ShownBoards, row: ClaimedLetter, kills: int) -> bytes:
         if kills:
             _refuse_deadly(row, kills)
         with self._watch.doing(row.id):
-            raw = self._composer.bytes_of(board_reader, row)
+            raw = self._composer.bytes_of(boards, row)
             return self._signer.signed(raw) if self._signer.keys else raw
 
     def _outgoing(self, row: ClaimedLetter, raw: bytes) -> OutgoingLetter:
@@ -112,7 +110,7 @@ class Outbox:
         """Return the key of the game of a letter's board, ``""`` if there is none."""
         if row.board_id is not None:
             with suppress(ServerFault, *UNAVAILABLE), self._database.snapshot() as connection:
-                return BoardReader(connection, self._composer.positions).board(row.board_id).game
+                return ShownBoards(connection, self._composer.positions).board(row.board_id).game
         return ""
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:

@@ -28,6 +28,7 @@ from pbmserv.store.accounts import signing_keys
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery.shares import SHARES, UNDIVIDED, ask_by_share
+from pbmserv.web.operators.token import read_token
 
 
 class Base:
@@ -156,8 +157,6 @@ def _operators_secrets(path: Path | None) -> Sequence[str]:
     """Return the token of the operators' pages, in a tuple that is empty if there is none."""
     if path is None:
         return ()
-    from pbmserv.web.operator_sessions import read_token  # loads the web library
-
     try:
         return (read_token(path),)
     except ConfigError:  # without a valid token the pages are closed

@@ -7,12 +7,10 @@ A stranger's mail costs it the reading of the headers and one row.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
@@ -148,13 +146,12 @@ class Door:
             note_decision(self._mail_domain, envelope, decision, source, ms)
         return decision.reply
 
-    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
-        """Store a form of a page, and return its number.
+    async def form(self, body: bytes) -> int:
+        """Store a form of a page (`PageForm.as_json`), and return its number.
 
         Raises:
             TryLater: the database could not take it.
         """
-        body = json.dumps({"form": kind, **values}).encode()
         return await self._store(NewArrival.without_mail("form", body, "pages", self._clock.now()))
 
     async def press(self, request: PageRequest) -> int:

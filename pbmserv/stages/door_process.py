@@ -155,7 +155,7 @@ def _answers(
     door = stage.door
 
     def store_form(request: StoreForm) -> int:
-        storing = door.form(request.kind, request.values)
+        storing = door.form(request.body)
         return asyncio.run_coroutine_threadsafe(storing, loop).result()
 
     def store_press(request: StorePress) -> int | Over:

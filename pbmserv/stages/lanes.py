@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.pages.page_requests import ReadPageRequest
-from pbmserv.store.delivery.arrivals import Arrival
+from pbmserv.stages.tasks import Task
 
 FORGET = 0.5
 """Factor for the used time of all lanes, every `FORGET_EVERY` mails: old use counts less."""
@@ -22,35 +20,6 @@ HEAVY_S = 0.03
 WARY_S = 2.0
 """Seconds after its start in which play leaves mails alone that it may die with, so that other
 mails and their letters come first."""
-MOST_DEATHS = 2
-"""Deaths of play with one mail after which the mail is kept for the operator instead."""
-
-
-@dataclass(slots=True)
-class Task:
-    """An arrival on its way through play.
-
-    Attributes:
-        begun: when play began to read it (`time.perf_counter`).
-        incoming: the read mail or press; `None` until it is read.
-        changes: how often its passwords were checked again because one had been changed.
-        is_to_keep: carrying it out failed, and it is to be kept for the operator.
-        deaths: how often play has died with it in hand.
-        took_s: processor time of the last attempt to carry it out.
-    """
-
-    arrival: Arrival
-    begun: float
-    incoming: IncomingMail | ReadPageRequest | None = None
-    changes: int = 0
-    is_to_keep: bool = False
-    deaths: int = 0
-    took_s: float = 0.0
-
-    @property
-    def may_kill(self) -> bool:
-        """Whether play may die with it and still tries it; after `MOST_DEATHS` it does not."""
-        return 0 < self.deaths < MOST_DEATHS
 
 
 @dataclass(slots=True)

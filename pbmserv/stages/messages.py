@@ -174,10 +174,9 @@ class LookAgain(Request[None]):
 
 @dataclass(frozen=True, slots=True)
 class StoreForm(Request[int]):
-    """Asks to store a form of a page; the answer is its number."""
+    """Asks to store a form of a page (`PageForm.as_json`); the answer is its number."""
 
-    kind: str
-    values: Mapping[str, Any]
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class OperatorOrders:
             OperatorError: it cannot be done, or no reason is given; nothing has changed.
             StoreAway: play does not answer.
         """
-        return self._carried_out(CarryOutOrder(by, order), lambda play: play.carry_out(by, order))
+        return self._answer(CarryOutOrder(by, order), lambda play: play.carry_out_order(by, order))
 
     def retry(self, number: int, by: Signature) -> str:
         """Carry a kept mail out again; return a sentence for the operator.
@@ -52,20 +52,20 @@ class OperatorOrders:
             StoreAway: play does not answer.
         """
         request = RetryKeptMail(number, by)
-        return self._carried_out(request, lambda play: play.kept_mails.retry(number, by))
+        return self._answer(request, lambda play: play.kept_mails.retry(number, by))
 
-    def _carried_out(self, request: Request[str], carry_out: Callable[[PlayStage], str]) -> str:
-        """Call *carry_out* in this process if no other process writes; else send the request."""
+    def _answer(self, request: Request[str], answer: Callable[[PlayStage], str]) -> str:
+        """Call *answer* in this process if no other process writes; else send the request."""
         path = files.sqlite_file(self._settings.database)
         if path is None:
             with _play_parts(self._settings) as play:
-                answer = carry_out(play)
+                sentence = answer(play)
             self._ring_play()
-            return answer
+            return sentence
         with borrow_stage(path, "play") as is_ours:
             if is_ours:
                 with _play_parts(self._settings) as play:
-                    return carry_out(play)
+                    return answer(play)
         with closing(Asking(self._play_socket(), STARTING_S)) as asking:
             return asking.ask(request)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pbmserv.errors import NotDone, StillWorking
+from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.base import Base
 from pbmserv.store.delivery import arrivals, settled_arrivals
+
+R = TypeVar("R")
 
 LONGEST_S = 5.0
 """Seconds that a page waits for a result."""
@@ -24,7 +27,7 @@ UNRUNG_S = 0.25
 class PagesDoor(Protocol):
     """The door, as the pages need it."""
 
-    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+    async def form(self, body: bytes) -> int:
         """See `Door.form`."""
         ...
 
@@ -57,17 +60,18 @@ class PlayOfPages:
         for woken in self._waiting:
             woken.set()
 
-    async def carry_out(self, request: PageRequest) -> int:
-        """See `Play.carry_out`."""
+    async def press(self, request: PageRequest) -> int:
+        """See `Play.press`."""
         return int(await self._result(await self.door.press(request)))
 
-    async def ask(self, form: str, values: Mapping[str, Any]) -> Any:
+    async def ask(self, form: PageForm[R]) -> R:
         """See `Play.ask`."""
-        return await self._result(await self.door.form(form, values))
+        result: R = await self._result(await self.door.form(form.as_json()))
+        return result
 
-    async def leave(self, form: str, values: Mapping[str, Any]) -> None:
+    async def leave(self, form: PageForm[Any]) -> None:
         """See `Play.leave`."""
-        await self.door.form(form, values)
+        await self.door.form(form.as_json())
 
     async def _result(self, number: int) -> Any:
         """Return the result of a stored form or request.

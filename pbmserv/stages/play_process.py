@@ -16,17 +16,15 @@ from pbmserv.outbound.outbox_writer import DirectOutboxWriter, OutboxWriter
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import game_pauses
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
-from pbmserv.service.core.job_result import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
-from pbmserv.service.mails.incoming import IncomingMail, MailReader
+from pbmserv.service.mails.incoming import IncomingMail, MailParser
 from pbmserv.service.mails.mail_service import MailService
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
-from pbmserv.service.pages.forms import forms_by_name
 from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
@@ -36,7 +34,6 @@ from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base, keep_times_of
 from pbmserv.stages.current_work import CurrentWork
-from pbmserv.stages.lanes import MOST_DEATHS
 from pbmserv.stages.messages import (
     ActForBot,
     AskState,
@@ -60,6 +57,7 @@ from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell, Ring
 from pbmserv.stages.stage_names import bot_process_names
 from pbmserv.stages.state import own_numbers
+from pbmserv.stages.tasks import MOST_DEATHS, Tasks
 from pbmserv.stages.watched_writer import WatchedWriter
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.boards.game_pauses import stopped as stopped_games
@@ -173,24 +171,28 @@ class PlayStage:
         self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
         games = tuple(game.info.key for game in base.registry)
-        self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
+        self.parser = MailParser(base.mail_domain, games, settings.mail_servers)
         self.arrivals = _arrivals(base, self.writer, by)
         self.senders = base.senders(names)
-        self.play = Play(
-            self.arrivals,
-            self.reader,
+        tasks = Tasks(
+            self.parser,
             self.checks,
             self.mails,
+            self.services,
+            PageRequests(self.services, base.game, self.mails),
+            self.senders,
+        )
+        self.play = Play(
+            self.arrivals,
+            tasks,
+            self.positions,
             self.writer,
             clock,
-            forms_by_name(self.services),
-            PageRequests(self.services, base.game, self.mails),
             ring_post=ring_post,
             ring_bots=ring_bots,
             ring_web=ring_web,
             current=current,
             suspects=suspects,
-            senders=self.senders,
         )
         handle_refusal = partial(bounces.handle_refusal, self.services)
         self.outbox_writer = DirectOutboxWriter(self.writer, clock, handle_refusal, base.shares)
@@ -201,9 +203,9 @@ class PlayStage:
 
         self.bot_moves = BotMoves(self.services, self._watched, clock, ring_after_bot)
         self.operators = Operators(self.services, base.game, self.writer, clock)
-        self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
+        self.kept_mails = KeptMails(base.game, self.parser.parse, self.retry, self.operators)
         self.put_off_mails = PutOffMails(
-            base.game, self._can_play, self.reader.read, self.retry, self._keep
+            base.game, self._can_play, self.parser.parse, self.retry, self._keep
         )
         self.expiry = Expiry(base.game, self.writer, clock, keep_times_of(settings), self.quota)
         self.scheduler = self._scheduler(base, has_own_door=has_own_door)
@@ -282,17 +284,19 @@ class PlayStage:
             raise ServerFault("the server was stopped repeatedly while it carried this mail out")
         checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
         now = self.clock.now()
-        job = partial(self.mails.carry_out_kept, checked, mail_id, now)
+        job = partial(self.mails.carry_out_kept_mail, checked, mail_id, now)
         done = self._watched.submit(job, -mail_id).result()
+        if done is None:
+            return False
         self.positions.remember(done.played)
         self._ring_post()
-        return done is not NOTHING
+        return True
 
     def _keep(self, mail_id: int, fault: str) -> None:
         """Keep a mail that was put off for the operator, because of a fault."""
         self.writer.submit(partial(self.mails.keep_put_off, mail_id, fault)).result()
 
-    def carry_out(self, by: Signature, order: Order) -> str:
+    def carry_out_order(self, by: Signature, order: Order) -> str:
         """Carry out an order of an operator; return a sentence for the operator.
 
         Raises:
@@ -327,8 +331,8 @@ def _arrivals(base: Base, writer: Writer, by: str) -> Arrivals:
 def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
     """Return play's answers to other processes."""
 
-    def carry_out(request: CarryOutOrder) -> str:
-        return stage.carry_out(request.by, request.order)
+    def carry_out_order(request: CarryOutOrder) -> str:
+        return stage.carry_out_order(request.by, request.order)
 
     def retry(request: RetryKeptMail) -> str:
         return stage.kept_mails.retry(request.number, request.by)
@@ -349,7 +353,7 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
         NoteStops: note_stops,
         **_answers_to_post(stage.outbox_writer),
         **_answers_to_bots(stage.bot_moves),
-        CarryOutOrder: carry_out,
+        CarryOutOrder: carry_out_order,
         RetryKeptMail: retry,
         LookAgain: look_again,
         ProbeWrite: probe_write,

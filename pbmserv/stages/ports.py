@@ -11,7 +11,7 @@ from pbmserv.config.settings import Settings
 from pbmserv.errors import ConfigError
 from pbmserv.net import listening
 from pbmserv.smtpd.tls import Certificate
-from pbmserv.web.operator_sessions import read_token
+from pbmserv.web.operators.token import read_token
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from pbmserv.stages.mail_ports import slots_of
 from pbmserv.stages.ports import Bound
 from pbmserv.stages.web_stage import WebStage
 from pbmserv.views.environment import environment
-from pbmserv.web.application import build
-from pbmserv.web.mailbox import build_mailbox
-from pbmserv.web.operators import build_operators
-from pbmserv.web.printer import SiteFacts
+from pbmserv.web.application import build_site
+from pbmserv.web.http.server import WebServer, bounds
+from pbmserv.web.mailbox.application import build_mailbox
+from pbmserv.web.operators.application import build_operators
 from pbmserv.web.probes import build_probes
-from pbmserv.web.server import WebServer, bounds
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 
 class WebPorts:
@@ -51,7 +51,7 @@ class WebPorts:
                 can_hide=bool(stage.web_requests.hot_seats.game),
                 proxies=settings.web_proxies,
             )
-            site = build(pages, stage.web_requests, environment(), health, base.registry)
+            site = build_site(pages, stage.web_requests, environment(), health, base.registry)
             self._servers.append(WebServer(site, bound.web, limits))
         if bound.metrics is not None:
             probes = build_probes(health, metrics)

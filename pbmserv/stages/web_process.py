@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, TypeVar
@@ -88,8 +88,8 @@ class _DoorOfPages:
     def __init__(self, door: Asking) -> None:
         self._door = door
 
-    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
-        return await asyncio.to_thread(self._ask, StoreForm(kind, values))
+    async def form(self, body: bytes) -> int:
+        return await asyncio.to_thread(self._ask, StoreForm(body))
 
     async def press(self, request: PageRequest) -> int:
         number = await asyncio.to_thread(self._ask, StorePress(request))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.services import Services
-from pbmserv.service.mails.incoming import MailReader
+from pbmserv.service.mails.incoming import MailParser
 from pbmserv.service.operators.pages import OperatorPages, Queue, Side
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
@@ -47,7 +47,7 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
         side: carries out the changes.
     """
     games = tuple(game.info.key for game in base.registry)
-    reader = MailReader(base.mail_domain, games, base.settings.mail_servers)
+    parser = MailParser(base.mail_domain, games, base.settings.mail_servers)
 
     def queue() -> Queue:
         with base.mail.reading.connect() as mail, base.game.reading.connect() as game:
@@ -65,4 +65,4 @@ def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages
             sources,
         )
 
-    return OperatorPages(services, base.game, base.clock, reader.read, side, queue, base.mail)
+    return OperatorPages(services, base.game, base.clock, parser.parse, side, queue, base.mail)

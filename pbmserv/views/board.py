@@ -68,6 +68,7 @@ class BoardScene:
         chooser: userid of the player who chose the box of a race and may know it; "" for none.
         undrawn: whether dice and the like are drawn later, when all have accepted. Until then no
             form shows the view, since it will change.
+        unforeseen: whether the letter is about a move whose effect shows only when it is played.
     """
 
     number: int
@@ -94,6 +95,7 @@ class BoardScene:
     shut: bool
     chooser: str
     undrawn: bool = False
+    unforeseen: bool = False
 
     @property
     def has_coach(self) -> bool:
@@ -219,10 +221,10 @@ def scene_beyond_record(letter: str, words: Mapping[str, Any], scene: BoardScene
     Raises:
         MoveError: the move is not legal.
     """
-    game = scene.game
+    game, unforeseen = scene.game, False
     if kind_of(letter).beyond_record and previews(game):
         preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
-        view, notes = preview.view, preview.notes
+        view, notes, unforeseen = preview.view, preview.notes, preview.is_unforeseen
     elif letter == "check" and isinstance(game, Aided) and words.get("drawn"):
         drawn = game.drawn(scene.view, words["drawn"])
         view, notes = drawn.view, drawn.notes
@@ -231,4 +233,4 @@ def scene_beyond_record(letter: str, words: Mapping[str, Any], scene: BoardScene
     else:
         return scene
     sentences = note_sentences(scene.game, notes, scene.names, scene.you)
-    return replace(scene, view=view, events=tuple(sentences))
+    return replace(scene, view=view, events=tuple(sentences), unforeseen=unforeseen)

@@ -101,7 +101,7 @@ def grid(spots: Any, forms: GridForms, link: str = "") -> Markup:
 
 
 # Most rows equal rows of other letters.
-@lru_cache(maxsize=2_560)
+@lru_cache(maxsize=1_280)
 def _row(spots: tuple[Any, ...], around: tuple[str, ...], forms: GridForms) -> list[str]:
     """Draw a line of cells or ports, split where links begin.
 

@@ -310,7 +310,7 @@ class RunningBoard:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedBoard:
     """A board that is over and may be seen; `ended` is in ISO 8601, UTC."""
 
     board: int
@@ -325,7 +325,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Tally:
     """Results of a player's finished boards against one opponent or on one kind of board."""
 
     name: str
@@ -356,27 +356,27 @@ class PublicPlayer:
         curves: by game, how its rating has changed: see `ratings.tables.curve`.
         accept: what happens with a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
         seeks: what the player looks for.
-        met: records by opponent, the most played first.
-        kinds: records by kind of board, the most played first.
+        met: tallies by opponent, the most played first.
+        kinds: tallies by kind of board, the most played first.
         scores: (game, kind of board, number of boards, best score) of races and solo boards.
         streaks: (title of a game, boxes of the day solved in a row).
     """
 
     userid: PublicName
     ratings: Sequence[PlayerRating]
-    ended: Sequence[Finished]
+    ended: Sequence[FinishedBoard]
     running: Sequence[RunningBoard]
     curves: Mapping[str, Sequence[Mapping[str, Any]]]
     accept: str
     seeks: Sequence[Seek]
-    met: Sequence[Record]
-    kinds: Sequence[Record]
+    met: Sequence[Tally]
+    kinds: Sequence[Tally]
     scores: Sequence[tuple[str, str, int, int]]
     streaks: Sequence[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class GamePage:
+class PublicBoardPage:
     """The public page of a board.
 
     Attributes:

@@ -1,1 +1,1 @@
-"""Web pages, the API for programs, and the pages of operators."""
+"""The site for players with its API, the operators' pages, the local mailbox, and the probes."""

@@ -1,8 +1,8 @@
-"""The web pages and the API as a Starlette application: all routes, and the pages for errors."""
+"""The site as a Starlette application: all pages and the API, with their limits."""
 
 from __future__ import annotations
 
-import logging
+import re
 
 from jinja2 import Environment
 from starlette.applications import Starlette
@@ -10,39 +10,43 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import DoorAway, GameAway, NotDone, StillWorking
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.web_requests import WebRequests
-from pbmserv.web.allowance import Allowance, Exhausted
-from pbmserv.web.answers import PRIVATE, SHARED, html, seconds_until
-from pbmserv.web.api import build_api
-from pbmserv.web.board_pages import board_routes
-from pbmserv.web.feeds import feed_routes
-from pbmserv.web.front import front_routes
-from pbmserv.web.game_pages import game_routes
-from pbmserv.web.help import HelpPages, help_routes
-from pbmserv.web.hot_seat import hot_seat_routes
-from pbmserv.web.letter_links import letter_link_routes
-from pbmserv.web.personal_pages import personal_routes
-from pbmserv.web.post_limits import LimitedPosts, PostLimits
-from pbmserv.web.printer import Printer, SiteFacts
+from pbmserv.web.api.application import build_api
+from pbmserv.web.http.responses import SHARED
+from pbmserv.web.http.safe_responses import SafeResponses
+from pbmserv.web.limits.allowance import Allowance, Exhausted
+from pbmserv.web.limits.post_limits import LimitedPosts, PostLimits
+from pbmserv.web.pages.board import board_routes
+from pbmserv.web.pages.daily_boxes import daily_box_routes
+from pbmserv.web.pages.errors import ErrorPages
+from pbmserv.web.pages.events import event_routes
+from pbmserv.web.pages.feeds import feed_routes
+from pbmserv.web.pages.front import front_routes
+from pbmserv.web.pages.guest_box import guest_box_routes
+from pbmserv.web.pages.help import HelpPages, help_routes
+from pbmserv.web.pages.hot_seat import hot_seat_routes
+from pbmserv.web.pages.letter_links import letter_link_routes
+from pbmserv.web.pages.personal import personal_routes
+from pbmserv.web.pages.players import player_routes
+from pbmserv.web.pages.proof import proof_routes
+from pbmserv.web.pages.public_board import public_board_routes
+from pbmserv.web.pages.site_files import site_file_routes
 from pbmserv.web.probes import Health, health_routes
-from pbmserv.web.proof import proof_routes
-from pbmserv.web.public import public_routes
-from pbmserv.web.safe_responses import AGAIN_S, SafeResponses, fault_of, mount_below
-from pbmserv.web.site_files import site_file_routes
+from pbmserv.web.rendering.printer import Printer
+from pbmserv.web.rendering.site_facts import SiteFacts
 
-WITH_TOKEN = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
+TOKEN_PATHS = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
 """Beginnings of the paths of forms that need a token."""
 
-log = logging.getLogger("pbmserv.web")
 
-
-def build(
+def build_site(
     facts: SiteFacts,
     web_requests: WebRequests,
     templates: Environment,
@@ -61,8 +65,9 @@ def build(
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
     printer, allowance = Printer(facts, templates), allowance or Allowance(facts.proxies)
+    public = web_requests.public
     help_pages = HelpPages(facts.games, templates, printer.shared)
-    errors = _ErrorPages(printer)
+    errors = ErrorPages(printer)
 
     async def to_api(_request: Request) -> Response:
         """Redirect to ``/api/``, where the API's own application begins."""
@@ -75,23 +80,26 @@ def build(
             *help_routes(help_pages),
             *health_routes(health, numbers=False),
             *letter_link_routes(printer, web_requests),
-            *public_routes(printer, web_requests.public, allowance),
-            *game_routes(printer, web_requests.public, allowance),
-            *feed_routes(printer, web_requests.public, allowance),
-            *site_file_routes(printer, web_requests.public, allowance),
+            *guest_box_routes(printer, public, allowance),
+            *daily_box_routes(printer, public, allowance),
+            *event_routes(printer, public, allowance),
+            *player_routes(printer, public, allowance),
+            *public_board_routes(printer, public, allowance),
+            *feed_routes(printer, public, allowance),
+            *site_file_routes(printer, public, allowance),
             *hot_seat_routes(printer, web_requests.hot_seats, allowance),
             *proof_routes(printer, registry, allowance),
             *personal_routes(printer, web_requests),
             Route("/api", to_api),
-            mount_below("/api", build_api(printer, web_requests, allowance)),
+            _mount_below("/api", build_api(printer, web_requests, allowance)),
         ],
         middleware=[
             Middleware(SafeResponses, fault=errors.fault),
             Middleware(
                 LimitedPosts,
-                limits=PostLimits(WITH_TOKEN, facts.proxies),
+                limits=PostLimits(TOKEN_PATHS, facts.proxies),
                 refuse=errors.too_many_forms,
-                but_below="/api/",
+                except_below="/api/",
             ),
         ],
         exception_handlers={
@@ -109,61 +117,11 @@ def build(
     return application
 
 
-class _ErrorPages:
-    """The pages that answer for an error."""
+def _mount_below(path: str, application: ASGIApp) -> Mount:
+    """Return a mount for an application that also gets the paths with line ends in them.
 
-    def __init__(self, printer: Printer) -> None:
-        self._printer = printer
-
-    async def refused(self, _request: Request, error: Exception) -> Response:
-        """Return 404 or 405, without details."""
-        assert isinstance(error, HTTPException)
-        name = "missing" if error.status_code == 404 else "method"
-        return self._printer.failure(error.status_code, name, error.headers)
-
-    async def working(self, _request: Request, _error: Exception) -> Response:
-        """Return 202: the form is stored and will be carried out."""
-        return self._printer.failure(202, "working")
-
-    async def not_done(self, _request: Request, _error: Exception) -> Response:
-        """Return 500: our code failed, and what the form asks for was not done."""
-        return self._printer.failure(500, "not-done")
-
-    async def no_door(self, _request: Request, error: Exception) -> Response:
-        """Return 503: what the form asks for was not stored."""
-        log.warning("a form could not be taken", extra={"because": str(error)})
-        return self._printer.failure(503, "no-door", {"Retry-After": str(AGAIN_S)})
-
-    async def too_many(self, _request: Request, error: Exception) -> Response:
-        """Return 429: the player has sent as much as the server accepts."""
-        assert isinstance(error, TooMany)
-        seconds = seconds_until(error.over.again)
-        return self._printer.failure(429, "too-many", {"Retry-After": str(seconds)})
-
-    async def too_busy(self, _request: Request, error: Exception) -> Response:
-        """Return 429 if the reader's network has used its share up, 503 if all readers have."""
-        assert isinstance(error, Exhausted)
-        text = self._printer.text("too-busy", is_own=error.is_own, seconds=error.seconds)
-        headers = {**PRIVATE, "Retry-After": str(error.seconds)}
-        return html(text, 429 if error.is_own else 503, headers)
-
-    async def too_large(self, _request: Request, _error: Exception) -> Response:
-        """Return 503: the page would take more work than one page may."""
-        return self._printer.failure(503, "too-large")
-
-    async def game_away(self, _request: Request, error: Exception) -> Response:
-        """Return 503: the board's game is stopped, or not installed."""
-        assert isinstance(error, GameAway)
-        titles = {game.key: game.title for game in self._printer.facts.games}
-        title = titles.get(error.game, f"{error.game} (not installed)")
-        text = self._printer.text("game-away", title=title, is_stopped=error.is_stopped)
-        return html(text, 503, {**PRIVATE, "Retry-After": str(AGAIN_S)})
-
-    def too_many_forms(self, seconds: int) -> Response:
-        """Return 429: the reader's network has sent too many forms."""
-        return html(self._printer.text("too-many-forms", seconds=seconds), 429, PRIVATE)
-
-    def fault(self, error: BaseException) -> Response:
-        """Return 500 or 503; the log names the fault, the page does not."""
-        log.error("a page failed", exc_info=error)
-        return self._printer.failure(*fault_of(error))
+    Starlette's pattern stops at a line end, so that our own 404 would answer such a path.
+    """
+    mount = Mount(path, application)
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount

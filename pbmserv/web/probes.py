@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from pbmserv.web.safe_responses import SafeResponses
+from pbmserv.web.http.safe_responses import SafeResponses
 
 log = logging.getLogger("pbmserv.web")
 

@@ -20,7 +20,7 @@ from pbmserv.store.delivery import letter_octets, old_letters, outbox
 from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
-from pbmserv.views.reader import BoardReader
+from pbmserv.views.shown_boards import ShownBoards
 
 pytestmark = pytest.mark.slow
 
@@ -59,7 +59,7 @@ def made_again(house: Indoors, letter: Posted) -> bytes:
         queued = outbox.letter(connection, letter.id)
         assert queued is not None
         composer = house.server.outbox._composer
-        return composer.bytes_of(BoardReader(connection, composer.positions), queued)
+        return composer.bytes_of(ShownBoards(connection, composer.positions), queued)
 
 
 def test_the_octets_of_a_letter_are_kept_for_some_days(house: Indoors) -> None:

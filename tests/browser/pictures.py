@@ -27,7 +27,7 @@ from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.store import shared_boxes
 from pbmserv.store.tables.mail import outbox
-from pbmserv.web.operator_sessions import new_token
+from pbmserv.web.operators.token import new_token
 
 WIDTHS, SCHEMES = (375, 1280), ("light", "dark")
 TALL = 740

@@ -14,7 +14,7 @@ from running import Running, start
 from seating import seat_pairs
 
 from pbmserv.commands.table.playing import MakeMove
-from pbmserv.web.operator_sessions import new_token
+from pbmserv.web.operators.token import new_token
 
 TARGETS = """() => [...document.querySelectorAll('a, button, summary, select, .tick,' +
     'input:not([type=hidden]):not([type=checkbox])')]

@@ -8,8 +8,8 @@ from playwright.sync_api import Browser
 
 from pbmserv.engine.registry import Registry
 from pbmserv.views.environment import environment
-from pbmserv.web.help import HelpPages
-from pbmserv.web.printer import SiteFacts
+from pbmserv.web.pages.help import HelpPages
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 SLUGS = ("", "tutorial", "blackbox", "challenge", "queue", "times", "replies")
 LONE_QUOTES = r"""() => {

@@ -14,8 +14,8 @@ from programs import free_port
 from proxies import NAME, Proxy, caddy, nginx
 from running import Running, start
 
-from pbmserv.web.safe_responses import HEADERS
-from pbmserv.web.visits import LONGEST_FORM
+from pbmserv.web.http.safe_responses import SAFE_HEADERS
+from pbmserv.web.pages.visits import LONGEST_FORM
 
 Start = Callable[[Path, int], AbstractContextManager[Proxy]]
 
@@ -60,7 +60,7 @@ def test_pages_come_through_with_their_headers_and_no_token_is_written_down(
             answer, text = proxy.ask(page)
             assert answer.status == 200, page
             assert text
-            for name, value in HEADERS.items():
+            for name, value in SAFE_HEADERS.items():
                 assert answer.headers.get_all(name) == [value], (page, name)
             assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
             assert "nginx/" not in answer.headers.get("Server", "")

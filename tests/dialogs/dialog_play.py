@@ -231,7 +231,7 @@ class Play:
 
     def _check_passwords(self, step: Step, envelope: Envelope) -> None:
         """Check that the dialog declares its passwords, which no letter may show."""
-        for line in self._server.server.reader.read(envelope).reading.lines:
+        for line in self._server.server.parser.parse(envelope).reading.lines:
             for secret in _secrets(line.meaning):
                 if secret not in self._dialog.passwords:
                     raise self._failure(step, f'say at the top: "password: {secret}"')

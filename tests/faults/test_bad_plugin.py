@@ -29,7 +29,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox
-from pbmserv.views.reader import _logged
+from pbmserv.views.shown_boards import _logged
 
 pytestmark = pytest.mark.slow
 
@@ -130,9 +130,9 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
         house.send(table, 0, HIDINGS[0])
     house.send(other, 0, "1")
 
-    promised = Counter({(table.board, 0): 1 for table in [*house.good, other]})
-    writers = [table.players[0].address for table in [*house.good, other]]
-    wait_until(lambda: house.played() == promised, "what others wrote is carried out")
+    promised = Counter({(table.board, 0): 1 for table in house.good})
+    writers = [table.players[0].address for table in house.good]
+    wait_until(lambda: house.played() >= promised, "what others wrote is carried out")
     wait_until(lambda: all(map(house.letters, writers)), "and answered")
 
     # The bad mail is tried again, alone, and then kept; its writer is told.
@@ -151,7 +151,8 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
         assert "bad_plugin.py" in words
         assert "heaps is stopped" in words or "a game is stopped" in words
 
-    # Mails about it wait, and other games do not.
+    # Mails about it wait, also one that came just before, and other games do not.
+    promised |= house.played()
     house.send(bad, 0, "2")
     for table in house.good:
         house.send(table, 1, HIDINGS[1])
@@ -163,7 +164,7 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
     wait_until(lambda: "heaps is stopped" in house.process.command("status"), "still stopped")
     assert house.played() == promised
     house.process.command("game", "resume", "heaps", "--why", "it is mended")
-    promised |= Counter({(bad.board, 0): 1})
+    promised |= Counter({(bad.board, 0): 1, (other.board, 0): 1})
     wait_until(lambda: house.played() == promised, "it goes on")
     assert len(house.kept()) == 1
     assert house.recipients(stopped).most_common(1)[0][1] == 1

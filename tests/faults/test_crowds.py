@@ -20,7 +20,7 @@ from smtp_client import Wire, mail
 from pbmserv.smtpd import listener
 from pbmserv.smtpd.session import OCTETS_OF_USE
 from pbmserv.stages import descriptors
-from pbmserv.web import connections, server
+from pbmserv.web.http import connections, server
 
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"

@@ -13,13 +13,16 @@ from running import MovableClock, Running
 from seating import HIDINGS, Table, seat_pairs
 from smtp_client import Wire, mail
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from pbmserv.cli.main import run
 from pbmserv.commands.table import command_types
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
-from pbmserv.service.mails.incoming import MailReader
+from pbmserv.service.core.job_result import Done
+from pbmserv.service.mails.incoming import MailParser
+from pbmserv.service.mails.mail_service import MailService
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.store import audit
@@ -204,7 +207,7 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
     alice = "alice@players.example"
     raw = mail(alice, "help", Message_ID="<1@players.example>")
     with monkeypatch.context() as broken, Wire(operator.port) as wire:
-        broken.setattr(MailReader, "read", breaks)
+        broken.setattr(MailParser, "parse", breaks)
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, OURS, raw).startswith("250")
         assert wire.mail(alice, "postmaster", raw).startswith("250")
@@ -222,6 +225,27 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
     assert run(["inbox", "retry", number, *WHY]) == 0
     catch_up(operator)
     assert len(operator.letters(alice)) == 1
+
+
+@pytest.mark.sqlite_alone
+def test_a_mail_is_kept_even_if_the_database_is_away_at_that_moment(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Play carries the mail out again when the database is back, meets the fault again, and keeps
+    the mail then."""
+    keep, faults = MailService.keep, [OperationalError("INSERT", None, Exception("away"))]
+
+    def away_once(*arguments: Any) -> Done:
+        if faults:
+            raise faults.pop()
+        return keep(*arguments)
+
+    monkeypatch.setattr(MailService, "keep", away_once)
+    sender = "someone@players.example"
+    with Wire(server.port) as wire, failing_handler(monkeypatch, Help):
+        assert wire.mail(sender, OURS, mail(sender, "help")).startswith("250")
+    assert not faults
+    assert states(server) == ["kept"]
 
 
 @pytest.mark.sqlite_alone
@@ -250,7 +274,7 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
         assert server.send("alice@players.example", "help").startswith("250")
     stage = server.server.play_stage
     first, second = (
-        KeptMails(stage.game, stage.reader.read, stage.retry, stage.operators) for _ in range(2)
+        KeptMails(stage.game, stage.parser.parse, stage.retry, stage.operators) for _ in range(2)
     )
     (kept_mail,) = first.list()
     assert kept_mail.subject == "help"

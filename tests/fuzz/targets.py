@@ -33,7 +33,7 @@ from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.service.mails.incoming import MailReader
+from pbmserv.service.mails.incoming import MailParser
 from pbmserv.smtpd.listener import Listener
 from pbmserv.stages.door import UNREADABLE, Door
 from pbmserv.store.delivery.arrivals import NewArrival
@@ -174,11 +174,11 @@ async def _session(octets: bytes, size: int, *, lmtp: bool) -> None:
         logger.removeHandler(faults)
     faults.none()
     _check_replies(bytes(ear.heard), octets)
-    reader = MailReader(HOUSE, GAMES, ())
+    parser = MailParser(HOUSE, GAMES, ())
     for new in shelf.arrived:
         assert HOUSE.knows(new.envelope.recipient)
         assert wire_refusal(new.envelope.raw) is None
-        assert not HOUSE.is_ours(reader.read(new.envelope).mail.sender)
+        assert not HOUSE.is_ours(parser.parse(new.envelope).mail.sender)
 
 
 def _raise(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:

@@ -161,7 +161,7 @@ def test_the_wheel_has_every_template_and_migration(built: Built) -> None:
     with zipfile.ZipFile(built.wheel) as wheel:
         names = set(wheel.namelist())
     assert {f"pbmserv/_{path.as_posix()}" for path in SHIPPED} <= names
-    assert {"pbmserv/py.typed", "pbmserv/web/api_examples.json"} <= names
+    assert {"pbmserv/py.typed", "pbmserv/web/api/examples.json"} <= names
     assert {path.relative_to(ROOT).as_posix() for path in TREES} <= names
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
     assert {name.partition("/")[0] for name in names} == {

@@ -12,8 +12,8 @@ from seating import reply_address, seat_pairs
 from sqlalchemy import Connection, select
 
 from pbmserv.engine.position import Position
-from pbmserv.engine.types import Seat
 from pbmserv.service.boards import plies
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.boards import boards
@@ -136,10 +136,9 @@ class Stage:
             for seat, cells in enumerate(HIDDEN):
                 row = boards.lock(connection, board)
                 assert row is not None
-                position = context.position(row)
-                view = position.game.view(position.state, Seat(seat))
-                move = position.game.parse(view, cells)
-                plies.play_move(context, row, row.sitters[seat], position, move, "")
+                mover = mover_at(context, row, row.sitters[seat])
+                move = mover.position.game.parse(mover.view, cells)
+                plies.play_move(context, mover, move, "")
             return context.effects.positions
 
         house.positions.remember(house.writer.submit(job).result())

@@ -10,6 +10,7 @@ from indoors import Indoors, address_of, indoors
 from seating import HIDINGS, seat_pairs
 
 from pbmserv.mail.envelope import Envelope
+from pbmserv.service.pages.page_forms import UnsubscribeForm
 from pbmserv.stages.lane_loads import LANE_MAILS, LANE_OCTETS
 
 pytestmark = pytest.mark.both_databases
@@ -66,5 +67,5 @@ def test_a_player_of_a_reply_address_waits_for_nobody_else(server: Indoors) -> N
 
 def test_forms_of_pages_are_never_put_off(server: Indoors) -> None:
     for _ in range(LANE_MAILS + 1):
-        stored = server.server.door.form("unsubscribe", {"token": "none"})
+        stored = server.server.door.form(UnsubscribeForm("none").as_json())
         assert server.loop.run_until_complete(stored) > 0

@@ -174,7 +174,7 @@ def test_a_mail_that_was_kept_shows_the_operator_no_password(
     def again(number: int, post: IncomingMail) -> bool:
         return server.server.play_stage.retry(number, post)
 
-    read = server.server.reader.read
+    read = server.server.parser.parse
     kept_mails = KeptMails(server.server.database, read, again, server.operators)
     kept = kept_mails.list()
     assert len(kept) == len(mails)
@@ -196,7 +196,7 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
 
     monkeypatch.setattr("pbmserv.service.mails.incoming.read_mail", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
-    read = server.server.reader.read
+    read = server.server.parser.parse
     kept_mails = KeptMails(server.server.database, read, lambda *_: False, server.operators)
     (kept,) = kept_mails.list()
     shown = kept_mails.show(kept.id)
@@ -223,7 +223,7 @@ def test_no_page_shows_a_password(tmp_path: Path) -> None:
 def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
     """A debugger's or a traceback's view of what is at hand on the way of a mail."""
     seen: list[str] = []
-    original = Executor.carry_out
+    original = Executor.run_commands
 
     def watched(executor: Executor, context: CommandContext) -> object:
         seen.extend(
@@ -232,7 +232,7 @@ def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
         return original(executor, context)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Executor, "carry_out", watched)
+        patch.setattr(Executor, "run_commands", watched)
         for subject in SUBJECTS[::4]:
             server.send(ALICE, subject)
     assert len(seen) >= 3 * len(SUBJECTS[::4])

@@ -40,7 +40,7 @@ class Guest:
         server = self.server.server
         stage = server.play_stage
         incoming = incoming.with_passwords(stage.checks.vet(incoming.request).result())
-        job = partial(stage.mails.carry_out, incoming, server.clock.now())
+        job = partial(stage.mails.carry_out_mail, incoming, server.clock.now())
         done = stage.writer.submit(job).result()
         server.positions.remember(done.played)
         server.sender.wake()

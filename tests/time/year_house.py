@@ -23,6 +23,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import plies
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
@@ -161,11 +162,10 @@ class ServiceHouse:
 
     def act(self, board: int, seat: int) -> bool:
         def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> bool:
-            position = context.position(row)
-            game = position.game
-            view = game.view(position.state, sitter.seat)
+            mover = mover_at(context, row, sitter)
+            game, view = mover.position.game, mover.view
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
-            answer = plies.play_move(context, row, sitter, position, move, "")
+            answer = plies.play_move(context, mover, move, "")
             letters = [outbox_row(context, notification) for notification in answer.notifications]
             if waiting := [letter for letter in letters if letter.for_digest]:
                 outbox.add(context.connection, waiting, context.now)

@@ -9,17 +9,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.mail.envelope import Envelope
+from pbmserv.service.core.job_result import NOTHING, Job, Receipt
 from pbmserv.stages import lanes as module
-from pbmserv.stages.lanes import HEAVY_S, Lanes, Task, blamed
+from pbmserv.stages.lanes import HEAVY_S, Lanes, blamed
+from pbmserv.stages.tasks import Task
 from pbmserv.store.delivery.arrivals import Arrival
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = "abc"
 
 
+class WaitingTask(Task):
+    """A task that is only ordered, never carried out."""
+
+    def begin(self) -> Job:
+        return lambda _: NOTHING
+
+    def put_off(self, _: BaseException) -> None:
+        raise NotImplementedError
+
+    def give_up(self, _: BaseException) -> Job:
+        return self.begin()
+
+    def give_up_as_deadly(self) -> Job:
+        return self.begin()
+
+    def note_settled(self, receipt: Receipt, ms: float) -> None:
+        raise NotImplementedError
+
+
 def task(number: int, lane: str = "a", deaths: int = 0) -> Task:
     arrival = Arrival("mail", Envelope("", "", b""), lane, NOW, id=number)
-    return Task(arrival, 0.0, deaths=deaths)
+    return WaitingTask(arrival, deaths)
 
 
 def begin(lanes: Lanes) -> Task | None:

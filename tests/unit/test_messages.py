@@ -139,7 +139,7 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
     *((CarryOutOrder(BY, order), "done; nothing lost\n") for order in ORDERS),
     (RetryKeptMail(9, BY), "Mail 9 is carried out."),
     (LookAgain(), None),
-    (StoreForm("confirm", {"signup": 3}), 17),
+    (StoreForm(b'{"form": "confirm", "signup": 3}'), 17),
     (StorePress(PageRequest(7, 1, 12, 9, "k", "g,+b2", "Hello!")), 18),
     (StorePress(PageRequest(7, 1, 0, 0, "k", "back")), OVER),
 ]

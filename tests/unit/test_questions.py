@@ -29,11 +29,11 @@ class Other:
         self.answering.start()
 
     def _store(self, request: StoreForm) -> int:
-        number = int(request.values["number"])
-        self.questions.append(number)
-        if request.kind == "slow":
+        kind, number = request.body.decode().split()
+        self.questions.append(int(number))
+        if kind == "slow":
             assert self.may_answer.wait(PATIENCE_S)
-        return 2 * number
+        return 2 * int(number)
 
     def _fail(self, request: PutOffBot) -> None:
         raise (
@@ -59,7 +59,7 @@ def asking(tmp_path: Path, other: Other) -> Iterator[Asking]:
 
 
 def form(number: int, kind: str = "quick") -> StoreForm:
-    return StoreForm(kind, {"number": number})
+    return StoreForm(f"{kind} {number}".encode())
 
 
 def test_questions_of_many_threads_get_their_own_answers(other: Other, asking: Asking) -> None:

@@ -19,8 +19,8 @@ from browser_tab import page_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 
 from pbmserv.views.environment import environment
-from pbmserv.web.api_problems import TITLES
-from pbmserv.web.openapi import EXAMPLES
+from pbmserv.web.api.openapi import EXAMPLES
+from pbmserv.web.api.problems import TITLES
 
 PARAMETERS = {
     "board": 1,

@@ -17,7 +17,8 @@ from rows import rows
 from starlette.requests import Request
 
 from pbmserv.service.boards.board_page import Turns
-from pbmserv.web.allowance import (
+from pbmserv.web.http.client_network import network_of
+from pbmserv.web.limits.allowance import (
     MOST_OF_NETWORK,
     MOST_WAITING,
     OF_ALL,
@@ -25,7 +26,6 @@ from pbmserv.web.allowance import (
     Allowance,
     Exhausted,
 )
-from pbmserv.web.client_network import network_of
 
 PROXIES = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("10.0.0.0/8"))
 

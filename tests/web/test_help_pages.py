@@ -21,8 +21,8 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import PlayerError, is_form
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.views.environment import environment, templates_root
-from pbmserv.web.application import build
-from pbmserv.web.help import slug_of
+from pbmserv.web.application import build_site
+from pbmserv.web.pages.help import slug_of
 
 GAMES = frozenset({"blackbox"})
 
@@ -31,7 +31,7 @@ class Site:
     """The application, asked without a socket."""
 
     def __init__(self, **facts) -> None:
-        self._application = build(
+        self._application = build_site(
             pages(**facts), context := CommandContext(), environment(), context, Registry([])
         )
 

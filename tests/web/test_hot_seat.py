@@ -29,7 +29,8 @@ from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, changed, empty_b
 from pbmserv.service.solo.solo_page import solo_scene
 from pbmserv.store import hot_seats
 from pbmserv.views.environment import environment
-from pbmserv.web.printer import Printer, SiteFacts
+from pbmserv.web.rendering.printer import Printer
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 GAMES = Registry([GAME])
 PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())

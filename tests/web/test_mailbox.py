@@ -22,7 +22,7 @@ from pbmserv.mail.key_ring import mailbox_secret
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.stages.ports import bind
-from pbmserv.web.mail_program import MailProgram, of_mailto
+from pbmserv.web.mailbox.mail_program import MailProgram, draft_of_mailto
 
 ALICE, BOB = "alice@games.example", "bob@games.example"
 BOTH = {"name1": "alice", "password1": "wonder-land", "name2": "bob", "password2": "the-builder"}
@@ -114,7 +114,7 @@ def test_two_people_sign_up_read_and_answer(
         before[address] = mail
     # The very same form once more is the same mail, which has no second answer.
     server.letters()
-    monkeypatch.setattr("pbmserv.web.mailbox.ANSWER_S", 0.1)
+    monkeypatch.setattr("pbmserv.web.mailbox.pages.ANSWER_S", 0.1)
     mail = before[ALICE]
     browser.send(f"{ALICE}/write", mail | {"body": "yes" + mail["body"]})
     assert "Sent. The answer will appear here" in browser.html
@@ -267,7 +267,7 @@ def test_a_letter_keeps_its_looks_and_its_links(tmp_path: Path) -> None:
 @rows("words", ["+B2,!c3", "50 % & more = ?", "Grüße\n\n> quoted", ""])
 def test_a_mailto_fills_in_what_it_says(words: str) -> None:
     words_quoted = quote(words.replace("\n", "\r\n"), safe="")
-    draft = of_mailto(f"pbmserv%2Bt@games.example?subject={quote(words)}&body={words_quoted}")
+    draft = draft_of_mailto(f"pbmserv%2Bt@games.example?subject={quote(words)}&body={words_quoted}")
     assert (draft.to, draft.subject) == ("pbmserv+t@games.example", words)
     assert draft.body == words
-    assert of_mailto("a@b.example").body == ""
+    assert draft_of_mailto("a@b.example").body == ""

@@ -37,9 +37,11 @@ from pbmserv.store import audit
 from pbmserv.store.boards.game_pauses import Stop
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
-from pbmserv.web import operator_sessions
-from pbmserv.web.operator_gate import COOKIE
-from pbmserv.web.operator_sessions import Attempts, new_token, read_token
+from pbmserv.web.operators import attempts
+from pbmserv.web.operators.attempts import MOST_WAITING, Attempts
+from pbmserv.web.operators.gate import COOKIE
+from pbmserv.web.operators.sessions import LIFETIME
+from pbmserv.web.operators.token import new_token, read_token
 
 WHY = "asked for by telephone"
 CONFIRMS = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -359,7 +361,7 @@ def test_a_page_tells_what_became_of_mails(operator: Operator) -> None:
 def test_nobody_gets_in_without_the_token(
     server: Running, token: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(operator_sessions, "PAUSE_S", 0.0)
+    monkeypatch.setattr(attempts, "PAUSE_S", 0.0)
     stranger = Operator(server)
     for path in ("/", "/players", "/mails/1", "/audit"):
         assert stranger.open(path).place == "/sign-in"
@@ -410,7 +412,7 @@ def test_a_session_ends(operator: Operator, token: Path) -> None:
     clock = operator.server.server.clock
     assert isinstance(clock, MovableClock)
     before = clock.moment
-    clock.moment += operator_sessions.SESSION - timedelta(seconds=1)
+    clock.moment += LIFETIME - timedelta(seconds=1)
     assert operator.open("/").status == 200
     clock.moment += timedelta(seconds=1)
     assert operator.open("/").place == "/sign-in"
@@ -499,20 +501,20 @@ def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
             slept.put_nowait(seconds)
             await go_on.wait()
 
-        attempts = Attempts(sleep)
+        slowed = Attempts(sleep)
 
         def look(name: str, *, right: bool) -> bool:
             sentences.append(name)
             return right
 
-        first = asyncio.create_task(attempts.check("a", partial(look, "first", right=False)))
+        first = asyncio.create_task(slowed.check("a", partial(look, "first", right=False)))
         assert await slept.get() >= 1
         others = [
-            asyncio.create_task(attempts.check("a", partial(look, f"{n}", right=True)))
-            for n in range(operator_sessions.MOST_WAITING)
+            asyncio.create_task(slowed.check("a", partial(look, f"{n}", right=True)))
+            for n in range(MOST_WAITING)
         ]
         assert await others[-1] is None
-        assert await attempts.check("b", partial(look, "elsewhere", right=True))
+        assert await slowed.check("b", partial(look, "elsewhere", right=True))
         assert sentences == ["first", "elsewhere"], "a right one waits behind a wrong one"
         go_on.set()
         assert await first is False

@@ -64,8 +64,8 @@ def test_a_link_that_has_ended_plays_nothing(house: Indoors) -> None:
     board_token(house)
     before = rows(house)
     request = PageRequest(1, epoch=9, board=1, turn=0, key="k", command="chat", words="Hello?")
-    carry_out = house.server.web_stage.play.carry_out
-    assert house.loop.run_until_complete(carry_out(request)) == LINK_ENDED
+    press = house.server.web_stage.play.press
+    assert house.loop.run_until_complete(press(request)) == LINK_ENDED
     assert rows(house) == before
     assert not house.letters()
 

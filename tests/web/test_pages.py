@@ -27,9 +27,9 @@ from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook
 from pbmserv.views.environment import environment
-from pbmserv.web.application import build
-from pbmserv.web.printer import SiteFacts
-from pbmserv.web.server import WebServer, bounds
+from pbmserv.web.application import build_site
+from pbmserv.web.http.server import WebServer, bounds
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 TOKEN = "a" * 45
 BLACKBOX = GameInfo("blackbox", "Blackbox", "Find the hidden atoms.", 2, 2, True, 1)
@@ -127,7 +127,7 @@ class CommandContext:
     async def dailies(self) -> list[object]:
         return []
 
-    async def finished(self, userid: str, most: int) -> list[object]:
+    async def finished_boards(self, userid: str, most: int) -> list[object]:
         return []
 
     async def tables(self, most: int) -> list[object]:
@@ -152,7 +152,7 @@ def anybody() -> ConnectionLimits:
 
 
 def site_of(context: CommandContext) -> Starlette:
-    return build(pages(), context, environment(), context, Registry([]))
+    return build_site(pages(), context, environment(), context, Registry([]))
 
 
 class Site:
@@ -167,7 +167,7 @@ class Site:
 
     async def _start(self, pages: SiteFacts) -> WebServer:
         bound = bind(Listen("127.0.0.1", 0), "PBMSERV_WEB")
-        site = build(pages, self.context, environment(), self.context, Registry([]))
+        site = build_site(pages, self.context, environment(), self.context, Registry([]))
         server = WebServer(site, bound, anybody())
         self.host, self.port = await server.start()
         return server

@@ -15,8 +15,8 @@ from starlette.routing import Route
 from pbmserv.config.listen import Listen
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
-from pbmserv.web.mailbox import build_mailbox
-from pbmserv.web.operators import build_operators
+from pbmserv.web.mailbox.application import build_mailbox
+from pbmserv.web.operators.application import build_operators
 
 
 def paths(site: Starlette) -> set[str]:
@@ -29,7 +29,7 @@ def test_every_page_has_its_picture(tmp_path: Path) -> None:
     mailbox = {re.sub(r"^/[a-z2-7]{32}/", "/{mailbox}/", path) for path in paths(local)}
     with indoors(tmp_path) as house:
         side = house.server.web_stage.operators
-        desk = build_operators(side, tmp_path, "", house.server.clock, environment())
+        desk = build_operators(side, tmp_path, "", house.server.clock, environment(), ())
         operators = {f"/{{operators}}{path}" for path in paths(desk)}
         all_paths = paths(site_of(house.server)) | mailbox | operators
     drawn = {

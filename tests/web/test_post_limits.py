@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,17 +21,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pbmserv.config.listen import Listen
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
-from pbmserv.web.allowance import Allowance
-from pbmserv.web.api import build_api
-from pbmserv.web.mailbox import build_mailbox
-from pbmserv.web.operator_sessions import new_token
-from pbmserv.web.operators import build_operators
-from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
-from pbmserv.web.printer import Printer, SiteFacts
+from pbmserv.web.api.application import build_api
+from pbmserv.web.application import build_site
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.limits.post_limits import ANYBODY, WITH_TOKEN
+from pbmserv.web.mailbox.application import build_mailbox
+from pbmserv.web.operators.application import build_operators
+from pbmserv.web.operators.token import new_token
+from pbmserv.web.rendering.printer import Printer
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
 ANONYMOUS = {"/hide", "/mine", "/proof", "/signup"}
 """Forms that need no token, no session and no secret path."""
+FACTS = SiteFacts("pbmserv@games.example", (), "open", "", "http://games.example")
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +53,13 @@ def site_named(name: str, house: Indoors, folder: Path) -> Starlette:
         token.write_text(new_token())
         token.chmod(0o600)
         side, clock = house.server.web_stage.operators, house.server.clock
-        return build_operators(side, token, "", clock, environment())
+        return build_operators(side, token, "", clock, environment(), ())
     return site_of(house.server)
 
 
 def api_of(house: Indoors) -> Starlette:
-    pages = SiteFacts("pbmserv@games.example", (), "open", "", "http://games.example")
     requests = house.server.web_stage.web_requests
-    return build_api(Printer(pages, environment()), requests, Allowance(()))
+    return build_api(Printer(FACTS, environment()), requests, Allowance(()))
 
 
 def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:
@@ -124,10 +128,16 @@ def test_every_site_is_in_the_table() -> None:
     folder = Path(pbmserv.web.__file__).parent
     builders = {
         name
-        for file in folder.glob("*.py")
+        for file in folder.rglob("*.py")
         for name in re.findall(r"^def (build\w*)\(", file.read_text(), re.MULTILINE)
     }
-    assert builders == {"build", "build_api", "build_mailbox", "build_operators", "build_probes"}
+    assert builders == {
+        "build_site",
+        "build_api",
+        "build_mailbox",
+        "build_operators",
+        "build_probes",
+    }
 
 
 def test_a_flood_of_wishes_for_links_stores_no_more_rows(house: Indoors) -> None:
@@ -158,3 +168,19 @@ def test_other_networks_and_readers_have_their_own_share(house: Indoors) -> None
     assert statuses("198.51.100.1", "192.0.2.9") == {200}
     assert asyncio.run(fetch(site, "/mine")).status == 200
     assert asyncio.run(fetch(site, "/mine", "HEAD")).status == 200
+
+
+def test_the_api_believes_the_same_proxies_as_the_pages(house: Indoors) -> None:
+    proxies = [ip_network("10.0.0.0/8")]
+    site = build_site(
+        replace(FACTS, proxies=proxies),
+        house.server.web_stage.web_requests,
+        environment(),
+        house.server.web_stage.web_requests,  # type: ignore[arg-type] - nobody asks for the health
+        house.server.registry,
+    )
+    behind = from_client(site, "10.0.0.5")
+    asyncio.run(flood(behind, "/api/seat/moves", WITH_TOKEN.amount, x_forwarded_for="192.0.2.7"))
+    for reader, is_refused in (("192.0.2.8", True), ("203.0.113.9", False)):
+        (answer,) = asyncio.run(flood(behind, "/api/seat/moves", 1, x_forwarded_for=reader))
+        assert (answer.status == 429) is is_refused

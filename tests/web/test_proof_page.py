@@ -12,7 +12,7 @@ from indoors import Indoors, indoors
 from mailboxes_of_games import as_mbox, begin_game
 from starlette.applications import Starlette
 
-from pbmserv.web import proof
+from pbmserv.web.pages import proof
 
 BOUNDARY = "----WebKitFormBoundaryAbCd"
 

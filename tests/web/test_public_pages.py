@@ -25,7 +25,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import shared_boxes
 from pbmserv.store.tables.boards import boards
-from pbmserv.web.rating_graph import rating_graph
+from pbmserv.web.pages.rating_graph import rating_graph
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 PASSWORD = "wonder-land"
@@ -198,7 +198,7 @@ def of_everybody(server: HandedIn, *more: str) -> list[str]:
     public_paths = set(more)
     for path in paths:
         if "{token}" not in path and not path.startswith("/health"):
-            public_paths.add(path.replace("{number:int}", "1").replace("{topic}", "prefs"))
+            public_paths.add(path.replace("{number:nine_digits}", "1").replace("{topic}", "prefs"))
     for path in ("/", "/games", "/boards", "/boards/1", "/boards/2", "/ratings", "/seeks"):
         public_paths.add(f"/api{path}")
     # The sitemap names nobody, and may be some minutes old.

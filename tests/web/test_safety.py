@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 
-from pbmserv.web.safe_responses import HEADERS, SafeResponses
+from pbmserv.web.http.safe_responses import SAFE_HEADERS, SafeResponses
 
 HTTP = {"type": "http", "method": "GET", "path": "/", "headers": []}
 
@@ -41,7 +41,7 @@ def test_a_fault_becomes_a_page_or_ends_the_answer_that_has_begun(begun) -> None
     first, second, *_ = answers(application, HTTP)
     assert first["status"] == (200 if begun else 500)
     names = {name.decode() for name, _ in first["headers"]}
-    assert {name.lower() for name in HEADERS} <= names
+    assert {name.lower() for name in SAFE_HEADERS} <= names
     assert second == (
         {"type": "broken off"} if begun else {"type": "http.response.body", "body": b"sorry"}
     )

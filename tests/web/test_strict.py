@@ -11,7 +11,7 @@ import pytest
 from rows import rows
 from test_pages import CommandContext, Site, pages
 
-from pbmserv.web import front
+from pbmserv.web.pages import front
 
 GET = b"GET / HTTP/1.1\r\nHost: games.example\r\n"
 POST = b"POST /confirm/x HTTP/1.1\r\nHost: games.example\r\n"

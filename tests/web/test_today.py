@@ -34,9 +34,10 @@ from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.tables.boards import boards, shared_boxes
 from pbmserv.views.environment import environment
-from pbmserv.web.allowance import Allowance
-from pbmserv.web.printer import Printer, SiteFacts
-from pbmserv.web.public import public_routes
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.pages.guest_box import guest_box_routes
+from pbmserv.web.rendering.printer import Printer
+from pbmserv.web.rendering.site_facts import SiteFacts
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PRINTER = Printer(SiteFacts("pbmserv@games.example", (GAME.info,), "confirm", ""), environment())
@@ -205,7 +206,7 @@ def test_another_box_changes_no_octet_of_an_answer() -> None:
         if len(same) > 5 and guests[0].atoms != guests[1].atoms:
             break
     sites = [
-        Starlette(routes=public_routes(PRINTER, cast("Any", _Only(guest.boxes)), Allowance(())))
+        Starlette(routes=guest_box_routes(PRINTER, cast("Any", _Only(guest.boxes)), Allowance(())))
         for guest in guests
     ]
     ports = [guests[0].board.ports[port] for port in same[:4]]

@@ -180,13 +180,14 @@ def confirm(context: CommandContext, signup_id: int) -> Confirmed:
         context.connection, request.batch
     )
     player = _activate(context.connection, request, context.now)
-    challenge = request.challenge if request.player_id is None else None
-    welcome = _welcome(player, waiting_challenges.words_of(context, challenge))
     letters = _other_questions(context, request) if is_first else ()
-    if challenge is not None:
-        signups.forget_challenge(context.connection, request.address)
-        letters += waiting_challenges.issue(context, player, challenge)
-    return Confirmed(player, welcome, letters)
+    challenge = request.challenge
+    if challenge is None or request.player_id is not None:
+        return Confirmed(player, _welcome(player), letters)
+    signups.forget_challenge(context.connection, request.address)
+    issued = waiting_challenges.issue(context, player, challenge)
+    words = {} if issued.is_refused else waiting_challenges.words_of(context, challenge)
+    return Confirmed(player, _welcome(player, words), (*letters, *issued.letters))
 
 
 def _other_questions(context: CommandContext, confirmed: PendingSignup) -> tuple[Notification, ...]:

@@ -8,12 +8,12 @@ address has one waiting challenge, the latest; it expires with the signup.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.starting import Challenge
-from pbmserv.errors import PlayerError
+from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import challenges
 from pbmserv.service.boards.option_words import read_options
@@ -103,10 +103,20 @@ def words_of(context: CommandContext, challenge: WaitingChallenge | None) -> dic
     return {"challenge": {"friends": list(challenge.friends), "title": title}}
 
 
-def issue(
-    context: CommandContext, player: Player, challenge: WaitingChallenge
-) -> tuple[Notification, ...]:
-    """Carry out the waiting challenge of a signup that is confirmed; return the letters.
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A challenge that has waited, and was carried out or refused.
+
+    Attributes:
+        letters: the answer to the player, and the letters to friends.
+    """
+
+    letters: tuple[Notification, ...]
+    is_refused: bool
+
+
+def issue(context: CommandContext, player: Player, challenge: WaitingChallenge) -> Issued:
+    """Carry out the waiting challenge of a signup that is confirmed.
 
     If it is refused, the player gets the reason, and the signup stays.
     """
@@ -119,16 +129,26 @@ def issue(
         address=challenge.address,
     )
     effects = context.effects.copy()
+    is_refused = False
     _ISSUE.begin(context.connection)
     try:
+        _refuse_missing_friends(context, challenge)
         answer = challenges.challenge(own_context, command)
     except PlayerError as error:
         _ISSUE.undo(context.connection)
         context.take_back(effects)
+        is_refused = True
         answer = Answer((_refusal(command, error),))
     _ISSUE.end(context.connection)
     own_letters = (Notification(player.address, player.id, part) for part in answer.parts)
-    return (*own_letters, *answer.notifications)
+    return Issued((*own_letters, *answer.notifications), is_refused)
+
+
+def _refuse_missing_friends(context: CommandContext, challenge: WaitingChallenge) -> None:
+    """Refuse a challenge to players who have left while it waited."""
+    missing = [userid for userid in challenge.friends if not is_player(context, userid)]
+    if missing:
+        raise Refused("friend-left", friends=" and ".join(missing), count=len(missing))
 
 
 def _speaking_for(context: CommandContext, player: Player) -> CommandContext:

@@ -38,7 +38,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 from pbmserv.views.board import BoardScene, scene_beyond_record
-from pbmserv.views.reader import page_scene
+from pbmserv.views.shown_boards import page_scene
 from pbmserv.views.texts import refusal_sentence
 
 LONGEST_DRAFT = 1_000

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pbmserv.engine.plans import Plan, moves_of
-from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import TwiceLabelled, implements, previews
-from pbmserv.engine.types import Move, Seat
+from pbmserv.engine.types import Move
 from pbmserv.errors import Refused
+from pbmserv.service.boards.mover import Mover
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import moves
-from pbmserv.store.boards.boards import BoardRow, Sitter
 
 BOTH = "both"
 """The preference of a player who names cells by the labels of both sides."""
@@ -27,34 +26,29 @@ BOTH = "both"
 FarCells = tuple[tuple[str, str], ...]
 
 
-def far_cells(position: Position, seat: Seat, text: str) -> FarCells:
+def far_cells(mover: Mover, text: str) -> FarCells:
     """Return the far cells of a text: see `TwiceLabelled.far_cells`."""
-    game: Any = position.game
-    view = game.view(position.state, seat)
-    return game.far_cells(view, text) if implements(game, TwiceLabelled) else ()
+    game: Any = mover.position.game
+    return game.far_cells(mover.view, text) if implements(game, TwiceLabelled) else ()
 
 
-def doubtful_cells(
-    context: CommandContext, sitter: Sitter, position: Position, text: str
-) -> FarCells:
+def doubtful_cells(context: CommandContext, mover: Mover, text: str) -> FarCells:
     """Return the far cells of a text that its writer must confirm."""
-    cells = far_cells(position, sitter.seat, text)
+    cells = far_cells(mover, text)
     if not cells:
         return ()
-    player = players.by_id(context.connection, sitter.player_id)
+    player = players.by_id(context.connection, mover.sitter.player_id)
     return () if player is not None and player.labels == BOTH else cells
 
 
-def refuse_far_cells(
-    context: CommandContext, sitter: Sitter, position: Position, plan: Plan, canonical: str
-) -> None:
+def refuse_far_cells(context: CommandContext, mover: Mover, plan: Plan, canonical: str) -> None:
     """Refuse a plan with far cells, since nobody can be asked on its turn.
 
     Raises:
         Refused: it has far cells; the example is the same plan in canonical text.
     """
     for text in moves_of(plan):
-        if cells := doubtful_cells(context, sitter, position, text):
+        if cells := doubtful_cells(context, mover, text):
             raise far_cells_refused(cells, f"queue {canonical}")
 
 
@@ -65,14 +59,7 @@ def far_cells_refused(cells: Sequence[Sequence[str]], example: str) -> Refused:
 
 
 def question(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
-    move: Move,
-    text: str,
-    *,
-    with_words: bool,
+    context: CommandContext, mover: Mover, move: Move, text: str, *, with_words: bool
 ) -> Answer | None:
     """Submit a move and ask whether its far cells are meant; return `None` if it has none.
 
@@ -81,17 +68,15 @@ def question(
     """
     if text.upper() == move.text:  # canonical text has no far labels
         return None
-    cells = doubtful_cells(context, sitter, position, text)
+    cells = doubtful_cells(context, mover, text)
     if not cells:
         return None
-    return submitted(context, board, sitter, position, move, text, cells, with_words=with_words)
+    return submitted(context, mover, move, text, cells, with_words=with_words)
 
 
 def submitted(
     context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
+    mover: Mover,
     move: Move,
     text: str,
     cells: FarCells,
@@ -99,22 +84,21 @@ def submitted(
     with_words: bool = False,
 ) -> Answer:
     """Keep a move until its player confirms it, and show what it would do."""
-    game, seat = position.game, sitter.seat
-    turn = game.turn(position.state, seat)
+    board, seat = mover.board, mover.seat
     kept = text if cells else move.text  # so that "yes" can tell that far labels were used
-    moves.submit(context.connection, board.id, seat, turn, kept, context.now)
+    moves.submit(context.connection, board.id, seat, mover.turn, kept, context.now)
     words = {
         "move": move.text,
         "mover": seat,
-        "now": move.free or seat in game.to_act(position.state),
-        "shown": previews(game),
+        "now": move.free or mover.is_to_act,
+        "shown": previews(mover.position.game),
         "far": [list(cell) for cell in cells],
         "with_words": with_words,
     }
     return Answer((Part("submitted", words, board.id, board.plies, seat),))
 
 
-def remember(context: CommandContext, sitter: Sitter, position: Position, text: str) -> None:
+def remember(context: CommandContext, mover: Mover, text: str) -> None:
     """Note that a player uses far labels, if the confirmed move has one."""
-    if far_cells(position, sitter.seat, text):
-        preferences.save(context.connection, sitter.player_id, {"labels": BOTH})
+    if far_cells(mover, text):
+        preferences.save(context.connection, mover.sitter.player_id, {"labels": BOTH})

@@ -59,7 +59,7 @@ def note_stops(
             log.error("a game is stopped", extra={**facts, "why": why})
             letters += queue_letters(context, _letters(context, stop.game))
     services.positions.look_again()
-    return Done({}, letters) if letters else NOTHING
+    return Done(letters=letters) if letters else NOTHING
 
 
 def tell_writer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pbmserv.commands.table.playing import Hint
 from pbmserv.errors import Illegal
 from pbmserv.service.boards import reports
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.boards.plies import draw_box, log_ply, refuse_finished
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Part
@@ -21,7 +22,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     refuse_finished(context, board)
-    position = draw_box(context, board, sitter, context.position(board))
+    position = draw_box(context, mover_at(context, board, sitter)).position
     try:
         after = position.hint(sitter.seat)
     except Illegal as error:

@@ -13,11 +13,12 @@ from pbmserv.commands.reading.reply_moves import greets
 from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.playing import Chat, MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Reject
-from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import only_meaning
-from pbmserv.engine.types import Move, Seat
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, challenges, far_labels
+from pbmserv.service.boards.mover import Mover, mover_at
 from pbmserv.service.boards.plies import (
     decline,
     log_ply,
@@ -42,12 +43,11 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     """``game move board userid password move[#n]``, or ``move …`` in a reply."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     refuse_finished(context, board)
-    position = context.position(board)
-    refuse_before_draw(board, sitter, position)
-    not_late(context, board, sitter.seat, command.number, [command.text])
-    move = read_move(position, sitter.seat, command.text)
-    words = words_for_others(context)
-    return _play_or_ask(context, board, sitter, position, move, words, command.text)
+    mover = mover_at(context, board, sitter)
+    refuse_before_draw(mover)
+    not_late(context, mover, command.number, [command.text])
+    move = read_move(mover, command.text)
+    return _play_or_ask(context, mover, move, words_for_others(context), command.text)
 
 
 def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
@@ -59,49 +59,41 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     board, sitter = context.seat_at(None, None, None)
     if board.status not in RUNNING:
         return _thanks(context, board, sitter, command)
-    position = context.position(board)
+    mover = mover_at(context, board, sitter)
     lines, number = _numbered(command.lines)
-    not_late(context, board, sitter.seat, number, lines)
+    not_late(context, mover, number, lines)
     written = without_goodbye("\n".join((lines[0], command.after[0])))
     is_asked = sitter.accepted_at is None
     if is_asked and not context.submission.may_be_answered:  # a machine may have written it
         written = lines[0]
     consent = consent_in(written) if is_asked else None
-    if consent is not None and ((consent.leads and not consent.is_yes) or position.draws):
+    if consent is not None and ((consent.leads and not consent.is_yes) or mover.position.draws):
         return _answer_challenge(context, consent)
-    refuse_before_draw(board, sitter, position)
-    view = position.game.view(position.state, sitter.seat)
+    refuse_before_draw(mover)
+    game, view = mover.position.game, mover.view
     try:
-        first, move = _first_move(position, view, lines)
+        first, move = _first_move(game, view, lines)
     except NotUnderstood as error:
-        return _in_sentences(context, board, sitter, position, written, consent, error)
+        return _in_sentences(context, mover, written, consent, error)
     text, below = lines[first], command.after[first]
     for place in range(first + 1, len(lines)):
-        if place in command.breaks or not _is_move(position, view, lines[place]):
+        if place in command.breaks or not _is_move(game, view, lines[place]):
             break
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
-    move = move or read_move(position, sitter.seat, text)
-    refuse_retracted_move(position, sitter.seat, move, below)
+    move = move or read_move(mover, text)
+    refuse_retracted_move(mover, move, below)
     above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
     words = pass_on(context, "\n".join(filter(None, (above, below))))
-    return _play_or_ask(context, board, sitter, position, move, words, text)
+    return _play_or_ask(context, mover, move, words, text)
 
 
 def _play_or_ask(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
-    move: Move,
-    words: Said,
-    typed: str,
+    context: CommandContext, mover: Mover, move: Move, words: Said, typed: str
 ) -> Answer:
     """Play a move, or ask first whether its player means it; see `far_labels`."""
-    question = far_labels.question(
-        context, board, sitter, position, move, typed, with_words=bool(words)
-    )
-    return question or play_move(context, board, sitter, position, move, words, typed)
+    question = far_labels.question(context, mover, move, typed, with_words=bool(words))
+    return question or play_move(context, mover, move, words, typed)
 
 
 def _names_writer(sitter: Sitter, line: str) -> bool:
@@ -111,9 +103,7 @@ def _names_writer(sitter: Sitter, line: str) -> bool:
 
 def _in_sentences(
     context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
+    mover: Mover,
     written: str,
     consent: Consent | None,
     error: NotUnderstood,
@@ -124,18 +114,17 @@ def _in_sentences(
     Raises:
         PlayerError: they say neither, or more than one.
     """
+    sitter = mover.sitter
     has_password = _names_writer(sitter, written) and consent is None  # "alice secret g"
     is_read = not has_password and context.submission.may_be_answered  # no machine wrote it
     has_accepted = sitter.accepted_at is not None or (consent is not None and consent.is_yes)
-    talked = (
-        talked_move(position, sitter.seat, written, has_accepted=has_accepted) if is_read else None
-    )
+    talked = talked_move(mover, written, has_accepted=has_accepted) if is_read else None
     if talked is not None:
         yes = consent.sentence.written if consent is not None else ""
         words = pass_on(
             context, "\n".join(line for line in talked.words.split("\n") if line != yes)
         )
-        return _play_or_ask(context, board, sitter, position, talked.move, words, talked.typed)
+        return _play_or_ask(context, mover, talked.move, words, talked.typed)
     if consent is not None:
         return _answer_challenge(context, consent)
     if sitter.accepted_at is None:
@@ -144,7 +133,7 @@ def _in_sentences(
         context.current.echo_hidden = True
         raise Refused("no-password-needed") from error
     if is_read and is_kind(context, written) and not error.refusal.example:
-        return say(board, sitter, pass_on(context, written))
+        return say(mover.board, sitter, pass_on(context, written))
     raise error
 
 
@@ -178,16 +167,15 @@ def is_kind(context: CommandContext, words: str) -> bool:
     return hears and is_praise(words)
 
 
-def read_move(position: Position, seat: Seat, text: str) -> Move:
+def read_move(mover: Mover, text: str) -> Move:
     """Return a move as the game reads it, else the only one that the text can mean.
 
     Raises:
         MoveError: the text means no move, or may mean several.
     """
-    game: Any = position.game
-    view = game.view(position.state, seat)
+    game, view = mover.position.game, mover.view
     try:
-        return position.game.parse(view, text)
+        return game.parse(view, text)
     except MoveError:
         move = only_meaning(game, view, text)
         if move is None:
@@ -202,13 +190,13 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
         number: the board; `None`: that of the answered letter.
     """
     board, sitter = context.seat_at(number, None, None)
-    position = context.position(board)
-    view = position.game.view(position.state, sitter.seat)
+    mover = mover_at(context, board, sitter)
+    game, view = mover.position.game, mover.view
     lines = _numbered(command.lines)[0]
-    if any(_is_move(position, view, line) for line in lines):
+    if any(_is_move(game, view, line) for line in lines):
         return True
     written = "\n".join((lines[0], command.after[0]))
-    return talked_move(position, sitter.seat, written, has_accepted=True) is not None
+    return talked_move(mover, written, has_accepted=True) is not None
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
@@ -271,7 +259,7 @@ def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
 
 
 def not_late(
-    context: CommandContext, board: BoardRow, seat: Seat, number: int | None, lines: Sequence[str]
+    context: CommandContext, mover: Mover, number: int | None, lines: Sequence[str]
 ) -> None:
     """Refuse a move that was meant for another turn; free moves are never late.
 
@@ -279,15 +267,14 @@ def not_late(
         number: the turn behind the move (``#7``); `None`: the turn of the answered letter.
         lines: the lines that may be the move.
     """
-    position = context.position(board)
-    turn = position.game.turn(position.state, seat)
-    meant = context.answered_turn(board.id) if number is None else number
+    turn = mover.turn
+    meant = context.answered_turn(mover.board.id) if number is None else number
     if meant is None or meant == turn:
         return
     for line in lines:
         move = None
         try:
-            move = read_move(position, seat, line)
+            move = read_move(mover, line)
         except NotUnderstood:
             continue
         except MoveError:
@@ -299,14 +286,13 @@ def not_late(
         raise Refused("stale", part=part, meant=meant, turn=turn, example=example)
 
 
-def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:
+def _first_move(game: AnyGame, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:
     """Return the index of the first line that is a move, and the move if it is legal."""
     refusal: NotUnderstood | None = None
-    game: Any = position.game
     leads = True
     for index, line in enumerate(lines):
         try:
-            return index, position.game.parse(view, line)
+            return index, game.parse(view, line)
         except NotUnderstood as error:
             refusal = refusal or error
         except MoveError:
@@ -324,9 +310,9 @@ def _may_be_initial(line: str) -> bool:
     return len(line.strip(".!- ")) < 2
 
 
-def _is_move(position: Position, view: Any, line: str) -> bool:
+def _is_move(game: AnyGame, view: Any, line: str) -> bool:
     try:
-        position.game.parse(view, line)
+        game.parse(view, line)
     except NotUnderstood:
         return False
     except MoveError:
@@ -376,10 +362,10 @@ def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> An
     board, sitter = context.seat_at(command.board, command.game, command.who)
     if board.status != "active":
         return None
-    position = context.position(board)
+    mover = mover_at(context, board, sitter)
     move: Move
     try:
-        move = position.game.parse(position.game.view(position.state, sitter.seat), word)
+        move = mover.position.game.parse(mover.view, word)
     except MoveError:
         return None
-    return play_move(context, board, sitter, position, move, words_for_others(context))
+    return play_move(context, mover, move, words_for_others(context))

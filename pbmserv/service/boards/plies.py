@@ -17,6 +17,7 @@ from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Refused, ServerFault
 from pbmserv.service.boards import bot_turns, reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
+from pbmserv.service.boards.mover import Mover, mover_at
 from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
@@ -42,13 +43,7 @@ Together with the turns a board may need twice as much, which one mail can still
 
 
 def play_move(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
-    move: Move,
-    words: Said,
-    typed: str = "",
+    context: CommandContext, mover: Mover, move: Move, words: Said, typed: str = ""
 ) -> Answer:
     """Make a move that the game has read, and tell everybody.
 
@@ -60,47 +55,46 @@ def play_move(
     Raises:
         Refused: it is another player's turn, and all of the move uses a turn.
     """
-    refuse_before_draw(board, sitter, position)
-    position = draw_box(context, board, sitter, position)
-    to_act = position.game.to_act(position.state)
-    if not move.free and sitter.seat not in to_act:
-        answer = _meanwhile(context, board, sitter, position, move, words)
+    refuse_before_draw(mover)
+    mover = draw_box(context, mover)
+    if move.free or mover.is_to_act:
+        timed = mover.position.apart and not move.free
+        recorded_move = recorded(context, mover, move) if timed else move
+        mark = "" if move.free else mark_of_first_mail(context, mover)
+        after = mover.position.move(mover.seat, recorded_move, mark)
+        answer = log_ply(context, mover.board, mover.sitter, after, words)
     else:
-        timed = position.apart and not move.free
-        recorded_move = recorded(context, sitter, position, move) if timed else move
-        mark = "" if move.free else mark_of_first_mail(context, board, sitter, position)
-        after = position.move(sitter.seat, recorded_move, mark)
-        answer = log_ply(context, board, sitter, after, words)
+        answer = _meanwhile(context, mover, move, words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
 
 
-def refuse_before_draw(board: BoardRow, sitter: Sitter, position: Position) -> None:
+def refuse_before_draw(mover: Mover) -> None:
     """Refuse a move before the dice are rolled, or the like: when all have accepted.
 
     The mails that accept are mixed into that draw.
     """
-    if position.draws and board.undecided:
-        example = "accept" if sitter.accepted_at is None else ""
-        raise Refused("not-drawn", waiting=" and ".join(board.undecided), example=example)
+    undecided = mover.board.undecided
+    if mover.position.draws and undecided:
+        example = "accept" if mover.sitter.accepted_at is None else ""
+        raise Refused("not-drawn", waiting=" and ".join(undecided), example=example)
 
 
-def mark_of_first_mail(
-    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
-) -> str:
+def mark_of_first_mail(context: CommandContext, mover: Mover) -> str:
     """Return the mark of the mail if it is the first from this seat; ``""`` otherwise.
 
     A queued move of another player, which the mail sets off, has no mark: its player did not write
     the mail.
     """
-    writer = context.current.sitter
+    writer, sitter, position = context.current.sitter, mover.sitter, mover.position
     is_own = writer is not None and (writer.player_id, writer.seat) == (
         sitter.player_id,
         sitter.seat,
     )
-    is_first = board.pledged and sitter.seat not in position.marked and not position.is_duplicate
+    is_unmarked = sitter.seat not in position.marked and not position.is_duplicate
+    is_first = mover.board.pledged and is_unmarked
     return mark_of_mail(context) if is_own and is_first else ""
 
 
@@ -110,25 +104,18 @@ def mark_of_mail(context: CommandContext) -> str:
     return mail_mark(submission.id) if submission.is_mail and submission.id else ""
 
 
-def _meanwhile(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
-    move: Move,
-    words: Said,
-) -> Answer:
+def _meanwhile(context: CommandContext, mover: Mover, move: Move, words: Said) -> Answer:
     """Make the part of a move that uses no turn; the letter offers to queue the rest.
 
     Raises:
         Refused: all of the move uses a turn.
     """
+    board, position = mover.board, mover.position
     game: Any = position.game
     waiting = ", ".join(board.names[seat] for seat in sorted(game.to_act(position.state)))
-    view = game.view(position.state, sitter.seat)
     free, rest = None, move.text
     if isinstance(game, Forgiving):
-        free, rest = game.meanwhile(view, move)
+        free, rest = game.meanwhile(mover.view, move)
     if free is None:
         raise Refused(
             "not-your-turn",
@@ -137,16 +124,16 @@ def _meanwhile(
             aids=isinstance(game, Aided),
             example=f"queue {rest}",
         )
-    answer = log_ply(context, board, sitter, position.move(sitter.seat, free), words)
+    answer = log_ply(context, board, mover.sitter, position.move(mover.seat, free), words)
     return answer.with_words(held={"move": rest, "waiting": waiting})
 
 
-def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:
+def recorded(context: CommandContext, mover: Mover, move: Move) -> Move:
     """Return a turn of a race as it is recorded: with its time, if the race is timed."""
-    game = position.game
-    if not races(game) or not game.timed(position.state):
+    game = mover.position.game
+    if not races(game) or not game.timed(mover.position.state):
         return move
-    begun = sitter.accepted_at or context.now
+    begun = mover.sitter.accepted_at or context.now
     return game.stamped(move, int((context.now - begun).total_seconds()))
 
 
@@ -325,10 +312,10 @@ def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> Boar
     Returns:
         The board, with a ply more if its game draws anything then.
     """
-    position = context.position(board)
-    if not (position.draws and board.pledged):
+    mover = mover_at(context, board, sitter)
+    if not (mover.position.draws and board.pledged):
         return board
-    return mix(context, board, sitter, mark_of_first_mail(context, board, sitter, position))
+    return mix(context, board, sitter, mark_of_first_mail(context, mover))
 
 
 def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> BoardRow:
@@ -343,19 +330,20 @@ def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> 
     return replace(board, plies=after.number)
 
 
-def draw_box(
-    context: CommandContext, board: BoardRow, sitter: Sitter, position: Position
-) -> Position:
+def draw_box(context: CommandContext, mover: Mover) -> Mover:
     """Mix the first mail of a player alone into the box, before anything is found out about it.
 
     A move on a page leaves the box as it is.
 
     Returns:
-        The position from which the player moves.
+        The player with the position after that.
     """
+    board, position = mover.board, mover.position
     is_first = board.seats == 1 and position.number == 0 and position.draws
-    mark = mark_of_first_mail(context, board, sitter, position) if is_first else ""
-    return context.position(mix(context, board, sitter, mark)) if mark else position
+    mark = mark_of_first_mail(context, mover) if is_first else ""
+    if not mark:
+        return mover
+    return replace(mover, position=context.position(mix(context, board, mover.sitter, mark)))
 
 
 def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:

@@ -27,7 +27,7 @@ from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
-from pbmserv.views.reader import show_or_log
+from pbmserv.views.shown_boards import show_or_log
 from pbmserv.views.spoilers import Spoils
 
 SHOWN = 10

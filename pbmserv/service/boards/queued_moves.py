@@ -23,6 +23,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.boards import far_labels
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.boards.moves import not_late, read_move
 from pbmserv.service.boards.plies import log_ply, play_move, refuse_before_draw, refuse_finished
 from pbmserv.service.core.budget import TooMuch, Work
@@ -54,19 +55,19 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
     if text.lower() == WITHDRAW:
         raise Refused("queue-resign", part=text, example=WITHDRAW)
-    position = context.position(board)
-    refuse_before_draw(board, sitter, position)
-    view = position.game.view(position.state, sitter.seat)
+    mover = mover_at(context, board, sitter)
+    refuse_before_draw(mover)
+    position = mover.position
     try:
         written = read_plan(text)
-        plan = print_plan(checked_plan(position.game, view, written))
+        plan = print_plan(checked_plan(position.game, mover.view, written))
     except MoveError as error:
         one_move = not any(sign in text for sign in ";(:")
         example = error.refusal.example if one_move else ""
         raise error.offering(example and f"queue {example}") from error
-    far_labels.refuse_far_cells(context, sitter, position, written, plan)
+    far_labels.refuse_far_cells(context, mover, written, plan)
     moves.keep_plan(context.connection, board.id, sitter.seat, plan)
-    if sitter.seat in position.game.to_act(position.state):
+    if mover.is_to_act:
         others = {} if position.apart else board.plans
         context.current.moved[board.id] = {**others, sitter.seat: plan}
     words = {"queued": plan, "forgotten": ""}
@@ -174,11 +175,11 @@ class _Run:
 
     def _take_turn(self, board: BoardRow, seat: Seat) -> int:
         """Play a seat's plan for this turn, or drop it; return the number of plies."""
-        position = self.context.position(board)
         sitter = board.sitters[seat]
+        mover = mover_at(self.context, board, sitter)
         self.context.budget.spend(Work.MOVE)
         plan = parse_plan(self.plans[seat])
-        game, view = position.game, position.game.view(position.state, seat)
+        game, view = mover.position.game, mover.view
         judge = answering(game)
         holds = _never if judge is None else partial(judge.holds, view)
         play = play_due(plan, holds)
@@ -189,12 +190,12 @@ class _Run:
         try:
             if play.move == WITHDRAW:
                 text = WITHDRAW
-                after = position.withdraw(seat)
+                after = mover.position.withdraw(seat)
                 answer = log_ply(self.context, board, sitter, after, UNSAID)
             else:
                 move = game.parse(view, play.move)
                 text = move.text
-                answer = play_move(self.context, board, sitter, position, move, UNSAID)
+                answer = play_move(self.context, mover, move, UNSAID)
         except TooMuch:
             raise  # the budget of the mail is used up; the plan stays
         except PlayerError as error:
@@ -290,17 +291,16 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     """``game submit board userid password move``: show a move, and play it on ``confirm``."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     refuse_finished(context, board)
-    position = context.position(board)
-    seat = sitter.seat
-    refuse_before_draw(board, sitter, position)
-    not_late(context, board, seat, command.number, [command.text])
+    mover = mover_at(context, board, sitter)
+    refuse_before_draw(mover)
+    not_late(context, mover, command.number, [command.text])
     try:
-        move = read_move(position, seat, command.text)
+        move = read_move(mover, command.text)
     except MoveError as error:
         example = error.refusal.example
         raise error.offering(example and f"submit {example}") from error
-    cells = far_labels.doubtful_cells(context, sitter, position, command.text)
-    return far_labels.submitted(context, board, sitter, position, move, command.text, cells)
+    cells = far_labels.doubtful_cells(context, mover, command.text)
+    return far_labels.submitted(context, mover, move, command.text, cells)
 
 
 def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
@@ -311,17 +311,16 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
     if waiting is None:
         raise Refused("nothing-submitted", part=str(board.id))
-    position = context.position(board)
-    game = position.game
+    mover = mover_at(context, board, sitter)
     meant, text = waiting
-    turn = game.turn(position.state, sitter.seat)
+    turn = mover.turn
     if meant != turn or context.answered_turn(board.id) not in {None, turn}:
         again = f"submit {text}"
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=again)
     moves.drop_submitted(context.connection, board.id, sitter.seat)
-    move = read_move(position, sitter.seat, text)
-    far_labels.remember(context, sitter, position, text)
-    return play_move(context, board, sitter, position, move, words_for_others(context))
+    move = read_move(mover, text)
+    far_labels.remember(context, mover, text)
+    return play_move(context, mover, move, words_for_others(context))
 
 
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:

@@ -15,11 +15,11 @@ from pbmserv.commands.grammar.sentences import (
     sentences,
     talk,
 )
-from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import LeavingToChance, implements, only_meaning
 from pbmserv.engine.rng import Rng
-from pbmserv.engine.types import Move, Seat
+from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood, Refused
+from pbmserv.service.boards.mover import Mover
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,7 @@ class TalkedMove:
     words: str
 
 
-def talked_move(
-    position: Position, seat: Seat, text: str, *, has_accepted: bool
-) -> TalkedMove | None:
+def talked_move(mover: Mover, text: str, *, has_accepted: bool) -> TalkedMove | None:
     """Return the move that the sentences of a text say, `None` if none of them does.
 
     Markers in one sentence and a turn in another are one move. A player who has not accepted the
@@ -49,8 +47,7 @@ def talked_move(
         MoveError: the only sentence that is a move is not legal.
         Refused: the sentences say several moves, or one may take back another.
     """
-    game: Any = position.game
-    view = game.view(position.state, seat)
+    game, view = mover.position.game, mover.view
     parts = sentences(text)
     moves: dict[int, Move] = {}
     illegal: MoveError | None = None
@@ -91,7 +88,7 @@ def refuse_unclear_moves(moves: Sequence[Move], others: Sequence[Sentence]) -> N
         raise Refused("which-move", part=other, first=turns[0], example=turns[0])
 
 
-def refuse_retracted_move(position: Position, seat: Seat, move: Move, below: str) -> None:
+def refuse_retracted_move(mover: Mover, move: Move, below: str) -> None:
     """Refuse a turn if words below it may take it back.
 
     Raises:
@@ -99,8 +96,7 @@ def refuse_retracted_move(position: Position, seat: Seat, move: Move, below: str
     """
     if move.free or not below:
         return
-    game: Any = position.game
-    view = game.view(position.state, seat)
+    game, view = mover.position.game, mover.view
     for sentence in sentences(below):
         refuse_unclear_moves([move], [sentence])
         if begins_correction(sentence):

@@ -18,6 +18,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.types import Move, Seat
 from pbmserv.service.boards import bot_turns, plies, queued_moves
 from pbmserv.service.boards.bot_turns import Kept
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import BOT
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import NOTHING, Done
@@ -134,7 +135,7 @@ class BotMoves:
             return NOTHING
         rows.put_off(connection, board_id, now + PUT_OFF)
         letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
-        return Done({}, int(letters))
+        return Done(letters=int(letters))
 
     def _keep_report(
         self, request: ReportRequest, words: Mapping[str, Any], connection: Connection
@@ -146,13 +147,12 @@ class BotMoves:
         now = self._clock.now()
         waiting = rows.take_waiting_letters(connection, request.board_id)
         released = [rows.release(connection, letter_id, now) for letter_id in waiting]
-        return Done({}, sum(released))
+        return Done(letters=sum(released))
 
 
 def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
-    sitter = board.sitters[thought.seat]
-    position = context.position(board)
-    answer = plies.play_move(context, board, sitter, position, thought.move, UNSAID)
+    mover = mover_at(context, board, board.sitters[thought.seat])
+    answer = plies.play_move(context, mover, thought.move, UNSAID)
     return queued_moves.go_on(context, answer)
 
 

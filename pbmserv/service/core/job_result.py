@@ -1,10 +1,13 @@
-"""The results of jobs of play: what the process has to remember, to ring for, and to log."""
+"""The results of jobs of play: what the process has to remember, to ring for, to log, and to tell a
+page that waits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import Connection
 
 from pbmserv.engine.position import Position
 
@@ -38,19 +41,24 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The effects of a committed job that concern memory and other stages.
+    """The effects of a committed job that concern memory, other stages and pages.
 
     Attributes:
         played: newest positions by board.
         letters: number of letters that it queued.
         has_bot_work: a bot is to move, or the coach to report, on some board.
         receipt: of the mail or press that the job carried out.
+        page_result: the result of a form or press, as JSON, for the page that waits for it.
     """
 
-    played: Mapping[int, Position]
-    letters: int
+    played: Mapping[int, Position] = field(default_factory=dict)
+    letters: int = 0
     has_bot_work: bool = False
     receipt: Receipt | None = None
+    page_result: Any = None
 
 
-NOTHING = Done({}, 0)
+NOTHING = Done()
+
+Job: TypeAlias = Callable[[Connection], Done]
+"""A job of play; the writer runs it in a transaction."""

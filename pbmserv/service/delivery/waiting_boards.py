@@ -18,7 +18,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.boards import RUNNING
-from pbmserv.views.reader import show_or_log
+from pbmserv.views.shown_boards import show_or_log
 
 MOST_DRAWN = 40
 """Most boards that a letter draws; it names the others by number."""

@@ -114,7 +114,7 @@ class Executor:
     def __init__(self, handlers: Handlers) -> None:
         self._handlers = handlers
 
-    def carry_out(self, context: CommandContext) -> CarriedOut:
+    def run_commands(self, context: CommandContext) -> CarriedOut:
         """Carry out all commands of a mail or press, and return the result.
 
         A refused command leaves nothing behind.
@@ -122,7 +122,7 @@ class Executor:
         Raises:
             Exception: our code failed, in contrast to a `PlayerError`.
         """
-        progress = self._carry_out_lines(context)
+        progress = self._run_lines(context)
         proofs = context.proofs
         for userid in sorted(proofs.right_passwords):  # also those of refused commands
             lockout.note_right(context.connection, userid, context.actor.source, context.now)
@@ -136,7 +136,7 @@ class Executor:
             refused=progress.refused,
         )
 
-    def _carry_out_lines(self, context: CommandContext) -> _Progress:
+    def _run_lines(self, context: CommandContext) -> _Progress:
         """Carry out the lines in their order."""
         progress = _Progress()
         withheld: set[Line] = set()

@@ -92,8 +92,8 @@ class IncomingMail:
         return replace(self, request=self.request.with_passwords(passwords))
 
 
-class MailReader:
-    """Reads envelopes.
+class MailParser:
+    """Makes read mails of envelopes.
 
     Args:
         games: keys of the games.
@@ -107,8 +107,8 @@ class MailReader:
         self._games = games
         self._ours = ours
 
-    def read(self, envelope: Envelope, verdict: Verdict = UNCHECKED) -> IncomingMail:
-        """Read a mail. A mail that takes too long is read as one line that is refused.
+    def parse(self, envelope: Envelope, verdict: Verdict = UNCHECKED) -> IncomingMail:
+        """Read a mail. A mail that takes too long becomes one line that is refused.
 
         Args:
             verdict: on its From address.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from enum import StrEnum
 
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
@@ -14,17 +15,24 @@ EXPLAINED_EVERY = timedelta(days=1)
 """Least time between two explanations of a limit to a player."""
 
 
+class WaitsAt(StrEnum):
+    """The place at which a mail over a limit waits."""
+
+    SERVER = "server"
+    """Here, until it may be carried out."""
+    SENDER = "sender"
+    """It was not accepted; the sender's mail server tries again."""
+    NOWHERE = "nowhere"
+    """It was accepted, and there is no room to keep it."""
+
+
 def explain_limit(
-    context: CommandContext, sender: str, over: Over, *, waits: bool | None
+    context: CommandContext, sender: str, over: Over, waits_at: WaitsAt
 ) -> list[Notification]:
     """Return the letter that explains a limit to the sender of a mail; none if it was given today.
 
     It goes to the own address of a player, or to an address that has sent too much itself. If a
     network has sent too much, only players hear of it: the From addresses may be anybody's.
-
-    Args:
-        waits: whether the mail waits here until it may be carried out; `None`: it was not accepted
-            and waits at its sender.
     """
     player = _sender_of(context, sender, over)
     if player is not None:
@@ -34,7 +42,7 @@ def explain_limit(
             return []
     elif over.kind != "address" or not context.services.traffic.may_explain(sender):
         return []
-    words = {"kind": over.kind, "most": over.most, "span": over.span, "waits": waits}
+    words = {"kind": over.kind, "most": over.most, "span": over.span, "waits_at": waits_at}
     part = Part("too-many", words | {"again": f"{over.again:%Y-%m-%d %H:%M} UTC"})
     if player is None:
         return [Notification(sender, None, part)]

@@ -28,7 +28,7 @@ from pbmserv.service.limits.rates import Over
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.service.mails.executor import CarriedOut, Executor
 from pbmserv.service.mails.incoming import MAIL_REPORT, IncomingMail
-from pbmserv.service.mails.limit_letter import explain_limit
+from pbmserv.service.mails.limit_letter import WaitsAt, explain_limit
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox, reported_sources
@@ -55,9 +55,8 @@ class MailService:
         self._services = services
         self._quota = quota
         self._executor = Executor(handlers)
-        self.positions = services.positions
 
-    def carry_out(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
+    def carry_out_mail(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Carry out a mail, unless it is a copy of an earlier one.
 
         Raises:
@@ -69,23 +68,24 @@ class MailService:
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:  # the unique key says that it is a copy: no effect, no answer
             return _copy(connection, row)
-        return self._carry_out(incoming, mail_id, now, connection)
+        return self._carry_out_noted(incoming, mail_id, now, connection)
 
-    def carry_out_kept(
+    def carry_out_kept_mail(
         self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
-    ) -> Done:
-        """Carry out a mail that was kept or put off; return `NOTHING` if it no longer is."""
+    ) -> Done | None:
+        """Carry out a mail that was kept or put off; return `None` if it no longer is."""
         if inbox.lock(connection, mail_id, MailState.KEPT, *WAITING) is None:
-            return NOTHING
+            return None
         if not inbox.set_digest(connection, mail_id, incoming.mail.digest):
             inbox.mark(connection, mail_id, MailState.IGNORED, "a copy of another mail that came")
-            return NOTHING
+            return None
         inbox.mark(connection, mail_id, MailState.DONE)
-        return self._carry_out(incoming, mail_id, now, connection)
+        return self._carry_out_noted(incoming, mail_id, now, connection)
 
-    def _carry_out(
+    def _carry_out_noted(
         self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
     ) -> Done:
+        """Carry out a mail that has an inbox row."""
         octets = len(incoming.envelope.raw)
         if incoming.comes_back:
             context = self._context(incoming.request, mail_id, octets, now, connection)
@@ -115,7 +115,7 @@ class MailService:
             is_away_note: without an effect, ask the player whether to count as away.
         """
         context = self._context(request, mail_id, octets, now, connection)
-        result = self._executor.carry_out(context)
+        result = self._executor.run_commands(context)
         if not result.letters and is_away_note:
             questions = absences.ask_if_away(context)
             result = replace(
@@ -178,8 +178,7 @@ class MailService:
             )
             letters = queue_letters(context, absences.ask_if_away(context))
         return Done(
-            {},
-            letters,
+            letters=letters,
             receipt=Receipt(mail_id, "ignored", letters=letters, because=mail.automatic),
         )
 
@@ -197,7 +196,7 @@ class MailService:
                 [ReportedSource(name or OTHERS, *numbers) for name, numbers in sources],
                 now,
             )
-        return Done({}, 0, receipt=Receipt(mail_id, "ignored", because=MAIL_REPORT))
+        return Done(receipt=Receipt(mail_id, "ignored", because=MAIL_REPORT))
 
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
         """Keep a mail for the operator, and tell its writer that a person will look at it."""
@@ -209,11 +208,11 @@ class MailService:
             return _copy(connection, row)
         self._quota.count_kept(len(mail.envelope.raw))
         if not mail.answer_to or self._has_heard_enough(mail):
-            return Done({}, 0, receipt=Receipt(mail_id, "kept"))
+            return Done(receipt=Receipt(mail_id, "kept"))
         context = CommandContext(self._services, connection, CLOCK, now, mail_id=mail_id)
         part = Part("kept", {"number": mail_id})
         letters = queue_letters(context, [Notification(mail.answer_to, None, part)])
-        return Done({}, letters, receipt=Receipt(mail_id, "kept", letters=letters))
+        return Done(letters=letters, receipt=Receipt(mail_id, "kept", letters=letters))
 
     def _has_heard_enough(self, mail: ToKeep) -> bool:
         """Return whether the From address of a kept mail has had enough such letters today.
@@ -229,20 +228,21 @@ class MailService:
     ) -> Done:
         """Let a mail wait until its player may send more, and tell the player."""
         mail, octets = incoming.mail, len(incoming.envelope.raw)
-        waits = self._quota.keep_text(MailState.LATER, octets)
-        state = MailState.LATER if waits else MailState.IGNORED
+        is_kept = self._quota.keep_text(MailState.LATER, octets)
+        state = MailState.LATER if is_kept else MailState.IGNORED
         because = f"over the limit of the {over.kind}"
         row = _row(incoming, state, because)
         mail_id = inbox.add(connection, row, now)
         if mail_id is None:
             return _copy(connection, row)
-        if not waits:
+        if not is_kept:
             inbox.drop_text(connection, mail_id)
         letters = 0
         if not mail.automatic:
-            letters = self.tell_too_many(mail.sender, over, now, connection, waits=waits).letters
+            waits_at = WaitsAt.SERVER if is_kept else WaitsAt.NOWHERE
+            letters = self.tell_too_many(mail.sender, over, waits_at, now, connection).letters
         receipt = Receipt(mail_id, "put-off", letters=letters, because=because)
-        return Done({}, letters, receipt=receipt)
+        return Done(letters=letters, receipt=receipt)
 
     def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
         """Keep a mail that was put off for the operator, since our own code failed on it."""
@@ -264,7 +264,7 @@ class MailService:
             letters = game_pauses.tell_writer(self._services, player, away, now, connection)
         outbox.add(connection, letters, now, mail_id)
         receipt = Receipt(mail_id, "put-off", letters=len(letters), because=str(away))
-        return Done({}, len(letters), receipt=receipt)
+        return Done(letters=len(letters), receipt=receipt)
 
     def _writer_of(self, incoming: IncomingMail, connection: Connection) -> Player | None:
         """Return the player whom the reply address or the proven sender of a mail names."""
@@ -276,22 +276,12 @@ class MailService:
         return next(iter(players.by_address(connection, incoming.mail.sender.lower())), None)
 
     def tell_too_many(
-        self,
-        sender: str,
-        over: Over,
-        now: datetime,
-        connection: Connection,
-        *,
-        waits: bool | None = None,
+        self, sender: str, over: Over, waits_at: WaitsAt, now: datetime, connection: Connection
     ) -> Done:
-        """Explain, once a day, why mails are not carried out now.
-
-        Args:
-            waits: see `explain_limit`.
-        """
+        """Explain, once a day, why mails are not carried out now."""
         context = CommandContext(self._services, connection, CLOCK, now)
-        letters = queue_letters(context, explain_limit(context, sender, over, waits=waits))
-        return Done({}, letters) if letters else NOTHING
+        letters = queue_letters(context, explain_limit(context, sender, over, waits_at))
+        return Done(letters=letters) if letters else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +324,7 @@ def _row(incoming: IncomingMail, state: MailState, error: str = "") -> NewMail:
 def _copy(connection: Connection, row: NewMail) -> Done:
     """Return the summary of a mail that is a copy."""
     number = inbox.number_of(connection, row.digest, row.recipient)
-    return Done({}, 0, receipt=Receipt(number or 0, "copy"))
+    return Done(receipt=Receipt(number or 0, "copy"))
 
 
 def _storable(error: str) -> str:

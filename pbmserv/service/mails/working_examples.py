@@ -16,11 +16,11 @@ from pbmserv.service.mails.answers import kept_address
 from pbmserv.service.mails.incoming import reading_of
 from pbmserv.store.boards import boards
 
-Carry: TypeAlias = Callable[[CommandContext, Line], object]
+RunLine: TypeAlias = Callable[[CommandContext, Line], object]
 """Carries out a line; raises `PlayerError` if it is refused."""
 
 
-def with_working_example(context: CommandContext, part: Part, carry_out: Carry) -> Part:
+def with_working_example(context: CommandContext, part: Part, run_line: RunLine) -> Part:
     """Return the letter with an example that works, or without one.
 
     The example is carried out as a reply to that letter would be. The caller undoes that.
@@ -32,7 +32,7 @@ def with_working_example(context: CommandContext, part: Part, carry_out: Carry) 
     if part.words["may_say"]:
         as_chat = f"chat {part.words['echo']}"
         address = _reply_address_of(context, part)
-        may_say = _is_carried_out(context, as_chat, address, carry_out)
+        may_say = _is_carried_out(context, as_chat, address, run_line)
         part = replace(part, words={**part.words, "may_say": may_say})
     spellings = [example]
     if _has_many_lines(context) and part.board is not None:
@@ -42,7 +42,7 @@ def with_working_example(context: CommandContext, part: Part, carry_out: Carry) 
         (
             spelling
             for spelling in spellings
-            if _is_carried_out(context, spelling, address, carry_out)
+            if _is_carried_out(context, spelling, address, run_line)
         ),
         "",
     )
@@ -74,7 +74,7 @@ def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | Non
 
 
 def _is_carried_out(
-    context: CommandContext, example: str, address: ReplyAddress | None, carry_out: Carry
+    context: CommandContext, example: str, address: ReplyAddress | None, run_line: RunLine
 ) -> bool:
     """Return whether all lines of an example would be carried out."""
     games = tuple(game.info.key for game in context.services.registry)
@@ -84,7 +84,7 @@ def _is_carried_out(
     try:
         for line in reading.lines:
             trial.next_command()
-            carry_out(trial, line)
+            run_line(trial, line)
     except PlayerError:
         return False
     return bool(reading.lines)

@@ -60,9 +60,9 @@ class PutOffMails:
                 if self._can_play(connection, game)
             ]
         for mails in groups:
-            self._carry_out(mails)
+            self._retry_in_order(mails)
 
-    def _carry_out(self, mails: Sequence[StoredMail]) -> None:
+    def _retry_in_order(self, mails: Sequence[StoredMail]) -> None:
         """Carry out mails, those of each sender in their order."""
         waiting: set[str] = set()
         for mail in mails:

@@ -28,13 +28,13 @@ class Press:
     Attributes:
         turn: the turn of the board that the page showed.
         key: random word of the page; a second press of the same page has the same one.
-        move: a move, or any command of a reply, in one line.
+        command: a move, or any command of a reply, in one line.
         words: for the others at the board.
     """
 
     turn: int
     key: str
-    move: str
+    command: str
     words: str = ""
 
 
@@ -80,7 +80,7 @@ class BoardPresses:
         request = await asyncio.to_thread(self._request, token, press)
         if request is None:
             return None
-        number = await self._play.carry_out(request)
+        number = await self._play.press(request)
         if number == LINK_ENDED:
             return None
         outcome = await asyncio.to_thread(self._outcome, token, press, number)
@@ -98,7 +98,7 @@ class BoardPresses:
         if board_and_sitter is None:
             return None
         board, sitter = board_and_sitter
-        command = press.move
+        command = press.command
         if press.words.strip() and not command.strip():
             command = "chat"
         return PageRequest(
@@ -141,11 +141,11 @@ def _refused(page: BoardPage, press: Press, refusal: Refusal) -> Pressed:
         page,
         trouble=refusal_sentence(refusal, on_page=True),
         example=refusal.example,
-        draft=press.move,
+        draft=press.command,
         words=press.words,
     )
     return Pressed(shown, refusal.code)
 
 
 def _asks_coach(page: BoardPage, press: Press) -> bool:
-    return press.move.strip().lower() in {"report", "hint"} and page.awaits_report
+    return press.command.strip().lower() in {"report", "hint"} and page.awaits_report

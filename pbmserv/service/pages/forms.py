@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -17,17 +18,15 @@ from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.boards import bot_turns, mail_invitations
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.job_result import NOTHING, Done
+from pbmserv.service.core.job_result import Done, Job
 from pbmserv.service.core.outbox_rows import outbox_rows, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.core.services import Services
-from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
+from pbmserv.service.pages.page_forms import ConfirmForm, PageLinkForm, SignupForm, UnsubscribeForm
+from pbmserv.service.solo.hot_seat import BeginBox, ChangeBox, begin_box, change_box
 from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts import preferences as stored
-
-Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
-"""Carries out a form with these values; returns its result as JSON."""
-
 
 LINK_EVERY = timedelta(hours=3)
 """Least time between two letters with a player's link, for which anybody can ask."""
@@ -35,27 +34,22 @@ MOST_OF_ADDRESS = 5
 """Most players of one address who get a link."""
 
 
-def forms_by_name(services: Services) -> Mapping[str, Form]:
-    """Return the forms of pages, as jobs of play.
+def job_of(services: Services, body: bytes, now: datetime) -> Job:
+    """Return the job of play that carries out a stored form.
 
     The pages have checked the tokens; the jobs check them again.
     """
-    return {
-        "confirm": partial(_confirm, services),
-        "unsubscribe": partial(_unsubscribe, services),
-        "signup": partial(_sign_up, services),
-        "page_link": partial(_mail_link, services),
-        FORM: HotSeatForms(services).carry_out,
-    }
+    values = json.loads(body)
+    kind = _KINDS[values.pop("form")]
+    return partial(_HANDLERS[kind], services, kind.of_values(values), now)
 
 
 def _unsubscribe(
-    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
-    """End a subscription; return whether its link was valid."""
-    reply_address = services.mail_domain.ring.read(values["token"])
+    services: Services, form: UnsubscribeForm, now: datetime, connection: Connection
+) -> Done:
+    reply_address = services.mail_domain.ring.read(form.token)
     if reply_address is None or reply_address.purpose not in ENDINGS:
-        return NOTHING, False
+        return Done(page_result=False)
     context = CommandContext(services, connection, holder_of(reply_address), now)
     try:
         if reply_address.purpose is Purpose.UNINVITED:
@@ -63,55 +57,50 @@ def _unsubscribe(
         else:
             notifications = tuple(subscriptions.unsubscribe_by_page(context, reply_address))
     except PlayerError:
-        return NOTHING, False
-    return Done({}, queue_letters(context, notifications)), True
+        return Done(page_result=False)
+    return Done(letters=queue_letters(context, notifications), page_result=True)
 
 
-def _confirm(
-    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
-    """Confirm a signup, with the same letters as by mail; return whether it is confirmed."""
-    signup = signups.by_id(connection, values["signup"])
+def _confirm(services: Services, form: ConfirmForm, now: datetime, connection: Connection) -> Done:
+    """Confirm a signup, with the same letters as by mail."""
+    signup = signups.by_id(connection, form.signup)
     if signup is None:
-        return NOTHING, False
+        return Done(page_result=False)
     actor = replace(VISITOR, source=Source("", signup.address))
     context = CommandContext(services, connection, actor, now)
     try:
-        confirmed = signing_up.confirm(context, values["signup"])
+        confirmed = signing_up.confirm(context, form.signup)
     except PlayerError:
-        return NOTHING, False
+        return Done(page_result=False)
     if signup.player_id is not None:
-        return NOTHING, True
+        return Done(page_result=True)
     player = confirmed.player
     welcome = Notification(player.address, player.id, confirmed.welcome)
     letters = outbox_rows(context, (welcome, *confirmed.letters))
     bot_turns.queue(context, letters)  # a waiting challenge may be one to a bot
     effects = context.effects
-    return Done(effects.positions, len(letters), bool(effects.bot_turns)), True
+    return Done(effects.positions, len(letters), bool(effects.bot_turns), page_result=True)
 
 
-def _sign_up(
-    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, Any]:
-    """Mail the question that confirms a signup; return the refusal as a dict, `None` if it went.
+def _sign_up(services: Services, form: SignupForm, now: datetime, connection: Connection) -> Done:
+    """Mail the question that confirms a signup.
 
     It counts towards the same limits as signups by mail from the reader's network.
     """
-    userid, address = str(values["name"]), str(values["address"])
-    actor = replace(VISITOR, source=Source(str(values["network"]), ""))
+    actor = replace(VISITOR, source=Source(form.network, ""))
     context = CommandContext(services, connection, actor, now)
     try:
-        answer = signing_up.signup_by_page(context, userid, address)
+        answer = signing_up.signup_by_page(context, form.userid, form.address)
     except PlayerError as error:
-        return NOTHING, asdict(error.refusal)
-    return Done({}, queue_letters(context, answer.notifications)), None
+        return Done(page_result=asdict(error.refusal))
+    return Done(letters=queue_letters(context, answer.notifications))
 
 
 def _mail_link(
-    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
+    services: Services, form: PageLinkForm, now: datetime, connection: Connection
+) -> Done:
     """Mail links to the players that a form names, by userid or address."""
-    name = str(values["who"])
+    name = form.who
     if "@" in name:
         named_players = players.by_address(connection, name)[:MOST_OF_ADDRESS]
     else:
@@ -123,4 +112,16 @@ def _mail_link(
         for player in named_players
         if player.active and stored.note_notice(connection, player.id, "page-link", now, LINK_EVERY)
     ]
-    return Done({}, queue_letters(context, links)), True
+    return Done(letters=queue_letters(context, links), page_result=True)
+
+
+_HANDLERS: Mapping[type[PageForm[Any]], Callable[[Services, Any, datetime, Connection], Done]] = {
+    ConfirmForm: _confirm,
+    UnsubscribeForm: _unsubscribe,
+    SignupForm: _sign_up,
+    PageLinkForm: _mail_link,
+    BeginBox: begin_box,
+    ChangeBox: change_box,
+}
+"""The function for each form, which gives the page its result (`Done.page_result`)."""
+_KINDS: Mapping[str, type[PageForm[Any]]] = {kind.name: kind for kind in _HANDLERS}

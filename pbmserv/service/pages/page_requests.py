@@ -134,26 +134,28 @@ class PageRequests:
         submission = Submission(reading, stored.text, id=identity)
         return ReadPageRequest(stored, Request(_actor(player, stored.link), submission))
 
-    def carry_out(
-        self, incoming: ReadPageRequest, now: datetime, connection: Connection
-    ) -> tuple[Done, int]:
-        """Carry out a request, unless it was carried out before; return the number of its inbox
-        row, from which its answers are found.
+    def carry_out_press(
+        self, press: ReadPageRequest, now: datetime, connection: Connection
+    ) -> Done:
+        """Carry out a press, unless it was carried out before.
+
+        The result for the page is the number of its inbox row, by which the letters that answer it
+        are found.
 
         Raises:
             Outdated: a password was changed after it was checked.
         """
-        stored, address = incoming.stored, incoming.request.actor.address
+        stored, address = press.stored, press.request.actor.address
         body, digest = stored.as_json(), stored.digest
         mail = NewMail(digest, "", address, "", body, MailState.DONE, player_id=stored.player)
         number = inbox.add(connection, mail, now)
         if number is None:
             first = inbox.number_of(connection, digest, "")
             assert first is not None
-            return Done({}, 0, receipt=Receipt(first, "copy", stored.player)), first
-        request = incoming.request
+            return Done(receipt=Receipt(first, "copy", stored.player), page_result=first)
+        request = press.request
         done = self._mails.carry_out_request(request, number, len(body), now, connection)
-        return done, number
+        return replace(done, page_result=number)
 
 
 def _actor(player: Player, link: ReplyAddress) -> Actor:

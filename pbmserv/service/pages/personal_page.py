@@ -30,6 +30,7 @@ from pbmserv.service.core.services import Services
 from pbmserv.service.pages.calendar import calendar_token
 from pbmserv.service.pages.form_commands import command_of
 from pbmserv.service.pages.new_games import NewGames, new_games
+from pbmserv.service.pages.page_forms import PageLinkForm
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.service.pages.play import Play
 from pbmserv.service.schedule.deadlines import deadline_of
@@ -40,7 +41,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import RUNNING
-from pbmserv.views.reader import show_or_log
+from pbmserv.views.shown_boards import show_or_log
 from pbmserv.views.texts import refusal_sentence
 
 MOST_BOARDS = 60
@@ -134,7 +135,7 @@ class PersonalPages:
     async def ask_link(self, who: str) -> None:
         """Have a link mailed to a player, by userid or address. It does not wait for the result,
         since nobody may learn whether the player exists."""
-        await self._play.leave("page_link", {"who": who.strip().lower()[:254]})
+        await self._play.leave(PageLinkForm(who.strip().lower()[:254]))
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
         """Carry out a form; return `None` if the link is not good.
@@ -148,7 +149,7 @@ class PersonalPages:
         page_request = await asyncio.to_thread(self._request, token, fields)
         if page_request is None:
             return None
-        number = await self._play.carry_out(page_request)
+        number = await self._play.press(page_request)
         if number == LINK_ENDED:
             return Change(is_open=False)
         return await asyncio.to_thread(self._outcome, token, number)

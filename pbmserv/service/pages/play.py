@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
 
+from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.pages.page_requests import PageRequest
+
+R = TypeVar("R")
 
 
 class Play(Protocol):
     """The play process, as pages reach it."""
 
-    async def carry_out(self, request: PageRequest) -> int:
+    async def press(self, request: PageRequest) -> int:
         """Have a request carried out; return the number of its inbox row.
 
         Raises:
@@ -21,8 +24,8 @@ class Play(Protocol):
         """
         ...
 
-    async def ask(self, form: str, values: Mapping[str, Any]) -> Any:
-        """Have a form of `forms` carried out; return its result.
+    async def ask(self, form: PageForm[R]) -> R:
+        """Have a form carried out; return its result.
 
         Raises:
             StillWorking: it is stored, and takes long.
@@ -30,7 +33,7 @@ class Play(Protocol):
         """
         ...
 
-    async def leave(self, form: str, values: Mapping[str, Any]) -> None:
+    async def leave(self, form: PageForm[Any]) -> None:
         """Have a form stored; it is carried out later."""
         ...
 

@@ -16,13 +16,13 @@ from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.views.board_forms import drawings
 from pbmserv.views.names import public_board, public_names
 from pbmserv.views.public_facts import (
-    Finished,
-    GamePage,
+    FinishedBoard,
+    PublicBoardPage,
 )
-from pbmserv.views.reader import page_scene
+from pbmserv.views.shown_boards import page_scene
 
 
-def board_page(context: CommandContext, number: int, turn: int | None) -> GamePage | None:
+def board_page(context: CommandContext, number: int, turn: int | None) -> PublicBoardPage | None:
     """Return a board after *turn* turns or now; `None` if there is no such board or turn."""
     connection = context.connection
     board = boards.load(connection, number)
@@ -41,10 +41,10 @@ def board_page(context: CommandContext, number: int, turn: int | None) -> GamePa
         scene = replace(scene, moves=position.turns)
     turns = newest.turns_of(None)
     if kept or is_declined or scene.undrawn:
-        return GamePage(scene, kept, is_declined, 0 if kept else turns)
+        return PublicBoardPage(scene, kept, is_declined, 0 if kept else turns)
     pictures = drawings(position, newest if is_over else None, board.seats)
     ended = histories.ended_at(connection, board.id) if is_over else None
-    return GamePage(scene, kept, is_declined, turns, pictures, ended)
+    return PublicBoardPage(scene, kept, is_declined, turns, pictures, ended)
 
 
 def stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
@@ -60,7 +60,7 @@ def stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
 
 def finished_boards(
     context: CommandContext, games: Sequence[EndedGame], form: str
-) -> list[Finished]:
+) -> list[FinishedBoard]:
     """Return finished boards with public names, and the moments of their ends in this form."""
     names = public_names(context.connection, {name for game in games for name in game.names})
     titles = context.services.registry.titles
@@ -68,7 +68,7 @@ def finished_boards(
     for game in games:
         shown_names = names.at_board(game.names)
         finished.append(
-            Finished(
+            FinishedBoard(
                 board=game.board,
                 game=game.game,
                 title=titles[game.game],

@@ -24,9 +24,9 @@ from pbmserv.store.core.database import Database
 from pbmserv.views.public_facts import (
     EventLine,
     EventPage,
-    Finished,
-    GamePage,
+    FinishedBoard,
     LadderPage,
+    PublicBoardPage,
     PublicPlayer,
     Seek,
     StandingsTable,
@@ -49,7 +49,7 @@ class PublicPages:
         """Return the guest box: see `GuestBoxes.page`."""
         return await self._guests.page(look)
 
-    async def game(self, number: int, turn: int | None) -> GamePage | None:
+    async def board(self, number: int, turn: int | None) -> PublicBoardPage | None:
         """Return a board after *turn* turns or now; ``None`` if there is no such board or turn."""
         return await asyncio.to_thread(
             self._read, partial(public_boards.board_page, number=number, turn=turn)
@@ -99,7 +99,9 @@ class PublicPages:
         """Return the open seeks."""
         return await asyncio.to_thread(self._read, public_players.open_seeks)
 
-    async def finished(self, userid: str, most: int, before: int = 0) -> list[Finished] | None:
+    async def finished_boards(
+        self, userid: str, most: int, before: int = 0
+    ) -> list[FinishedBoard] | None:
         """Return finished boards that may be seen, newest first.
 
         Return ``None`` if nobody of this name may be named, or if *before* is not such a board.

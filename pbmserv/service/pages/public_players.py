@@ -24,15 +24,15 @@ from pbmserv.store.boards import challenges, histories
 from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.views.names import PublicName, PublicNames, public_names
 from pbmserv.views.public_facts import (
-    Finished,
+    FinishedBoard,
     LadderPage,
     PlayerRating,
     PublicPlayer,
-    Record,
     RunningBoard,
     Seek,
     Standing,
     StandingsTable,
+    Tally,
 )
 
 SEEKS = 200
@@ -51,7 +51,7 @@ def _named_player(context: CommandContext, userid: str) -> Player | None:
 
 def finished_of(
     context: CommandContext, userid: str, most: int, before: int
-) -> list[Finished] | None:
+) -> list[FinishedBoard] | None:
     """Return finished boards of a player or, for "", of all that may be seen, newest first.
 
     See `PublicPages.finished`.
@@ -175,14 +175,14 @@ def player_page(context: CommandContext, userid: str) -> PublicPlayer | None:
         curves={key: rating_tables.curve(context, key, player.id) for key in games},
         accept="" if player.userid in BOT_USERIDS else player.accept,
         seeks=_seeks(context, challenges.seeks_of(connection, player.id)),
-        met=_records(
+        met=_tallies(
             [
                 (opponents.opponent(board.userid), board, board.places[board.other_seat])
                 for board in met
             ],
             OPPONENTS,
         ),
-        kinds=_records([(_kind(games, board), board, _best_other(board)) for board in met], KINDS),
+        kinds=_tallies([(_kind(games, board), board, _best_other(board)) for board in met], KINDS),
         scores=[(games[row[0]].info.title, *row[1:]) for row in best if row[0] in games],
         streaks=_streaks(context, player),
     )
@@ -230,21 +230,21 @@ def _best_other(met: Met) -> int:
     return min(place for seat, place in enumerate(met.places) if seat != met.seat)
 
 
-def _records(met: Sequence[tuple[str, Met, int]], most: int) -> list[Record]:
-    """Count how boards ended for their player, and return the records with most boards.
+def _tallies(met: Sequence[tuple[str, Met, int]], most: int) -> list[Tally]:
+    """Count how boards ended for their player, and return the tallies with most boards.
 
     Args:
-        met: (name of the record, board, place of the others). A board counts once in a record,
+        met: (name of the tally, board, place of the others). A board counts once in a tally,
             with the best place of the others.
-        most: the most records to return.
+        most: the most tallies to return.
     """
     best_last = sorted(met, key=lambda row: -row[2])
     boards = {(name, board.board): (board, place) for name, board, place in best_last}
     results: dict[str, list[int]] = {}
     for (name, _), (board, place) in boards.items():
         results.setdefault(name, []).append(place - board.places[board.seat])
-    records = [
-        Record(
+    tallies = [
+        Tally(
             name=name,
             played=len(margins),
             won=sum(margin > 0 for margin in margins),
@@ -253,7 +253,7 @@ def _records(met: Sequence[tuple[str, Met, int]], most: int) -> list[Record]:
         )
         for name, margins in results.items()
     ]
-    return sorted(records, key=lambda record: (-record.played, record.name))[:most]
+    return sorted(tallies, key=lambda tally: (-tally.played, tally.name))[:most]
 
 
 def _streaks(context: CommandContext, player: Player) -> list[tuple[str, int]]:

@@ -20,6 +20,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.services import Services
 from pbmserv.service.pages.board_presses import BoardPresses
 from pbmserv.service.pages.calendar import Calendars
+from pbmserv.service.pages.page_forms import ConfirmForm, SignupForm, UnsubscribeForm
 from pbmserv.service.pages.personal_page import PersonalPages
 from pbmserv.service.pages.play import Play
 from pbmserv.service.pages.public_pages import PublicPages
@@ -102,7 +103,7 @@ class WebRequests:
         reply_address = self._read(token, Purpose.CONFIRM)
         if reply_address is None:
             return None
-        done = await self._play.ask("confirm", {"signup": reply_address.about})
+        done = await self._play.ask(ConfirmForm(reply_address.about))
         return await self.describe(token) if done else None
 
     async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
@@ -111,12 +112,8 @@ class WebRequests:
         Args:
             network: of the reader; "" if it is unknown.
         """
-        values = {
-            "name": name.strip().lower()[:LONGEST_FIELD],
-            "address": address.strip()[:LONGEST_FIELD],
-            "network": network,
-        }
-        refusal = await self._play.ask("signup", values)
+        userid, address = name.strip().lower()[:LONGEST_FIELD], address.strip()[:LONGEST_FIELD]
+        refusal = await self._play.ask(SignupForm(userid, address, network))
         return None if refusal is None else Refusal(**refusal)
 
     async def subscription(self, token: str) -> Subscription | None:
@@ -129,7 +126,7 @@ class WebRequests:
         reply_address = self._read(token, *ENDINGS)
         if reply_address is None:
             return None
-        done = await self._play.ask("unsubscribe", {"token": token})
+        done = await self._play.ask(UnsubscribeForm(token))
         return await self.subscription(token) if done else None
 
     def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:

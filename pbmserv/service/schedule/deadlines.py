@@ -65,7 +65,7 @@ def handle_due_board(context: CommandContext, board_id: int) -> Sequence[Notific
         clocks.set_times(context.connection, board_id, timekeeping.first_times(context, board))
         return []
     running = _running_clocks(context, board)
-    return None if running is None else running.carry_out()
+    return None if running is None else running.remind_or_end()
 
 
 def deadline_of(context: CommandContext, board: BoardRow, player_id: int) -> datetime | None:
@@ -129,8 +129,8 @@ class _RunningClocks:
         ]
         self._people = {sitter.seat: self._person(sitter, clock) for sitter, clock in self._running}
 
-    def carry_out(self) -> Sequence[Notification]:
-        """Record everything that is due, and return the letters."""
+    def remind_or_end(self) -> Sequence[Notification]:
+        """Remind the players who are to be reminded, or end the board; return the letters."""
         decisions = [
             (sitter, clock, self._decide(sitter, clock)) for sitter, clock in self._running
         ]

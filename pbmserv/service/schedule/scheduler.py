@@ -174,7 +174,7 @@ class Scheduler(Rounds):
                 due = find(connection, now, most)
             more = len(due) == most
             futures = {
-                number: self._writer.submit(partial(self._carry_out, do, number, now))
+                number: self._writer.submit(partial(self._handle_row, do, number, now))
                 for number in due
                 if number not in taken
             }
@@ -191,7 +191,9 @@ class Scheduler(Rounds):
                 self.note_up()
         return has_carried_out and not self.ending
 
-    def _carry_out(self, do: Do, number: int, now: datetime, connection: Connection) -> Done | None:
+    def _handle_row(
+        self, do: Do, number: int, now: datetime, connection: Connection
+    ) -> Done | None:
         """Call *do* and queue its letters; return `None` if another process has the row."""
         context = CommandContext(self._services, connection, CLOCK, now)
         notifications = do(context, number)

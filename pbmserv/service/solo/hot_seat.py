@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from sqlalchemy import Connection
 
@@ -22,7 +22,8 @@ from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import OptionError, PlayerError, Refusal, Refused
-from pbmserv.service.core.job_result import NOTHING, Done
+from pbmserv.service.core.job_result import Done
+from pbmserv.service.core.page_form import PageForm
 from pbmserv.service.core.services import Services
 from pbmserv.service.solo.solo_page import (
     LONGEST_TAP,
@@ -36,8 +37,6 @@ from pbmserv.store import hot_seats
 from pbmserv.store.core.database import Database
 from pbmserv.views.texts import refusal_sentence
 
-FORM = "hot_seat"
-"""The name of the form that changes a box."""
 KEPT = timedelta(days=7)
 """The time for which a box is stored after its last change."""
 MOST_BOXES = 5_000
@@ -75,6 +74,34 @@ class HotSeat:
         """Return the box in a row."""
         lists = {name: tuple(row[name]) for name in ("words", "spots", "moves")}
         return cls(**{**row, **lists})
+
+
+@dataclass(frozen=True, slots=True)
+class BeginBox(PageForm[bool]):
+    """Creates a box; the result is whether there was room for it."""
+
+    name: ClassVar[str] = "begin_box"
+    key: str
+    box: HotSeat
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Any]) -> BeginBox:
+        return cls(values["key"], HotSeat.of_row(values["box"]))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBox(PageForm[bool]):
+    """Taps a spot of a box or closes it; the result is whether it was done.
+
+    Attributes:
+        turn: the turn of the box that the page showed.
+    """
+
+    name: ClassVar[str] = "change_box"
+    key: str
+    turn: int
+    tap: str
+    shuts: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +149,7 @@ class HotSeats:
         services: the services.
         database: the database.
         clock: the clock.
-        ask: asks play to carry out a form, by its name and values.
+        ask: asks play to carry out a form.
     """
 
     def __init__(
@@ -130,7 +157,7 @@ class HotSeats:
         services: Services,
         database: Database,
         clock: Clock,
-        ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
+        ask: Callable[[PageForm[bool]], Awaitable[bool]],
     ) -> None:
         self._services = services
         self._database = database
@@ -154,8 +181,7 @@ class HotSeats:
             return error.refusal
         self._services.traffic.count_hidden_box()
         key = secrets.token_urlsafe(16)
-        values = {"key": key, "box": asdict(box)}
-        return key if await self._ask(FORM, values) else Refusal("hides-full")
+        return key if await self._ask(BeginBox(key, box)) else Refusal("hides-full")
 
     async def page(self, key: str, look: SoloLook) -> FillingPage | HotSeatPage | None:
         """Return the page of a box; `None` if there is none, or no longer."""
@@ -187,7 +213,7 @@ class HotSeats:
 
         The form of an older page changes nothing.
         """
-        await self._ask(FORM, {"key": key, "turn": turn, "tap": tap, "shuts": shuts})
+        await self._ask(ChangeBox(key, turn, tap, shuts))
 
     def _load(self, key: str) -> HotSeat | None:
         with self._database.reading.connect() as connection:
@@ -208,32 +234,26 @@ class HotSeats:
         return HotSeatPage(**fields, key=key, game=box.game, title=title, turn=turn)
 
 
-class HotSeatForms:
-    """Jobs of play that change boxes in manual setup."""
+def begin_box(_: Services, form: BeginBox, now: datetime, connection: Connection) -> Done:
+    """Store a new box; a job of play."""
+    hot_seats.forget(connection, now - KEPT)
+    if hot_seats.count(connection) >= MOST_BOXES:
+        return Done(page_result=False)
+    hot_seats.add(connection, form.key, asdict(form.box), now)
+    return Done(page_result=True)
 
-    def __init__(self, services: Services) -> None:
-        self._registry = services.registry
 
-    def carry_out(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        """Store a new box, or change one. Return whether it was done."""
-        key = values["key"]
-        if "box" in values:
-            hot_seats.forget(connection, now - KEPT)
-            if hot_seats.count(connection) >= MOST_BOXES:
-                return NOTHING, False
-            hot_seats.add(connection, key, values["box"], now)
-            return NOTHING, True
-        row = hot_seats.lock(connection, key)
-        if row is None or row["turn"] != values["turn"]:  # a form that was sent twice
-            return NOTHING, False
-        try:
-            box = changed(self._registry, HotSeat.of_row(row), values["tap"], shuts=values["shuts"])
-        except PlayerError:
-            return NOTHING, False
-        hot_seats.change(connection, key, asdict(box), now)
-        return NOTHING, True
+def change_box(services: Services, form: ChangeBox, now: datetime, connection: Connection) -> Done:
+    """Change a box; a job of play."""
+    row = hot_seats.lock(connection, form.key)
+    if row is None or row["turn"] != form.turn:  # a form that was sent twice
+        return Done(page_result=False)
+    try:
+        box = changed(services.registry, HotSeat.of_row(row), form.tap, shuts=form.shuts)
+    except PlayerError:
+        return Done(page_result=False)
+    hot_seats.change(connection, form.key, asdict(box), now)
+    return Done(page_result=True)
 
 
 def empty_box(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:

@@ -6,6 +6,7 @@ from pbmserv.commands.table.playing import Practise, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.protocol import races
 from pbmserv.errors import Illegal, Refused
+from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.boards.option_words import read_options
 from pbmserv.service.boards.plies import (
     draw_box,
@@ -37,10 +38,11 @@ def solve(context: CommandContext, command: Solve) -> Answer:
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     refuse_finished(context, board)
-    position = draw_box(context, board, sitter, context.position(board))
+    mover = draw_box(context, mover_at(context, board, sitter))
+    position = mover.position
     if not position.apart:
         raise Refused("not-a-race", part="solve")
-    if sitter.seat not in position.game.to_act(position.state):
+    if not mover.is_to_act:
         raise Refused("race-done", part="solve", example="show")
     return log_ply(
         context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
@@ -54,7 +56,8 @@ def practise(context: CommandContext, command: Practise) -> Answer:
         Refused: the board is not practice, or nothing was taken back.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    position = draw_box(context, board, sitter, refuse_finished_unless_practice(context, board))
+    refuse_finished_unless_practice(context, board)
+    position = draw_box(context, mover_at(context, board, sitter)).position
     try:
         after = position.practise(sitter.seat, command.what)
     except Illegal as error:

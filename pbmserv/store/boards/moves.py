@@ -148,7 +148,7 @@ def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
 
 PAUSES_FRESH_S = 1.0
 """Seconds for which the list of stopped games is used again."""
-REMEMBERED_OCTETS = 5_200_000
+REMEMBERED_OCTETS = 3_000_000
 """Octets of all cached positions. A board that is not cached is replayed."""
 LEAST_OCTETS = 1_300
 """Octets that a ply takes at least, of a game with small states."""

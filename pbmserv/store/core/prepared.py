@@ -92,7 +92,7 @@ class Prepared:
         constants: dict[str, Any] = {}
         for place, name in enumerate(names):
             bind = compiled.binds[name]
-            convert = _writer(bind.type)
+            convert = _for_driver(bind.type)
             if not bind.required:
                 value = bind.value
                 constants[name] = value if value is None or convert is None else convert(value)
@@ -100,7 +100,7 @@ class Prepared:
                 conversions.append((place, convert))
         results: list[_Conversion] = []
         for place, column in enumerate(getattr(statement, "exported_columns", ())):
-            convert = _reader(column.type)
+            convert = _from_driver(column.type)
             if convert is not None:
                 results.append((place, convert))
         later = [result for result in results if result[0] >= self._same]
@@ -137,7 +137,7 @@ def _converted(values: Iterable[Any], conversions: Sequence[_Conversion]) -> lis
     return converted
 
 
-def _writer(kind: TypeEngine[Any]) -> _Convert:
+def _for_driver(kind: TypeEngine[Any]) -> _Convert:
     if isinstance(kind, Boolean):
         return None  # the driver accepts booleans
     if isinstance(kind, JSON):
@@ -147,7 +147,7 @@ def _writer(kind: TypeEngine[Any]) -> _Convert:
     return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
 
 
-def _reader(kind: TypeEngine[Any]) -> _Convert:
+def _from_driver(kind: TypeEngine[Any]) -> _Convert:
     if isinstance(kind, JSON):
         return read
     return kind.dialect_impl(_DIALECT).result_processor(_DIALECT, None)

@@ -1,0 +1,163 @@
+"""Makes the shapes of the API of the same values that pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar, cast
+
+from pbmserv.engine.types import BOT_USERIDS, GameInfo
+from pbmserv.service.boards.board_page import BoardPage
+from pbmserv.service.solo.guest_box import GuestPage
+from pbmserv.views.board import BoardScene
+from pbmserv.views.board_forms import board_facts, board_text
+from pbmserv.views.public_facts import (
+    LadderPage,
+    PlayerRating,
+    PublicBoardPage,
+    PublicPlayer,
+    Standing,
+    StandingsTable,
+)
+from pbmserv.web.api.shapes import (
+    Board,
+    Change,
+    Climb,
+    Game,
+    Ladder,
+    LadderBoard,
+    Outcome,
+    Player,
+    Rated,
+    Rating,
+    Ratings,
+    Running,
+    Seat,
+    Today,
+)
+
+T = TypeVar("T")
+
+
+def shape_from(shape: type[T], source: object, **others: Any) -> T:
+    """Return a shape whose fields come from *others*, or from *source* under the same names."""
+    names: list[str] = [part.name for part in fields(cast("Any", shape)) if part.name not in others]
+    if isinstance(source, Mapping):
+        return shape(**{name: source[name] for name in names}, **others)
+    return shape(**{name: getattr(source, name) for name in names}, **others)
+
+
+def shown_fields(scene: BoardScene) -> dict[str, Any]:
+    """Return the fields of `Shown`."""
+    end = scene.outcome
+    return {
+        "board": scene.number,
+        "game": scene.key,
+        "title": scene.title,
+        "players": scene.names,
+        "options": scene.options,
+        "rated": scene.rated,
+        "chooser": scene.chooser,
+        "events": scene.events,
+        "scores": scene.scores,
+        "outcome": None if end is None else shape_from(Outcome, end, points=end.scores),
+        "text": board_text(scene),
+        "facts": board_facts(scene),
+    }
+
+
+def ratings_of(table: StandingsTable) -> Ratings:
+    """Return the standings of a game."""
+    return shape_from(Ratings, table, players=[_rating(row) for row in (*table.rows, *table.below)])
+
+
+def ladder_of(page: LadderPage) -> Ladder:
+    """Return the ladder of a game."""
+    return Ladder(
+        page.game,
+        page.title,
+        page.count,
+        places=list(page.rungs),
+        boards=[shape_from(LadderBoard, game) for game in page.running],
+        movements=[shape_from(Climb, climb) for climb in page.climbs],
+        fame=list(page.fame),
+    )
+
+
+def player_of(player: PublicPlayer) -> Player:
+    """Return a player's page."""
+    ratings = [_rated(rating, player.curves.get(rating.game, ())) for rating in player.ratings]
+    return Player(
+        userid=player.userid,
+        bot=player.userid in BOT_USERIDS,
+        accepts=player.accept,
+        ratings=ratings,
+        running=[shape_from(Running, board) for board in player.running],
+        opponents=list(player.met),
+        kinds=list(player.kinds),
+        seeks=list(player.seeks),
+    )
+
+
+def _rated(rating: PlayerRating, curve: Sequence[Mapping[str, Any]]) -> Rated:
+    """Return a player's rating at a game with its changes."""
+    standing = None if rating.standing is None else _rating(rating.standing)
+    changes = [
+        shape_from(Change, change, day=change["date"], rating=change["shown"]) for change in curve
+    ]
+    return shape_from(Rated, rating, rating=standing, changes=changes)
+
+
+def _rating(row: Standing) -> Rating:
+    return shape_from(Rating, row, rating=row.shown, won=row.wins, lost=row.losses, drawn=row.draws)
+
+
+def board_of(page: PublicBoardPage, url: str) -> Board:
+    """Return a board as everybody may see it."""
+    scene = page.scene
+    is_shared_game = page.kept == "event-game-runs"  # it runs until all have finished it
+    over = bool(page.ended or (page.kept and not is_shared_game) or scene.outcome)
+    is_open = not (over or page.kept or page.declined) and scene.moves == page.turns
+    return shape_from(
+        Board,
+        scene,
+        **shown_fields(scene),
+        status="declined" if page.declined else "finished" if over else "running",
+        kept=page.kept,
+        turn=scene.moves,
+        turns=page.turns,
+        waiting=scene.waiting if is_open else (),
+        ended=f"{page.ended:%Y-%m-%dT%H:%M:%SZ}" if page.ended else None,
+        url=url,
+    )
+
+
+def seat_of(page: BoardPage) -> Seat:
+    """Return a board as its player sees it."""
+    scene, runs = page.scene, page.is_running
+    assert scene.you is not None
+    legal = scene.game.legal(scene.view) if runs and not scene.undrawn else ()
+    ended = "declined" if page.declined else "finished"
+    return shape_from(
+        Seat,
+        scene,
+        **shown_fields(scene),
+        seat=scene.you,
+        userid=page.userid,
+        status=("proposed" if page.undecided else "running") if runs else ended,
+        undecided=page.undecided,
+        your_turn=runs and scene.your_turn,
+        waiting=scene.waiting if runs else (),
+        legal=None if legal is None else list(legal),
+    )
+
+
+def today_of(page: GuestPage) -> Today:
+    """Return the guests' box of today."""
+    facts = {"full": page.is_nearly_full, "anew": page.state_refused}
+    return shape_from(Today, page, **facts, **shown_fields(page.scene))
+
+
+def game_of(info: GameInfo) -> Game:
+    """Return a game of this server."""
+    return shape_from(Game, info, game=info.key, options=dict(info.options))

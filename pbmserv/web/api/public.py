@@ -1,0 +1,210 @@
+"""The API for facts that everybody may know: games, boards, ratings, players and events."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.solo.guest_box import GuestLook
+from pbmserv.views.public_facts import EventLine, EventPage, FinishedBoard, Seek, TeamPage
+from pbmserv.web.api.conversions import (
+    board_of,
+    game_of,
+    ladder_of,
+    player_of,
+    ratings_of,
+    today_of,
+)
+from pbmserv.web.api.endpoint import LAST_NUMBER, Endpoint
+from pbmserv.web.api.problems import ApiProblem
+from pbmserv.web.api.requests import number_in_path, number_of
+from pbmserv.web.api.responses import encoded_response, json_response
+from pbmserv.web.api.shapes import Board, Game, Ladder, Listing, Player, Ratings, Today, adapter
+from pbmserv.web.http.responses import BRIEFLY_UNLISTED, SHARED
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.rendering.page_cache import PageCache
+from pbmserv.web.rendering.printer import Printer
+
+MOST_RENDERED = 200
+"""Boards that are kept as JSON, of some 4 kB each."""
+USUAL_LIMIT, HIGHEST_LIMIT = 30, 50
+"""Items of a list if the client does not say how many, and at most."""
+
+_POSITIVE = {"type": "integer", "minimum": 1}
+_TURN = {"turn": {"type": "integer", "minimum": 0, "maximum": LAST_NUMBER}}
+_TAP = {"state": {"type": "string"}, "tap": {"type": "string"}}
+_GROUP = {"group": {**_POSITIVE, "maximum": LAST_NUMBER}}
+_PAGING = {
+    "limit": {**_POSITIVE, "maximum": HIGHEST_LIMIT},
+    "before": {**_POSITIVE, "maximum": LAST_NUMBER},
+}
+
+
+class PublicHandlers:
+    """The handlers. The first line of a handler's docstring is the summary in the document.
+
+    Attributes:
+        endpoints: the addresses of the handlers.
+    """
+
+    def __init__(self, printer: Printer, public: PublicPages, allowance: Allowance) -> None:
+        self._printer = printer
+        self._public = public
+        self._allowance = allowance
+        self._url = printer.url("/api")
+        self._rendered = PageCache(MOST_RENDERED)
+        self.endpoints = [
+            Endpoint("/games", self.games, Listing[Game]),
+            Endpoint("/games/{game}", self.game, Game, (404,)),
+            Endpoint("/boards", self.boards, Listing[FinishedBoard], (400, 404), _PAGING),
+            Endpoint("/boards/{board}", self.board, Board, (400, 404), _TURN),
+            Endpoint("/ratings", self.ratings, Listing[Ratings]),
+            Endpoint("/ratings/{game}", self.rating, Ratings, (404,)),
+            Endpoint("/ladders", self.ladders, Listing[Ladder]),
+            Endpoint("/ladders/{game}", self.ladder, Ladder, (404,)),
+            Endpoint("/players/{userid}", self.player, Player, (404,)),
+            Endpoint(
+                "/players/{userid}/boards", self.boards, Listing[FinishedBoard], (400, 404), _PAGING
+            ),
+            Endpoint("/events", self.events, Listing[EventLine]),
+            Endpoint("/events/{event}", self.event, EventPage, (400, 404), _GROUP),
+            Endpoint("/teams", self.teams, Listing[TeamPage]),
+            Endpoint("/teams/{team}", self.team, TeamPage, (404,)),
+            Endpoint("/seeks", self.seeks, Listing[Seek]),
+            Endpoint("/today", self.today, Today, (404,), _TAP),
+        ]
+
+    async def games(self, request: Request) -> Response:
+        """The games of this server."""
+        games = [game_of(info) for info in self._printer.facts.games]
+        return json_response(request, Listing(games), Listing[Game], SHARED)
+
+    async def game(self, request: Request) -> Response:
+        """One game of this server."""
+        key = request.path_params["game"]
+        for info in self._printer.facts.games:
+            if info.key == key:
+                return json_response(request, game_of(info), Game, SHARED)
+        raise ApiProblem(404, "no-game", game=key[:40])
+
+    async def boards(self, request: Request) -> Response:
+        """Finished public boards, the newest first."""
+        userid = request.path_params.get("userid", "")
+        limit = number_of(request, "limit", 1, HIGHEST_LIMIT) or USUAL_LIMIT
+        before = number_of(request, "before", 1, LAST_NUMBER) or 0
+        # One board more shows whether there is another page.
+        boards = await self._allowance.spend(
+            request, lambda: self._public.finished_boards(userid, limit + 1, before)
+        )
+        if boards is None:
+            raise ApiProblem(404, "not-behind" if before else "no-player")
+        headers, next_url = dict(BRIEFLY_UNLISTED), None
+        if len(boards) > limit:
+            query = urlencode({"limit": limit, "before": boards[limit - 1].board})
+            path = f"/players/{userid}/boards" if userid else "/boards"
+            next_url = f"{self._url}{path}?{query}"
+            headers["Link"] = f'<{next_url}>; rel="next"'
+        listing = Listing(list(boards[:limit]), next_url)
+        return json_response(request, listing, Listing[FinishedBoard], headers)
+
+    async def board(self, request: Request) -> Response:
+        """A board as everybody may see it, now or after a number of turns."""
+        number = number_in_path(request, "board")
+        turn = number_of(request, "turn", 0, LAST_NUMBER)
+
+        async def render() -> bytes | None:
+            page = await self._public.board(number, turn)
+            if page is None:
+                return None
+            url = self._printer.url(f"/game/{number}")
+            return adapter(Board).dump_json(board_of(page, url))
+
+        body = None
+        stamp = await self._public.stamp(number)
+        if stamp is not None:  # rendered once for all readers, until somebody moves
+            body = await self._rendered.get(
+                (number, turn), stamp, lambda: self._allowance.spend(request, render)
+            )
+        if body is None:
+            raise ApiProblem(404, "no-board", number=request.path_params["board"][:40])
+        return encoded_response(request, body, BRIEFLY_UNLISTED)
+
+    async def ratings(self, request: Request) -> Response:
+        """The best players of each game."""
+        tables = await self._allowance.spend(request, self._public.standings)
+        ratings = [ratings_of(table) for table in tables]
+        return json_response(request, Listing(ratings), Listing[Ratings], BRIEFLY_UNLISTED)
+
+    async def rating(self, request: Request) -> Response:
+        """The best players of a game."""
+        key = request.path_params["game"]
+        for table in await self._allowance.spend(request, self._public.standings):
+            if table.game == key:
+                return json_response(request, ratings_of(table), Ratings, BRIEFLY_UNLISTED)
+        raise ApiProblem(404, "no-game", game=key[:40])
+
+    async def ladders(self, request: Request) -> Response:
+        """The ladders of all games."""
+        pages = await self._allowance.spend(request, self._public.ladders)
+        ladders = [ladder_of(page) for page in pages]
+        return json_response(request, Listing(ladders), Listing[Ladder], BRIEFLY_UNLISTED)
+
+    async def ladder(self, request: Request) -> Response:
+        """The ladder of a game."""
+        key = request.path_params["game"]
+        page = await self._allowance.spend(request, lambda: self._public.ladder(key))
+        if page is None:
+            raise ApiProblem(404, "no-game", game=key[:40])
+        return json_response(request, ladder_of(page), Ladder, BRIEFLY_UNLISTED)
+
+    async def player(self, request: Request) -> Response:
+        """The public facts of a player."""
+        userid = request.path_params["userid"]
+        player = await self._allowance.spend(request, lambda: self._public.player(userid))
+        if player is None:
+            raise ApiProblem(404, "no-player")
+        return json_response(request, player_of(player), Player, BRIEFLY_UNLISTED)
+
+    async def seeks(self, request: Request) -> Response:
+        """Open seeks: players who look for an opponent."""
+        seeks = await self._allowance.spend(request, self._public.seeks)
+        return json_response(request, Listing(seeks), Listing[Seek], BRIEFLY_UNLISTED)
+
+    async def events(self, request: Request) -> Response:
+        """Leagues, cups and other events: those that take entries first."""
+        events = await self._allowance.spend(request, self._public.events)
+        return json_response(request, Listing(list(events)), Listing[EventLine], BRIEFLY_UNLISTED)
+
+    async def event(self, request: Request) -> Response:
+        """The tables and games of an event, of twelve groups from a group on."""
+        number = number_in_path(request, "event")
+        first = number_of(request, "group", 1, LAST_NUMBER)
+        event = await self._allowance.spend(request, lambda: self._public.event(number, first or 1))
+        if event is None:
+            raise ApiProblem(404, "no-event", number=request.path_params["event"][:40])
+        return json_response(request, event, EventPage, BRIEFLY_UNLISTED)
+
+    async def teams(self, request: Request) -> Response:
+        """The teams, by name."""
+        teams = await self._allowance.spend(request, self._public.teams)
+        return json_response(request, Listing(list(teams)), Listing[TeamPage], BRIEFLY_UNLISTED)
+
+    async def team(self, request: Request) -> Response:
+        """A team with its members."""
+        key = request.path_params["team"]
+        team = await self._allowance.spend(request, lambda: self._public.team(key))
+        if team is None:
+            raise ApiProblem(404, "no-team", name=key[:40])
+        return json_response(request, team, TeamPage, BRIEFLY_UNLISTED)
+
+    async def today(self, request: Request) -> Response:
+        """The guest box of today, after the taps in "state" and one more."""
+        query = request.query_params
+        look = GuestLook(state=query.get("state", ""), tap=query.get("tap", ""))
+        page = await self._allowance.spend(request, lambda: self._public.guest(look))
+        if page is None:
+            raise ApiProblem(404, "no-today")
+        return json_response(request, today_of(page), Today, BRIEFLY_UNLISTED)

@@ -1,0 +1,341 @@
+"""The answers of the API as dataclasses, from which JSON and the OpenAPI document are made.
+
+They say what pages and letters say. A board is shown through the view of its reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import ConfigDict, Field, TypeAdapter
+
+from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS
+from pbmserv.views.public_facts import Fame, Rung, Seek, Tally
+
+T = TypeVar("T")
+Names = Sequence[str]
+Facts = Annotated[Any, Field(description="The board as facts; null where its game tells none.")]
+
+LONGEST_KEY = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a request was refused, or failed (RFC 9457).
+
+    Attributes:
+        detail: what is wrong, for people.
+        code: the same for programs.
+        example: what would be accepted in its place; "" = none.
+    """
+
+    title: str
+    status: int
+    detail: str
+    code: str
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """A list.
+
+    Attributes:
+        next: the URL of the next part; null = this is the last one.
+    """
+
+    items: list[T]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game that is played here.
+
+    Attributes:
+        game: its word in commands.
+        hidden: whether something is hidden from some seats.
+        options: words that a challenge may have, and what they mean.
+    """
+
+    game: str
+    title: str
+    summary: str
+    min_seats: int
+    max_seats: int
+    hidden: bool
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A player's rating.
+
+    Attributes:
+        rank: the place in the table; null = none yet.
+        provisional: whether it comes from too few games to be sure.
+    """
+
+    userid: str
+    rank: int | None
+    rating: int
+    provisional: bool
+    games: int
+    won: int
+    lost: int
+    drawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """The best players of a game.
+
+    Attributes:
+        more: whether there are more players than these.
+    """
+
+    game: str
+    title: str
+    players: list[Rating]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A rating after a board."""
+
+    board: int
+    day: str
+    rating: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A player's rating at a game.
+
+    Attributes:
+        rating: null = no rated game has ended yet.
+        changes: the latest 200, the oldest first.
+    """
+
+    game: str
+    title: str
+    rating: Rating | None
+    changes: list[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A board that is played, or waits to be accepted.
+
+    Attributes:
+        waiting: the players who are to move, or to accept.
+    """
+
+    board: int
+    game: str
+    players: Names
+    waiting: Names
+
+
+@dataclass(frozen=True, slots=True)
+class LadderBoard:
+    """A running game of a ladder."""
+
+    board: int
+    challenger: str
+    defender: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """A movement on a ladder.
+
+    Attributes:
+        before: rank before it; null if the player joined.
+        after: rank after it; null if the player left.
+        why: "joined", "left", "silent", "up", "upper-late" or "lower-late".
+        board: the game that caused it, or null.
+    """
+
+    userid: str
+    before: int | None
+    after: int | None
+    why: str
+    board: int | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The ladder of a game.
+
+    Attributes:
+        players: number of its players.
+        places: in their order, at most 500.
+        boards: running games, oldest first.
+        movements: of the last 30 days, newest first.
+        fame: the hall of fame, newest first.
+    """
+
+    game: str
+    title: str
+    players: int
+    places: list[Rung]
+    boards: list[LadderBoard]
+    movements: list[Climb]
+    fame: list[Fame]
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Public facts about a player. Finished boards are a list of their own.
+
+    Attributes:
+        accepts: what happens with a challenge: "ask", "auto" (it begins) or "none"; "" = a bot.
+    """
+
+    userid: str
+    bot: bool
+    accepts: str
+    ratings: list[Rated]
+    running: list[Running]
+    opponents: list[Tally]
+    kinds: list[Tally]
+    seeks: list[Seek]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a board.
+
+    Attributes:
+        places: by seat; 1 = the best, equal numbers are a tie.
+        reason: in a word.
+        points: by seat, where the game counts them.
+    """
+
+    places: Sequence[int]
+    reason: str
+    points: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A board as its reader sees it.
+
+    Attributes:
+        players: userids by seat.
+        chooser: userid of the player who chose the box of a race (-id, -seed) and may know it;
+            "" = no player did.
+        events: a sentence for each recent event, oldest first.
+        scores: a sentence for the score of each player.
+        outcome: how the board ended; null = it runs.
+        text: the board as a letter draws it, for a font with characters of one width.
+    """
+
+    board: int
+    game: str
+    title: str
+    players: Names
+    options: Names
+    rated: bool
+    chooser: str
+    events: Names
+    scores: Names
+    outcome: Outcome | None
+    text: str
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board(Shown):
+    """A board as everybody may see it, after a number of turns.
+
+    Attributes:
+        kept: why it is shown as it was at the start: "daily-today", "daily-runs", "event-box-runs",
+            "event-game-runs", "origin-runs" or "box-chosen"; "" = it is not.
+        turn: the number of turns after which it is shown.
+        turns: the number of turns that were played.
+        waiting: the players who are to move.
+        ended: when it ended, in ISO 8601, UTC; null = it is not over.
+        url: the URL of its page.
+    """
+
+    status: Literal["running", "finished", "declined"]
+    kept: str
+    turn: int
+    turns: int
+    waiting: Names
+    ended: str | None
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat(Shown):
+    """A board as one of its players sees it, as in that player's letters.
+
+    Attributes:
+        seat: the reader's own; the first is 0.
+        undecided: the players who have not accepted yet.
+        turn: the number of the reader's next turn.
+        waiting: the other players who are to move.
+        legal: some turns that could be played now; null = there are too many to list.
+    """
+
+    seat: int
+    userid: str
+    status: Literal["proposed", "running", "finished", "declined"]
+    undecided: Names
+    turn: int
+    your_turn: bool
+    waiting: Names
+    legal: Names | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Today(Shown):
+    """The guests' box of today, after the taps so far. The server keeps nothing of it.
+
+    Attributes:
+        state: the taps so far, to be sent with the next one. A tap is "A", "+B2", "?" or the like.
+        full: whether there is no room for more taps.
+        trouble: why the tap was refused; "" = it was not.
+        anew: whether the state was not one of today's box, which therefore begins again.
+    """
+
+    number: int
+    day: str
+    state: str
+    full: bool
+    trouble: str
+    anew: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move to play.
+
+    Attributes:
+        turn: the number of the turn that the player saw; a move that uses no turn ignores it.
+        move: a move such as "g,+b2", or any other first line of a reply: "accept", "resign".
+        words: a message to the other players of the board.
+        key: any text. The same turn, move, words and key are played once, however often they come.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    turn: Annotated[int, Field(ge=0, le=999_999_999)]
+    move: Annotated[str, Field(min_length=1, max_length=LONGEST_DRAFT)]
+    words: Annotated[str, Field(max_length=LONGEST_WORDS)] = ""
+    key: Annotated[str, Field(max_length=LONGEST_KEY)] = ""
+
+
+@cache
+def adapter(shape: Any) -> TypeAdapter[Any]:
+    """Return the reader and writer of a shape."""
+    return TypeAdapter(shape)

@@ -1,0 +1,1 @@
+"""HTTP for all applications: connections, a strict parser, and values in requests and responses."""

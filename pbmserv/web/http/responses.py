@@ -1,0 +1,72 @@
+"""Makes responses: pages, ETags, and headers for caches and search engines."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from math import ceil
+from typing import TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+T = TypeVar("T")
+
+SHARED = {"Cache-Control": "public, max-age=300"}
+"""For responses that are the same for everybody for minutes."""
+BRIEFLY = {"Cache-Control": "public, max-age=10"}
+"""For responses that are the same for everybody until a player moves."""
+BRIEFLY_UNLISTED = {**BRIEFLY, "X-Robots-Tag": "noindex, nofollow"}
+"""The same for responses to everybody but search engines."""
+LASTING = {"Cache-Control": "public, max-age=86400"}
+"""For files that change with a new version of the server only."""
+PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
+"""For responses to people who have a secret link."""
+RETRY_AFTER_S = 10
+"""Seconds in ``Retry-After`` if nobody knows when the server can answer again."""
+
+_DAY_S = 86_400
+
+
+def html_response(
+    text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a response with a page."""
+    return Response(text, status, headers, "text/html; charset=utf-8")
+
+
+def tagged_response(
+    request: Request,
+    body: str | bytes,
+    media_type: str = "text/html; charset=utf-8",
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return a response with an ETag (RFC 9110 section 8.8.3), or 304 if the client has it already.
+
+    The tag is a hash of the body, so it reveals nothing.
+    """
+    octets = body.encode() if isinstance(body, str) else body
+    tag = f'"{hashlib.sha256(octets).hexdigest()[:32]}"'
+    headers = {**(headers or {}), "ETag": tag}
+    tags = request.headers.get("if-none-match", "").split(",")
+    if not {tag, "*"}.isdisjoint(text.strip().removeprefix("W/") for text in tags):
+        return Response(status_code=304, headers=headers)
+    return Response(octets, 200, headers, media_type)
+
+
+def seconds_until(moment: datetime) -> int:
+    """Return the seconds for ``Retry-After`` (RFC 9110 section 10.2.3), from one to a day."""
+    return min(max(1, ceil((moment - datetime.now(UTC)).total_seconds())), _DAY_S)
+
+
+def existing(page: T | None) -> T:
+    """Return what a page shows.
+
+    Raises:
+        HTTPException: there is no such page (404).
+    """
+    if page is None:
+        raise HTTPException(404)
+    return page

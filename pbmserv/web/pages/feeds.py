@@ -1,0 +1,70 @@
+"""Atom feeds: boards that end, boxes of the day, events and ladders."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.web.http.responses import BRIEFLY, existing, tagged_response
+from pbmserv.web.http.url_parameters import group_of
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.rendering.printer import Printer
+
+ATOM = "application/atom+xml; charset=utf-8"
+IN_A_FEED = 30
+
+
+def feed_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
+    """Return the routes of the feeds, whose work is charged to the allowance."""
+    feeds, metered = _Feeds(printer, public), allowance.metered
+    return [
+        Route("/games.atom", metered(feeds.games)),
+        Route("/players/{userid}/games.atom", metered(feeds.games)),
+        Route("/daily.atom", metered(feeds.daily)),
+        Route("/events.atom", metered(feeds.events)),
+        Route("/events/{number:nine_digits}.atom", metered(feeds.event)),
+        Route("/ladder/{game}/ladder.atom", metered(feeds.ladder)),
+    ]
+
+
+class _Feeds:
+    """The handlers of the feeds."""
+
+    def __init__(self, printer: Printer, public: PublicPages) -> None:
+        self._printer = printer
+        self._public = public
+
+    async def games(self, request: Request) -> Response:
+        """Answer with the feed of finished boards, of all players or of one."""
+        userid = request.path_params.get("userid", "")
+        games = existing(await self._public.finished_boards(userid, IN_A_FEED))
+        text = self._printer.raw("games.atom", games=games, userid=userid.lower())
+        return tagged_response(request, text, ATOM, BRIEFLY)
+
+    async def daily(self, request: Request) -> Response:
+        """Answer with the feed of boxes of the day that are open."""
+        tables = await self._public.tables(IN_A_FEED)
+        return tagged_response(
+            request, self._printer.raw("daily.atom", tables=tables), ATOM, BRIEFLY
+        )
+
+    async def events(self, request: Request) -> Response:
+        """Answer with the feed of events that begin or end."""
+        events = await self._public.events()
+        return tagged_response(
+            request, self._printer.raw("events.atom", events=events), ATOM, BRIEFLY
+        )
+
+    async def event(self, request: Request) -> Response:
+        """Answer with the feed of an event: its games that are over."""
+        number = request.path_params["number"]
+        event = existing(await self._public.event(number, group_of(request)))
+        return tagged_response(request, self._printer.raw("event.atom", words=event), ATOM, BRIEFLY)
+
+    async def ladder(self, request: Request) -> Response:
+        """Answer with the feed of a ladder's movements."""
+        page = existing(await self._public.ladder(request.path_params["game"]))
+        text = self._printer.raw("ladder.atom", page=page, climbs=page.climbs[:IN_A_FEED])
+        return tagged_response(request, text, ATOM, BRIEFLY)

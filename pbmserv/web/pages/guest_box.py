@@ -1,0 +1,54 @@
+"""The guest box of today, which everybody can play at once (decision 0065)."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.solo.guest_box import GuestLook
+from pbmserv.web.http.responses import BRIEFLY, BRIEFLY_UNLISTED, existing, tagged_response
+from pbmserv.web.http.url_parameters import step_of
+from pbmserv.web.limits.allowance import Allowance
+from pbmserv.web.rendering.printer import Printer
+
+
+def guest_box_routes(printer: Printer, public: PublicPages, allowance: Allowance) -> list[Route]:
+    """Return the route of the page; boxes that were played are charged to the allowance."""
+    return [Route("/today", _GuestBoxPage(printer, public, allowance).today)]
+
+
+class _GuestBoxPage:
+    """The handler of the page."""
+
+    def __init__(self, printer: Printer, public: PublicPages, allowance: Allowance) -> None:
+        self._printer = printer
+        self._public = public
+        self._allowance = allowance
+
+    async def today(self, request: Request) -> Response:
+        """Show the guest box.
+
+        A tap is a GET: the form carries the whole game, and the server stores nothing.
+        """
+        query = request.query_params
+        look = GuestLook(
+            state=query.get("state", ""),
+            tap=query.get("tap", ""),
+            check="check" in query,
+            tool=query.get("tool", ""),
+            take=query.get("take", ""),
+            restart="restart" in query,
+            step=step_of(query),
+        )
+        if not look.is_first:
+            return await self._allowance.spend(request, lambda: self._played(request, look))
+        page = existing(await self._public.guest(look))
+        return tagged_response(request, self._printer.cached("today", page=page), headers=BRIEFLY)
+
+    async def _played(self, request: Request, look: GuestLook) -> Response:
+        """Show the guest box after a guest's moves."""
+        page = existing(await self._public.guest(look))
+        text = self._printer.text("today", page=page)
+        return tagged_response(request, text, headers=BRIEFLY_UNLISTED)

@@ -1,0 +1,87 @@
+"""Renders pages with the facts that all of them share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
+from starlette.responses import Response
+
+from pbmserv.views.board import BoardScene
+from pbmserv.views.game_templates import with_defaults
+from pbmserv.views.shown_boards import show_or_log
+from pbmserv.web.http.responses import PRIVATE, html_response
+from pbmserv.web.rendering.site_facts import SiteFacts
+
+
+class Printer:
+    """Renders pages.
+
+    Attributes:
+        facts: facts about this server.
+        base: see `SiteFacts`.
+        templates: the templates.
+        shared: values for every page.
+        style: the stylesheet.
+        icon: the icon.
+        replay_script: the script that steps through a game.
+        leave_script: the script that empties a page when its reader leaves it.
+    """
+
+    def __init__(self, facts: SiteFacts, templates: Environment) -> None:
+        self.facts = facts
+        self.base = facts.base
+        self.templates = templates
+        self._latest: dict[str, tuple[Mapping[str, Any], bytes]] = {}
+        self.style = templates.get_template("web/style.css").render()
+        self.icon = templates.get_template("web/icon.svg").render()
+        self.replay_script = templates.get_template("web/replay.js").render()
+        self.leave_script = templates.get_template("web/leave.js").render()
+        self.shared = {
+            "pages": facts,
+            "style": f"{facts.base}/style.css?v={_version(self.style)}",
+            "replay": f"{facts.base}/replay.js?v={_version(self.replay_script)}",
+            "leave": f"{facts.base}/leave.js?v={_version(self.leave_script)}",
+        }
+
+    def url(self, path: str) -> str:
+        """Return the whole URL of a path of this server, for links in other places."""
+        return f"{self.facts.origin}{self.base}{path}"
+
+    def text(self, name: str, **values: Any) -> str:
+        """Render the page ``web/NAME.html.j2``."""
+        scene = values.get("scene") or getattr(values.get("page"), "scene", None)
+        render = partial(self._render, f"web/{name}.html.j2", self.shared | values)
+        return with_defaults(scene.key, render) if isinstance(scene, BoardScene) else render()
+
+    def _render(self, name: str, values: Mapping[str, Any]) -> str:
+        return self.templates.get_template(name).render(values)
+
+    def board(self, name: str, scene: BoardScene, **values: Any) -> Markup | None:
+        """Render one board of several; ``None`` if its game raises an error."""
+        page = show_or_log(scene.number, scene.key, partial(self.text, name, **values))
+        return None if page is None else Markup(page)  # noqa: S704 - of a template that escapes
+
+    def cached(self, name: str, **values: Any) -> bytes:
+        """Return a page as octets; render it only if its values have changed."""
+        latest = self._latest.get(name)
+        if latest is None or latest[0] != values:
+            latest = self._latest[name] = values, self.text(name, **values).encode()
+        return latest[1]
+
+    def raw(self, name: str, **values: Any) -> str:
+        """Render ``web/NAME.j2``, which is not HTML and escapes its values itself."""
+        return self.templates.get_template(f"web/{name}.j2").render(self.shared | values)
+
+    def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
+        """Return the page of an error."""
+        return html_response(self.text(name), status, {**PRIVATE, **(headers or {})})
+
+
+def _version(text: str) -> str:
+    """Return a word that changes with a file, for its address in browsers' caches."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
