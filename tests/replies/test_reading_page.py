@@ -1,4 +1,4 @@
-"""The tables of docs/reading.md say what the server does with each line."""
+"""The mail and the tables of docs/reading.md say what the server does with each line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from rows import rows
 
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
+from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.attributions import (
     has_quote_behind_attribution,
     lines_of_attribution,
@@ -24,8 +25,10 @@ from pbmserv.inbound.quotes.line_signs import (
 from pbmserv.inbound.quotes.program_lines import program_line
 from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.inbound.quotes.signatures import lines_of_signature
+from pbmserv.mail.envelope import Envelope
 
 PAGE = Path(__file__).parents[2] / "docs" / "reading.md"
+GAMES = ("blackbox",)
 CODE = re.compile(r"`([^`]+)`")
 
 RECOGNISERS = {
@@ -42,8 +45,8 @@ RECOGNISERS = {
 }
 """The functions that the page names, each asked about a line alone."""
 
-ALONE = frozenset(("line_signs.header_role", "line_signs.is_closing"))
-"""Functions whose lines are new text if no other sign is beside them."""
+WEAK_SIGNS = frozenset(("line_signs.header_role", "line_signs.is_closing"))
+"""Functions whose lines are new text if no other sign is near them."""
 
 
 def table(head: str) -> list[list[str]]:
@@ -70,12 +73,23 @@ REPLIES = [
 ]
 
 
+def test_the_mail_of_the_page_is_a_move_and_words_for_the_opponent():
+    raw = PAGE.read_bytes().split(b"```")[1].strip().replace(b"\n", b"\r\n")
+    envelope = Envelope("alice@players.example", "pbmserv@games.example", raw)
+    mail = read_mail(envelope, host="games.example", is_ours=lambda _: False)
+    new_text = read_new_text(mail.text, mail.sender)
+    reading = read_reply_to(Answered.PLAIN_LETTER, new_text.text, GAMES)
+    assert new_text.text == "g,+b2\n\nGood luck!"
+    assert reading.lines[0].echo == "g,+b2"
+    assert reading.words == "Good luck!"
+
+
 @rows(("line", "name"), SIGNS)
 def test_a_line_is_recognised_by_the_function_that_the_page_names(line, name):
     assert RECOGNISERS[name](line)
 
 
-@rows(("line", "name"), [row for row in SIGNS if row[1] not in ALONE])
+@rows(("line", "name"), [row for row in SIGNS if row[1] not in WEAK_SIGNS])
 def test_a_recognised_line_is_not_new_text(line, name):
     quote = "> resign\n" if "attributions" in name else ""
     assert read_new_text(f"g\n\n{line}\n{quote}").text == "g"
@@ -88,7 +102,7 @@ def test_a_line_that_only_looks_so_is_new_text(line):
 
 @rows(("text", "meaning", "place"), REPLIES)
 def test_a_reply_has_the_meaning_that_the_page_says(text, meaning, place):
-    reading = read_reply_to(Answered.PLAIN_LETTER, text.replace("⏎", "\n"), ("blackbox",))
+    reading = read_reply_to(Answered.PLAIN_LETTER, text.replace("⏎", "\n"), GAMES)
     assert type(reading.lines[0].meaning).__name__ == meaning
     module, _, function = place.partition(".")
     assert hasattr(import_module(f"pbmserv.commands.reading.{module}"), function)
