@@ -16,7 +16,7 @@ from headers import one_line
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
 
-from pbmserv.commands.table.model import Credentials
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Passwords
