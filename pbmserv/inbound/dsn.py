@@ -25,7 +25,7 @@ from pbmserv.inbound.headers import (
 )
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.parts import leaves, octets_of
-from pbmserv.inbound.quotes.phrases import UNDELIVERED
+from pbmserv.inbound.robot_phrases import UNDELIVERED
 from pbmserv.inbound.text import decode
 from pbmserv.mail.bounce_codes import Failure, judge, one_line, status_in
 from pbmserv.mail.envelope import Envelope
@@ -46,18 +46,29 @@ _SERVERS = frozenset(
     ("mailer-daemon", "mailerdaemon", "postmaster", "mail-daemon", "mailer_daemon")
 )
 _FIELD = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)")
+"""A field of a status part: "Final-Recipient: rfc822; bob@example.org"."""
+
 _REPLY = re.compile(r"\W{0,5}(?:[\w.-]{1,40}[^\w.-]{1,3}){0,6}?[45]\d\d[ -]")
+"""A mail server's reply behind up to six words: "host mx.example.org said: 550 No such user"
+(Postfix)."""
+
 _REFUSAL = re.compile(r"(?<![\d.])5\d\d[ -]#?5\.\d{1,3}\.\d{1,3}(?![\d.]\d)[^'\"\n]{0,300}")
+"""A refusal with both its codes: "550 5.1.10 RESOLVER.ADR.RecipientNotFound" (Microsoft 365)."""
+
 _STILL_TRYING = re.compile(
     r"delay|not yet been delivered|will (?:be retried|continue|keep trying|retry|try again)"
     r"|attempts will continue|still being retried|warning|verzöger|retard|retras|ritard",
     re.IGNORECASE,
 )
+"""Words of a report about a delay: "Your message has not yet been delivered"."""
+
 _ADDRESS = re.compile(r"[^\s<>;,()\"]{1,64}@[^\s<>;,()\"]{1,254}")
 
 log = logging.getLogger("pbmserv.receive")
 
-Find = Callable[[Message], tuple[frozenset[bytes], frozenset[bytes]]]
+Detector = Callable[[Message], tuple[frozenset[bytes], frozenset[bytes]]]
+"""A function that returns the recipients of a report: those that are still tried, and the others.
+"""
 
 
 def reported_failures(envelope: Envelope) -> tuple[Failure, ...]:
@@ -88,6 +99,7 @@ def reported_failures(envelope: Envelope) -> tuple[Failure, ...]:
 
 
 def _is_server(sender: str) -> bool:
+    """Return whether mail servers send reports with this envelope sender."""
     return sender in {"", "<>"} or sender.partition("@")[0].lower() in _SERVERS
 
 
@@ -134,6 +146,7 @@ def _by_status(octets: bytes, notice: str) -> Iterator[Failure]:
 
 
 def _recipients(fields: Mapping[str, str]) -> frozenset[str]:
+    """Return the addresses of one recipient, before and after it was forwarded."""
     values = (fields.get(name, "") for name in ("final-recipient", "original-recipient"))
     return frozenset(address for value in values if (address := _address(value)))
 
@@ -166,6 +179,13 @@ def _has_failed(fields: Mapping[str, str]) -> bool:
 def _failure(
     fields: Mapping[str, str], recipients: frozenset[str], notice: str, others: frozenset[str]
 ) -> Failure:
+    """Return the failure that the status fields of a recipient report.
+
+    Args:
+        recipients: the addresses of the recipient.
+        notice: the report's text for people.
+        others: other recipients of the report.
+    """
     diagnostic = one_line(fields.get("diagnostic-code", ""))
     kind, mark, words = diagnostic.partition(";")
     if mark and " " not in kind.strip():  # "smtp; 550 …" (section 2.3.6)
@@ -217,7 +237,7 @@ def _by_other_forms(headers: Headers, kind: ContentType, parts: list[_Leaf]) -> 
     leaf = _notice_part(parts)
     text = _notice(parts)
     try:
-        _, failed = _detectors()(_rebuilt(headers, kind, text, leaf))
+        _, failed = _detector()(_rebuilt(headers, kind, text, leaf))
     except Exception as error:  # noqa: BLE001 - the library may fail in any way on a stranger's text
         log.warning("a report could not be read", extra={"fault": type(error).__name__})
         return
@@ -259,6 +279,7 @@ def _notice(parts: list[_Leaf]) -> str:
 
 
 def _notice_part(parts: list[_Leaf]) -> _Leaf | None:
+    """Return the part with a report's text for people."""
     return _first(parts, "text/plain") or _first(parts, "text/html")
 
 
@@ -302,10 +323,10 @@ def _reason(text: str, lower: str, address: str, others: frozenset[str] = frozen
 
 
 @cache
-def _detectors() -> Find:
+def _detector() -> Detector:
     """Return the detector of flufl.bounce, loaded at the first report, with its log turned off."""
     from flufl.bounce import all_failures
 
     logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL + 1)
-    find: Find = all_failures
-    return find
+    detector: Detector = all_failures
+    return detector

@@ -20,6 +20,7 @@ HTML_LIMIT = 256 * 1024
 _ELEMENT_LIMIT = 20_000
 """Elements that are laid out."""
 _DIVIDER = "-----Original Message-----"
+"""The line that replaces an element below which everything is quoted."""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -52,7 +53,8 @@ _LAID_OUT = _names(
 )
 _NOT_SHOWN = _names("head link meta script style template title")
 _LINES = frozenset(("div", "p"))
-_UNSEEN = frozenset(
+"""Elements that mail programs use for lines: `<div>&nbsp;</div>` is a blank one."""
+_REMOVED = frozenset(
     ("head", "script", "style", "title", "template", "svg", "math", "object", "iframe", "noscript")
 )
 _PICTURES = frozenset(
@@ -61,16 +63,20 @@ _PICTURES = frozenset(
 )  # fmt: skip
 """Elements that may say something to a reader but leave no text."""
 
-# Classes of quotes in mail programs, and identifiers of elements after which everything is quoted.
 _QUOTE_CLASSES = (
     *("yahoo_quoted", "protonmail_quote", "tutanota_quote", "zmail_extra", "zmail_extra_hr"),
     "moz-forward-container",
 )
+"""Ends of classes of quotes: `<div class="ydp1yahoo_quoted">` (Yahoo), "zmail_extra" (Zoho)."""
+
 _DIVIDER_IDS = (
     *("divrplyfwdmsg", "appendonsend", "replysplit", "stopspelling", "zwchr", "reply-intro"),
     *("mail-editor-reference-message-container", "olk_src_body_section", "replybody1"),
     *("mailbirdquote", "edo-original", "forwardbody1", "orimsghtmlseperator"),
 )
+"""Beginnings of identifiers of elements below which everything is quoted:
+`<div id="divRplyFwdMsg">` (Outlook), `<hr id="zwchr">` (Zimbra)."""
+
 _SIGNATURE_CLASSES = (
     *("gmail_signature", "gmail_signature_prefix", "moz-signature", "k9mail-signature"),
     *("protonmail_signature_block", "ymail_android_signature", "ymail_ios_signature"),
@@ -81,14 +87,18 @@ _SIGNATURE_IDS = (
     "ymail_android_signature",
     "composer_signature",
 )
+"""Classes and identifiers of signatures: `<div class="gmail_signature">` (Gmail)."""
 
-# GMX, Outlook and others draw quotes with a line on the left.
 _LEFT_LINE = re.compile(
     r"border-left(?:-width|-style)?\s{0,3}:\s{0,3}(?!none|0|initial|inherit|\s)"
 )
+"""A line on the left, with which GMX, Outlook and others draw quotes: "border-left: solid 2px"."""
+
 _DISPLAYED_AS_BLOCK = re.compile(
     r"display\s{0,3}:\s{0,3}(?:block|flex|grid|flow-root|table|list-item)"
 )
+"""A style that puts an element on lines of its own: `<span style="display:block">`."""
+
 _HIDDEN = re.compile(r"display\s{0,3}:\s{0,3}none|mso-hide\s{0,3}:\s{0,3}all")
 """Styles of elements that are not shown."""
 
@@ -153,7 +163,7 @@ def _simplify(element: Any) -> bool:
     """Reduce an element to what the layout needs; return whether words or pictures were lost."""
     tag = element.tag
     left_out = tag in _PICTURES
-    if tag in _UNSEEN:
+    if tag in _REMOVED:
         element.clear(keep_tail=True)
     elif element.attrib and _is_divider(element):
         _replace(element, _DIVIDER)

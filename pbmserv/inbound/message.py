@@ -16,7 +16,7 @@ from pbmserv.inbound.headers import (
     readable_value,
     split_block,
 )
-from pbmserv.inbound.quotes.phrases import REACTED
+from pbmserv.inbound.robot_phrases import REACTED
 from pbmserv.inbound.robots import Automatic, automatic
 from pbmserv.mail.envelope import (
     Envelope,

@@ -15,6 +15,7 @@ from pbmserv.commands.table.accounts import (
     Signup,
     WhoAmI,
 )
+from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.events import (
     EventByGame,
     EventByNumber,
@@ -45,7 +46,6 @@ from pbmserv.commands.table.looking import (
     Standings,
     Week,
 )
-from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import (
     Broadcast,
     Chat,

@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Any
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.table.model import Credentials
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.errors import GameAway, MailError
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict

@@ -25,7 +25,7 @@ from dialog_reader import (
 from headers import written
 from running import Correspondence, Letter
 
-from pbmserv.commands.table.model import Secret
+from pbmserv.commands.table.command_types import Secret
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.delivery import inbox

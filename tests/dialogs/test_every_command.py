@@ -19,8 +19,8 @@ from pbmserv.commands.help_topics import topic
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.commands.table.catalogue import IN_REPLY, ROWS
+from pbmserv.commands.table.command_types import ReplyMove, Yes
 from pbmserv.commands.table.looking import Help
-from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.row_types import Kind, Row
 from pbmserv.errors import PlayerError
 from pbmserv.service.core.context import CommandContext

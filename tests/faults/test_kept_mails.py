@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.cli.main import run
-from pbmserv.commands.table import model
+from pbmserv.commands.table import command_types
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
@@ -255,7 +255,7 @@ def test_a_fault_on_an_automatic_mail_is_told_to_nobody(
     """A player's own program answers a board letter, and we fail on it."""
     table = seat_pairs(server.server, 1)[0]
     player = table.players[0]
-    with failing_handler(monkeypatch, model.ReplyMove):
+    with failing_handler(monkeypatch, command_types.ReplyMove):
         reply = server.send(
             player.address,
             "Re: board",
@@ -298,7 +298,7 @@ def test_several_mails_are_carried_out_again_and_their_faults_are_named(
 ) -> None:
     table = seat_pairs(operator.server, 1)[0]
     with failing_handler(
-        monkeypatch, model.ReplyMove, statement="INSERT INTO inbox (peer) VALUES (NULL)"
+        monkeypatch, command_types.ReplyMove, statement="INSERT INTO inbox (peer) VALUES (NULL)"
     ):
         for seat in (0, 1):
             player = table.players[seat]

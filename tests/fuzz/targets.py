@@ -27,7 +27,7 @@ from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, reported_failures
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.key_ring import KeyRing
 from pbmserv.mail.mail_domain import MailDomain
@@ -223,7 +223,7 @@ def mime(octets: bytes) -> None:
         mail.text.encode()
         assert not set(mail.text) & set("\r\0\x0b\x0c\x85\u2028\u2029")
         assert unicodedata.is_normalized("NFC", mail.subject)
-        new_text(mail.text)
+        read_new_text(mail.text)
 
 
 def reply(octets: bytes) -> None:
@@ -232,13 +232,13 @@ def reply(octets: bytes) -> None:
     own = {line.rstrip() for line in text.split("\n")}
     own |= {line.strip(BLANKS)[2:].rstrip() for line in own}  # dash-escaped: a signed text's
     own |= {unadorned(line).rstrip() for line in own}  # bold letters, items of a list
-    assert set(new_text(text).split("\n")) <= own | {""}
+    assert set(read_new_text(text).text.split("\n")) <= own | {""}
     # Below an attribution a quoted line says that what is not quoted was written below it.
     styles = list(in_plain_text(f"Dear Alice,\n{text}"))
     first = zlib.crc32(octets)
     for name, quoted in (styles[(first + n * 37) % len(styles)] for n in range(4)):
-        assert new_text(quoted) == "", (name, quoted)
-        assert new_text(f"g,+b2\n\n{quoted}") == "g,+b2", (name, quoted)
+        assert read_new_text(quoted).text == "", (name, quoted)
+        assert read_new_text(f"g,+b2\n\n{quoted}").text == "g,+b2", (name, quoted)
 
 
 _READERS: Sequence[Callable[[str, str], Reading]] = (

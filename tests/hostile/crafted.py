@@ -18,7 +18,7 @@ from pbmserv.commands.reading.mail import read_new_mail
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.message import read_mail, wire_refusal
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.envelope import Envelope
 
 MIB = 1 << 20
@@ -190,7 +190,7 @@ def seconds(raw: bytes) -> float:
     begun = process_time()
     try:
         mail = read_mail(envelope, host="games.example", is_ours=lambda _: False)
-        text = new_text(mail.text)
+        text = read_new_text(mail.text).text
     except MailError:
         return process_time() - begun  # it is turned away, which takes its time, too
     attached_text(raw, "Black Box")

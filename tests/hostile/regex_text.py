@@ -1,8 +1,13 @@
 """Parses regular expressions and writes texts for which a badly written one is slow.
 
 The parser of the standard library is private, and the libraries that look for slow patterns use it
-or need another language. This one reads the syntax of `re` as far as it is needed to write texts
-that match, or nearly match.
+or need another language. Hypothesis writes texts that match (`from_regex`), but by chance: to reach
+each repetition takes ten times as long, and a pattern with a lookahead at its end gets no text.
+This parser reads the syntax of `re` as far as it is needed to write texts that match, or nearly
+match.
+
+The pattern `(a|b)x{3,}` becomes a `Sequel` of a `Choice` and a `Repeat`. `pumps` pairs each
+repetition with the shortest text in front of it, "x" with "a", and `texts` repeats it: "axxxx".
 """
 
 from __future__ import annotations
@@ -229,9 +234,7 @@ def pumps(pattern: re.Pattern) -> list[tuple[str, str]]:
     pumped: dict[tuple[str, str], None] = {}
     whole = [written(tree, 1, sample) for sample in range(_MOST_SAMPLES)]
     units = {text: None for text in whole if text}
-    fronts = {"": None}
     for front, node in loops(tree):
-        fronts[front] = None
         bodies = [written(node, 1, sample) for sample in range(_MOST_SAMPLES)]
         for body in filter(None, bodies):
             pumped[front, body] = None

@@ -1,4 +1,13 @@
-"""Every regular expression of the program answers in a time that is linear in its text's length."""
+"""Every regular expression of the program answers in a time that is linear in its text's length.
+
+`test_scanners` promises the same of whole readers. Neither test holds what the other one does:
+
+* Here each pattern is found by itself, so that a new one is asked without anybody's thinking of it,
+  and with texts made for it, which lead into each of its repetitions. In a reader, words in front
+  of a pattern may hide a slow repetition from all texts that `test_scanners` repeats.
+* There, loops without a pattern are asked, too, and patterns that are quick for one line and are
+  asked again for each line.
+"""
 
 from __future__ import annotations
 

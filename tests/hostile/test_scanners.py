@@ -1,7 +1,8 @@
 """Every reader of a stranger's text takes a time that is linear in its length.
 
 Each reader gets texts that repeat each of many pieces, alone or behind beginnings that make the
-reader look closer. A new reader needs a line in `SCANNERS`.
+reader look closer. A new reader needs a line in `SCANNERS`. `test_patterns` asks each pattern
+alone, and says why there are two tests.
 """
 
 from __future__ import annotations
@@ -30,17 +31,18 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.auth.dkim import addresses_in, tags_of
 from pbmserv.inbound.auth.results import own_statements
-from pbmserv.inbound.body import read_body, unflow
+from pbmserv.inbound.body import read_body
 from pbmserv.inbound.dsn import reported_failures
 from pbmserv.inbound.from_field import one_mailbox
 from pbmserv.inbound.headers import content_type, read_headers, readable_value
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.parts import octets_of, split_parts
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.inbound.robots import is_role
 from pbmserv.inbound.source import source_of
 from pbmserv.inbound.text import clean, decode
+from pbmserv.inbound.text_formats import unflow
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.key_ring import KeyRing, blank_tokens
@@ -259,7 +261,7 @@ SCANNERS: Mapping[str, Scanner] = {
     ),
     "words of relays": Scanner(loggable_reply),
     "new text of replies": Scanner(
-        new_text,
+        read_new_text,
         ("hi\n", "-----BEGIN PGP SIGNED MESSAGE-----\n"),
         (
             "On 3 Mar 2014 10:00 a@b.example wrote:\n> ",

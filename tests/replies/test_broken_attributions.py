@@ -20,7 +20,7 @@ from rows import rows
 
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.phrases import WROTE, WROTE_UNSPACED
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.envelope import Envelope
 
 CASES = Path(__file__).parent / "read_wrongly"
@@ -66,7 +66,7 @@ def misread(attribution: str, most_pieces: int = 3 if DEEP else 2) -> Iterator[s
                 f"{lines}\n\n{QUOTE}\ng\n",
                 f"{lines}\n{QUOTE}\ng\n",
             ):
-                if new_text(reply) != "g":
+                if read_new_text(reply).text != "g":
                     yield reply
 
 
@@ -82,8 +82,8 @@ def test_an_attribution_may_break_at_two_places():
 @rows("verb", VERBS)
 def test_an_attribution_with_any_verb_may_break_before_its_colon_or_bracket(verb):
     for line in (f"pbmserv <{ADDRESS}>\n{verb}:", f"pbmserv <{ADDRESS}> {verb}\n26.11.2026 11:14:"):
-        assert new_text(f"g\n\n{line}\n\n{QUOTE}") == "g"
-        assert new_text(f"{line}\n{QUOTE}\ng\n") == "g"
+        assert read_new_text(f"g\n\n{line}\n\n{QUOTE}").text == "g"
+        assert read_new_text(f"{line}\n{QUOTE}\ng\n").text == "g"
 
 
 @rows("name", ["attribution_top.eml", "attribution_bottom.eml"])
@@ -91,12 +91,12 @@ def test_a_mail_with_a_broken_attribution_is_the_move_alone(name):
     raw = (CASES / name).read_bytes().replace(b"\n", b"\r\n")
     envelope = Envelope("alice@players.example", "pbmserv+x@games.example.org", raw)
     mail = read_mail(envelope, host="games.example.org", is_ours=lambda _: False)
-    assert new_text(mail.text, mail.sender) == "9"
+    assert read_new_text(mail.text, mail.sender).text == "9"
 
 
 @rows("text", (CASES / "attributions.txt").read_text(encoding="utf-8").split("%%\n")[1:])
 def test_the_attributions_of_the_list_are_left_out(text):
-    assert new_text(text) == "g"
+    assert read_new_text(text).text == "g"
 
 
 @rows(
@@ -115,8 +115,8 @@ def test_the_attributions_of_the_list_are_left_out(text):
 @pytest.mark.parametrize("language", ["english", "danish", "russian"])
 def test_words_above_an_attribution_stay(words, language):
     line = ATTRIBUTIONS[language]
-    assert new_text(f"g\n\n{words}\n\n{line}\n{QUOTE}") == f"g\n\n{words}"
-    assert new_text(f"g\n{words}\n{line}\n{QUOTE}") == f"g\n{words}"
+    assert read_new_text(f"g\n\n{words}\n\n{line}\n{QUOTE}").text == f"g\n\n{words}"
+    assert read_new_text(f"g\n{words}\n{line}\n{QUOTE}").text == f"g\n{words}"
 
 
 @rows(
@@ -129,7 +129,7 @@ def test_words_above_an_attribution_stay(words, language):
     ],
 )
 def test_words_right_above_a_quote_stay(words):
-    assert new_text(f"g\n{words}\n> resign\n") == f"g\n{words}"
+    assert read_new_text(f"g\n{words}\n> resign\n").text == f"g\n{words}"
 
 
 LINES = st.lists(st.sampled_from(["> wrote:", ">:", ">> wrote:", "> resign", ">", "> 12:", ">12"]))
@@ -140,5 +140,5 @@ HEADS = st.sampled_from(
 
 @given(st.lists(HEADS, max_size=3), LINES)
 def test_no_quoted_line_loses_its_mark(heads, quoted):
-    read = new_text("\n".join([*heads, *quoted, "", "h"]))
+    read = read_new_text("\n".join([*heads, *quoted, "", "h"])).text
     assert not {"resign", "12:", "12", "wrote:", ":"}.intersection(read.split("\n"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.inbound.html import BLOCKS, INLINE, read_html
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 
 VOID = {"br", "hr", "img", "input", "col"}
 """Elements without an end tag and without words."""
@@ -68,7 +68,7 @@ def test_an_inline_element_that_is_displayed_as_a_block_joins_nothing(display):
 def test_two_numbers_apart_are_two_lines_or_words_of_a_move(name):
     html = read_html(f"<div>1<{name}>2</div>")
     assert html is not None
-    assert new_text(html.text).split() == ["1", "2"]
+    assert read_new_text(html.text).text.split() == ["1", "2"]
 
 
 def test_no_element_is_both_inline_and_a_block():

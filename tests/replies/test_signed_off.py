@@ -9,7 +9,7 @@ import pytest
 from mail_quotes import ATTRIBUTIONS, SENT_FROM
 from rows import rows
 
-from pbmserv.inbound.quotes.reply import new_text, read_new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 
 CASES = Path(__file__).parent / "read_wrongly"
 LISTED = (CASES / "signatures.txt").read_text(encoding="utf-8").splitlines()[1:]
@@ -109,16 +109,16 @@ def test_a_default_signature_is_dropped(line):
         f"g\n\n{line}\nhttps://mail.example/1\n",
         f"g\n\n{line}\n\nGet Outlook for iOS\n",
     ):
-        assert new_text(reply) == "g", reply
-    assert new_text(f"g\n\nGood luck!\n\n{line}\n") == "g\n\nGood luck!"
+        assert read_new_text(reply).text == "g", reply
+    assert read_new_text(f"g\n\nGood luck!\n\n{line}\n").text == "g\n\nGood luck!"
 
 
 @rows("block", SIGNED)
 def test_a_signature_with_a_phone_number_is_dropped(block):
-    assert new_text(f"g\n\n{block}\n") == "g"
-    assert new_text(f"g\n\nGood luck!\n\n{block}\n\n{ATTRIBUTIONS['english']}\n{QUOTE}") == (
-        "g\n\nGood luck!"
-    )
+    assert read_new_text(f"g\n\n{block}\n").text == "g"
+    assert read_new_text(
+        f"g\n\nGood luck!\n\n{block}\n\n{ATTRIBUTIONS['english']}\n{QUOTE}"
+    ).text == ("g\n\nGood luck!")
     kept_text = read_new_text(f"g\n\n{block}\n")
     assert kept_text.left_out
 
@@ -127,14 +127,16 @@ def test_a_signature_with_a_phone_number_is_dropped(block):
 def test_no_move_or_command_is_part_of_a_signature(move):
     for block in SIGNED:
         for text in (f"{move}\n\n{block}", f"Hello\n\n{move}\n{block}", f"{move}\n{block}"):
-            assert move in new_text(text).split("\n"), text
+            assert move in read_new_text(text).text.split("\n"), text
 
 
 def test_words_right_above_a_signature_with_a_phone_number_stay():
     for block in ("Alice\n+44 20 7946 0958", "Cheers\nAlice\nMobile: 07700 900123"):
-        assert new_text(f"g\n\nThanks for the game\n{block}") == "g\n\nThanks for the game"
-        assert new_text(f"g\n{block}") == "g"
-        assert new_text(f"{block}\n") == block  # nothing else was said
+        assert (
+            read_new_text(f"g\n\nThanks for the game\n{block}").text == "g\n\nThanks for the game"
+        )
+        assert read_new_text(f"g\n{block}").text == "g"
+        assert read_new_text(f"{block}\n").text == block  # nothing else was said
 
 
 @rows(
@@ -157,8 +159,8 @@ def test_words_right_above_a_signature_with_a_phone_number_stay():
     ],
 )
 def test_numbers_in_words_stay(words):
-    assert new_text(f"g\n\n{words}\n") == f"g\n\n{words}"
-    assert new_text(f"g\n\n{words}\n\nBye now!") == f"g\n\n{words}\n\nBye now!"
+    assert read_new_text(f"g\n\n{words}\n").text == f"g\n\n{words}"
+    assert read_new_text(f"g\n\n{words}\n\nBye now!").text == f"g\n\n{words}\n\nBye now!"
 
 
 @rows(
@@ -182,7 +184,7 @@ def test_numbers_in_words_stay(words):
 @pytest.mark.parametrize("below", ["See you tomorrow!", "12, then 3"])
 def test_words_about_sending_stay_where_words_follow(words, below):
     for text in (f"g\n\n{words}\n{below}", f"g\n{words}\n\n{below}", f"g\n\n{words}\n\n{below}"):
-        assert new_text(f"{text}\n") == text
+        assert read_new_text(f"{text}\n").text == text
 
 
 @rows(
@@ -195,9 +197,9 @@ def test_words_about_sending_stay_where_words_follow(words, below):
     ],
 )
 def test_words_about_sending_stay_at_the_end(words):
-    assert new_text(f"g\n\n{words}\n") == f"g\n\n{words}"
+    assert read_new_text(f"g\n\n{words}\n").text == f"g\n\n{words}"
 
 
 def test_a_sentence_that_runs_over_a_line_of_a_program_stays():
     text = "g\n\nI have the board on paper.\nSent from my iPhone\nit looks odd, though."
-    assert new_text(text) == text
+    assert read_new_text(text).text == text

@@ -8,7 +8,7 @@ import pytest
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.envelope import Envelope, Mail
 
 CASES = Path(__file__).parent / "read_wrongly"
@@ -34,13 +34,13 @@ def parts(kind: str, *leaves: tuple[str, str]) -> Mail:
 
 
 def test_a_mail_in_markdown_is_a_move():
-    assert new_text(read((CASES / "text_markdown.eml").read_bytes()).text) == "9"
+    assert read_new_text(read((CASES / "text_markdown.eml").read_bytes()).text).text == "9"
 
 
 @rows("kind", ["markdown", "enriched", "richtext", "csv", "PLAIN", "x-org", "vnd.example.a+b", "x"])
 def test_a_text_of_any_type_is_read(kind):
     mail = alone(f"text/{kind}; charset=utf-8")
-    assert new_text(mail.text) == "g,+b2"
+    assert read_new_text(mail.text).text == "g,+b2"
     assert not mail.unread
     assert not mail.left_out
 
@@ -56,7 +56,7 @@ def test_a_text_that_no_person_wrote_is_left_out(kind):
 def test_an_attached_text_is_a_file(kind):
     for head in (f"text/{kind}; name=notes.md", f"text/{kind}\nContent-Disposition: attachment"):
         mail = parts("mixed", ("text/plain", "g"), (head, "9"))
-        assert new_text(mail.text) == "g"
+        assert read_new_text(mail.text).text == "g"
         assert alone(head, "9\n").text == ""
 
 
@@ -65,7 +65,7 @@ def test_an_attached_text_is_a_file(kind):
 def test_a_plain_text_beside_another_form_is_the_one_that_is_read(kind, is_first):
     leaves = [(f"text/{kind}", "9"), ("text/plain", "g")]
     ordered = leaves if is_first else leaves[::-1]
-    assert new_text(parts("alternative", *ordered).text) == "g"
+    assert read_new_text(parts("alternative", *ordered).text).text == "g"
 
 
 @rows("kind", ["x-amp-html", "watch-html", "calendar"])
@@ -74,15 +74,18 @@ def test_html_beside_a_text_without_words_is_read(kind):
         [(f"text/{kind}", "9"), ("text/html", "<p>g")],
         [("text/html", "<p>g"), (f"text/{kind}", "9")],
     ):
-        assert new_text(parts("alternative", *leaves).text) == "g"
+        assert read_new_text(parts("alternative", *leaves).text).text == "g"
 
 
 def test_a_quote_in_enriched_text_is_not_new():
     for quote in ("resign", "a<excerpt>b</excerpt>resign", "a\n\nresign\n\n"):
-        assert new_text(alone("text/enriched", f"g\n\n<excerpt>{quote}</excerpt>\n").text) == "g"
+        assert (
+            read_new_text(alone("text/enriched", f"g\n\n<excerpt>{quote}</excerpt>\n").text).text
+            == "g"
+        )
         below = alone("text/enriched", f"<excerpt>{quote}</excerpt>\n\ng\n")
-        assert new_text(below.text) == "g"
-    assert new_text(alone("text/enriched", "g\n\n<excerpt>resign").text) == "g"
+        assert read_new_text(below.text).text == "g"
+    assert read_new_text(alone("text/enriched", "g\n\n<excerpt>resign").text).text == "g"
 
 
 @rows(
@@ -94,4 +97,4 @@ def test_a_quote_in_enriched_text_is_not_new():
     ],
 )
 def test_the_marks_of_enriched_text_are_no_words(kind, body, words):
-    assert new_text(alone(f"text/{kind}", body).text) == words
+    assert read_new_text(alone(f"text/{kind}", body).text).text == words

@@ -293,7 +293,7 @@ def test_copies_of_an_unreadable_mail_are_copies_once_it_can_be_read(
         assert not house.send_raw("m@evil.example", raw.replace(b"12:00:00 ", b"12:00:00  "))
     kept_mails = KeptMails(
         server.database,
-        server.reader.read,
+        server.parser.parse,
         server.play_stage.retry,
         house.operators,
     )

@@ -16,7 +16,7 @@ from headers import one_line
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
 
-from pbmserv.commands.table.model import Credentials
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Passwords
@@ -284,7 +284,7 @@ def test_mails_of_one_neighbour_wait_for_each_other(
 
     def looked(sender: str, subject: str, peer: str) -> Future[frozenset[Credentials]]:
         raw = f"From: {sender}\r\nSubject: {subject}\r\n\r\n".encode()
-        return stage.checks.vet(stage.reader.read(Envelope(sender, to, raw, peer, "x")).request)
+        return stage.checks.vet(stage.parser.parse(Envelope(sender, to, raw, peer, "x")).request)
 
     thieves = [
         looked(f"t{n}@evil.example", f"prefs u{n} wrong{n}xxxx", "198.51.100.9") for n in range(6)

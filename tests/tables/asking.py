@@ -9,7 +9,7 @@ from functools import partial
 from running import Correspondence, Letter
 
 from pbmserv.commands.grammar.readings import Line, Reading
-from pbmserv.commands.table.model import Command
+from pbmserv.commands.table.command_types import Command
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor

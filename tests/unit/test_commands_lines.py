@@ -16,6 +16,7 @@ from pbmserv.commands.table.accounts import (
     Signup,
 )
 from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.command_types import BoardRef, Command, Credentials, Secret, Yes
 from pbmserv.commands.table.looking import (
     Games,
     History,
@@ -23,7 +24,6 @@ from pbmserv.commands.table.looking import (
     Show,
     ShowAs,
 )
-from pbmserv.commands.table.model import BoardRef, Command, Credentials, Secret, Yes
 from pbmserv.commands.table.playing import (
     MakeMove,
     Queue,

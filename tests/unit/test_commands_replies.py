@@ -15,6 +15,7 @@ from pbmserv.commands.table.accounts import (
     Prefs,
     SignOff,
 )
+from pbmserv.commands.table.command_types import Credentials, ReplyMove, Secret, TrayReply, Yes
 from pbmserv.commands.table.looking import (
     Follow,
     Games,
@@ -23,7 +24,6 @@ from pbmserv.commands.table.looking import (
     Ratings,
     ShowAs,
 )
-from pbmserv.commands.table.model import Credentials, ReplyMove, Secret, TrayReply, Yes
 from pbmserv.commands.table.playing import (
     Chat,
     Check,

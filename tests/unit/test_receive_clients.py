@@ -9,7 +9,7 @@ from rows import rows
 
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.envelope import Envelope, Mail
 
 TESTS = Path(__file__).parent.parent
@@ -27,7 +27,7 @@ def read(file: Path) -> Mail:
 @rows("file", REPLIES, ids=[file.stem for file in REPLIES])
 def test_a_reply_in_html_alone_leaves_what_was_written(file):
     mail = read(file)
-    assert new_text(mail.text) == SAID
+    assert read_new_text(mail.text).text == SAID
     assert not mail.unread
 
 
@@ -37,7 +37,7 @@ def test_a_reply_in_html_alone_leaves_what_was_written(file):
 )
 def test_a_signature_hides_nothing(name):
     mail = read(SEALED / f"{name}.eml")
-    assert new_text(mail.text) == SAID
+    assert read_new_text(mail.text).text == SAID
     assert not mail.unread
 
 
@@ -73,8 +73,8 @@ QUOTED = "<p>resign</p><table><tr><td>blackbox resign 12 alice secret</td></tr><
 
 @rows("markup", MARKUP.values(), ids=MARKUP)
 def test_no_way_of_marking_a_quote_lets_it_through(markup):
-    assert new_text(html_text(f"<p>g,+b2</p>{markup.format(QUOTED)}")) == "g,+b2"
-    assert new_text(html_text(markup.format(QUOTED))) == ""
+    assert read_new_text(html_text(f"<p>g,+b2</p>{markup.format(QUOTED)}")).text == "g,+b2"
+    assert read_new_text(html_text(markup.format(QUOTED))).text == ""
 
 
 def armoured(kind: str, text: str) -> Mail:

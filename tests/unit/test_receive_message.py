@@ -11,7 +11,7 @@ from rows import rows
 from pbmserv.errors import MailError
 from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
-from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.inbound.text import decode
 from pbmserv.mail.envelope import Envelope, Mail
 
@@ -117,7 +117,7 @@ def test_the_declared_charset_then_utf_8_then_windows_1252(charset, octets, text
 def test_nothing_but_a_line_feed_ends_a_line(odd):
     text = text_of("text/plain; charset=utf-8", f"> quoted{odd}resign\r\n\r\ng".encode())
     assert text.splitlines() == ["> quoted resign", "", "g"]
-    assert new_text(text) == "g"
+    assert read_new_text(text).text == "g"
 
 
 def test_flowed_text_is_joined_and_stays_quoted():
@@ -237,7 +237,7 @@ def test_html_becomes_plain(markup, text):
     reading = read_html(markup)
     if text is not None:
         assert reading is not None
-        assert new_text(reading.text) == new_text(text)
+        assert read_new_text(reading.text).text == read_new_text(text).text
         assert text in ("g", reading.text)
 
 

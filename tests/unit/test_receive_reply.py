@@ -9,7 +9,7 @@ from mail_quotes import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 from rows import rows
 
 from pbmserv.inbound.quotes.line_signs import MARKER, unadorned
-from pbmserv.inbound.quotes.reply import new_text, read_new_text
+from pbmserv.inbound.quotes.reply import read_new_text
 
 MAILMAN = """\
 g,+b2
@@ -45,7 +45,7 @@ SUPERCITE = "g,+b2\n\nBob> resign\nBob>> chat\n"
     ],
 )
 def test_each_client_s_reply_leaves_the_move(text):
-    assert new_text(text) == "g,+b2"
+    assert read_new_text(text).text == "g,+b2"
 
 
 @rows("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
@@ -54,49 +54,54 @@ def test_an_attribution_in_any_language_ends_the_new_text(line):
     unmarked = f"g,+b2\n\n{line}\n\nresign\n"
     below = f"{line}\n> 12\n> 13\n\ng,+b2\n"
     unmarked_below = f"{line}\nresign\n"
-    assert new_text(marked) == new_text(unmarked) == new_text(below) == "g,+b2"
-    assert new_text(unmarked_below) == ""
+    assert (
+        read_new_text(marked).text
+        == read_new_text(unmarked).text
+        == read_new_text(below).text
+        == "g,+b2"
+    )
+    assert read_new_text(unmarked_below).text == ""
 
 
 @rows("block", HEADER_BLOCKS.values(), ids=HEADER_BLOCKS)
 def test_a_header_block_in_any_language_ends_the_new_text(block):
-    assert new_text(f"g,+b2\n\n{block}\n\nresign\n") == "g,+b2"
+    assert read_new_text(f"g,+b2\n\n{block}\n\nresign\n").text == "g,+b2"
     bold = "\n".join(f"*{line.replace(':', ':*', 1)}" for line in block.split("\n"))
-    assert new_text(f"g,+b2\n\n{bold}\n\nresign\n") == "g,+b2"
-    assert new_text(f"{block}\n\nresign\n") == ""
+    assert read_new_text(f"g,+b2\n\n{bold}\n\nresign\n").text == "g,+b2"
+    assert read_new_text(f"{block}\n\nresign\n").text == ""
 
 
 @rows("line", ORIGINALS)
 def test_the_original_message_line_ends_the_new_text(line):
-    assert new_text(f"g,+b2\n\n{line}\nresign\n") == "g,+b2"
+    assert read_new_text(f"g,+b2\n\n{line}\nresign\n").text == "g,+b2"
 
 
 @rows("line", SENT_FROM.values(), ids=SENT_FROM)
 def test_lines_that_telephones_add_are_left_out(line):
-    assert new_text(f"g,+b2\n\nGood luck!\n\n{line}\n") == "g,+b2\n\nGood luck!"
+    assert read_new_text(f"g,+b2\n\nGood luck!\n\n{line}\n").text == "g,+b2\n\nGood luck!"
 
 
 def test_a_quote_on_the_attribution_s_own_line_is_left_out():
     head = "On Mon, Mar 3, 2014 at 10:00 AM, Blackbox<b+12@play.example.net> wrote:"
-    assert new_text(f"g,+b2\n\n  {head}   resign\nblackbox resign 12\n") == "g,+b2"
-    assert new_text(f"g,+b2\n{head} {'resign ' * 200}\n") == "g,+b2"
+    assert read_new_text(f"g,+b2\n\n  {head}   resign\nblackbox resign 12\n").text == "g,+b2"
+    assert read_new_text(f"g,+b2\n{head} {'resign ' * 200}\n").text == "g,+b2"
 
 
 @rows("odd", [*"\u034f\u00ad\u115f\u200b\u2060\u3164\ufe0f\ufeff", "\U000e0020"])
 def test_an_invisible_character_before_the_mark_hides_no_quote(odd):
-    assert new_text(f"g,+b2\n\n{odd}> resign\n") == "g,+b2"
+    assert read_new_text(f"g,+b2\n\n{odd}> resign\n").text == "g,+b2"
 
 
 def test_answers_between_quotes_are_new_if_nothing_stands_above():
-    assert new_text("> one?\n\na\n\n> two?\nb\n> three?\n") == "a\n\nb"
+    assert read_new_text("> one?\n\na\n\n> two?\nb\n> three?\n").text == "a\n\nb"
 
 
 def test_the_marker_ends_reading_unless_it_is_marked_as_quoted():
-    assert new_text(f"{MARKER}\n\ng,+b2\n") == ""
-    assert new_text("reply\u00a0above  this LINE:\n\ng,+b2\n") == ""
-    assert new_text(f"| {MARKER} |\n\ng,+b2\n") == ""
-    assert new_text(f"> {MARKER}\n> resign\n\ng,+b2\n") == "g,+b2"
-    assert new_text(f"> {MARKER}\n\nresign\n\n{MARKER}\ng") == "resign"
+    assert read_new_text(f"{MARKER}\n\ng,+b2\n").text == ""
+    assert read_new_text("reply\u00a0above  this LINE:\n\ng,+b2\n").text == ""
+    assert read_new_text(f"| {MARKER} |\n\ng,+b2\n").text == ""
+    assert read_new_text(f"> {MARKER}\n> resign\n\ng,+b2\n").text == "g,+b2"
+    assert read_new_text(f"> {MARKER}\n\nresign\n\n{MARKER}\ng").text == "resign"
 
 
 def test_clear_signed_text_comes_without_its_armour():
@@ -105,8 +110,8 @@ def test_clear_signed_text_comes_without_its_armour():
         "g,+b2\n- -a1\n> resign\n"
         "-----BEGIN PGP SIGNATURE-----\n\niQEz\n-----END PGP SIGNATURE-----\n"
     )
-    assert new_text(text) == "g,+b2\n-a1"
-    assert new_text("-----BEGIN PGP MESSAGE-----\n\nhQEMA\n") == ""
+    assert read_new_text(text).text == "g,+b2\n-a1"
+    assert read_new_text("-----BEGIN PGP MESSAGE-----\n\nhQEMA\n").text == ""
 
 
 # Lines of a quoted text; a client quotes each line of it.
@@ -120,14 +125,14 @@ DIVIDERS = st.sampled_from(
 @given(LINES, STYLES)
 def test_marked_quotes_never_come_through(lines, style):
     quoted = "\n".join(style + line for line in lines)
-    assert new_text(quoted) == ""
-    assert new_text("g,+b2\n\n" + quoted) == "g,+b2"
+    assert read_new_text(quoted).text == ""
+    assert read_new_text("g,+b2\n\n" + quoted).text == "g,+b2"
 
 
 @given(LINES, DIVIDERS)
 def test_unmarked_quotes_below_a_divider_never_come_through(lines, divider):
     unmarked = "\n".join(lines)
-    assert new_text(f"g,+b2\n\n{divider}\n{unmarked}") == "g,+b2"
+    assert read_new_text(f"g,+b2\n\n{divider}\n{unmarked}").text == "g,+b2"
 
 
 @given(st.text(max_size=400))
@@ -135,7 +140,7 @@ def test_unmarked_quotes_below_a_divider_never_come_through(lines, divider):
 def test_any_text_gives_some_of_its_own_lines(text):
     own = {line.rstrip() for line in text.split("\n")}
     plain = {unadorned(line).rstrip() for line in own}  # as in "*g,+b2*", which a program made bold
-    assert set(new_text(text).split("\n")) <= own | plain | {""}
+    assert set(read_new_text(text).text.split("\n")) <= own | plain | {""}
 
 
 BLOCK = (
@@ -155,7 +160,9 @@ BLOCK = (
     ],
 )
 def test_no_header_block_is_passed_on_with_the_writer_s_address(below):
-    assert new_text(f"h\n\nGood luck!\n\n{below}", "a@players.example") == "h\n\nGood luck!"
+    assert (
+        read_new_text(f"h\n\nGood luck!\n\n{below}", "a@players.example").text == "h\n\nGood luck!"
+    )
     kept_text = read_new_text(below, "a@players.example")
     assert kept_text.text == "" or kept_text.text.startswith("Gesendet")
     assert kept_text.left_out or kept_text.text
@@ -166,7 +173,7 @@ def test_no_header_block_is_passed_on_with_the_writer_s_address(below):
     ["h\n\nto\nor not to", "a\nb", "an\nTo\n", "signup a secret a@players.example", "a@b.example"],
 )
 def test_labels_and_addresses_alone_are_words(text):
-    assert new_text(text, "a@players.example") == text.strip()
+    assert read_new_text(text, "a@players.example").text == text.strip()
 
 
 GREETED = [
@@ -182,19 +189,19 @@ GREETED = [
 
 @rows("text", GREETED)
 def test_an_answer_below_a_quote_is_found_under_a_greeting(text):
-    assert new_text(text) == "h"
+    assert read_new_text(text).text == "h"
 
 
 @rows("text", GREETED)
 def test_a_greeting_above_a_quote_is_all_if_nothing_is_below(text):
     greeting = text.partition("\n")[0]
     greets = not greeting.endswith(":")
-    assert new_text(text.removesuffix("\nh\n")) == (greeting if greets else "")
+    assert read_new_text(text.removesuffix("\nh\n")).text == (greeting if greets else "")
 
 
 @rows("above", ["Hi Bob, no time today.", "g", "Dear me\ng", "hello 5"])
 def test_words_above_a_quote_are_no_greeting(above):
-    assert new_text(f"{above}\n\n> It is your turn.\n\nresign\n") in {above, "Dear me\ng"}
+    assert read_new_text(f"{above}\n\n> It is your turn.\n\nresign\n").text in {above, "Dear me\ng"}
 
 
 @rows(
@@ -220,4 +227,4 @@ def test_words_above_a_quote_are_no_greeting(above):
     ],
 )
 def test_bold_letters_and_items_of_a_list_lose_their_marks(line, plain):
-    assert new_text(line) == plain
+    assert read_new_text(line).text == plain

@@ -206,9 +206,9 @@ def test_a_blocked_player_gets_the_same_letters_as_before(
     texts = []
     for blocked in (True, False):
         with start_copy(begun.prepared, tmp_path / str(blocked)) as server:
-            # One mail in either case: the Message-ID of the move goes into the record's hash.
-            unblock = "" if blocked else " unblock=mallory"
-            server.send(ALICE, f"prefs alice {PASSWORD}{unblock}")
+            # The same number of mails before the move, since its mail is in the record hash.
+            word = "block" if blocked else "unblock"
+            server.send(ALICE, f"prefs alice {PASSWORD} {word}=mallory")
             letters = PATHS[path](server, begun.pairs[0])
             texts.append([letter.text for letter in letters if letter.recipient == MALLORY])
     assert texts[0] == texts[1] != []

@@ -43,7 +43,7 @@ from pbmserv.commands.grammar.word_forms import (
 )
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.table.catalogue import PAIRS, WHICH
-from pbmserv.commands.table.model import BoardRef, Secret
+from pbmserv.commands.table.command_types import BoardRef, Secret
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread, OptionError
 

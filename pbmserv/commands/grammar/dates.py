@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import re
 
-_DATE_WORD = re.compile(
-    r"\d{1,4}(?:st|nd|rd|th|[.,])?|\d{1,4}([-./])\d{1,2}(?:\1(?:\d{1,4})?)?|an?|one|the|of|in|on"
-    r"|next|today|tomorrow|days?|weeks?"
-    r"|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)[.,]?"
-    r"|(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?,?",
-    re.IGNORECASE | re.ASCII,
+_MONTHS = (
+    *("jan(?:uary)?", "feb(?:ruary)?", "mar(?:ch)?", "apr(?:il)?", "may", "june?", "july?"),
+    *("aug(?:ust)?", "sept?(?:ember)?", "oct(?:ober)?", "nov(?:ember)?", "dec(?:ember)?"),
 )
+_DATE_WORDS = (
+    r"\d{1,4}(?:st|nd|rd|th|[.,])?",  # "24", "24th", "24."
+    r"\d{1,4}([-./])\d{1,2}(?:\1(?:\d{1,4})?)?",  # "24.12.", "2026-12-24", "12/24"
+    *("an?", "one", "the", "of", "in", "on", "next", "today", "tomorrow", "days?", "weeks?"),
+    f"(?:{'|'.join(_MONTHS)})[.,]?",
+    "(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?,?",
+)
+_DATE_WORD = re.compile("|".join(_DATE_WORDS), re.IGNORECASE | re.ASCII)
+
 _BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
+
 # A run of blanks matches only from its first one, so that long runs take linear time.
 _TO = re.compile(
     r"(?<!\s)\s+-\s*|-\s*|(?<![\s,])[\s,]+(?:to|and|(?:un)?till?|through|for)\s+", re.IGNORECASE
 )
+"""The words between two days: "24 Dec - 2 Jan", "from Monday to Friday"."""
+
 MOST_DATE_WORDS = 5
 _LONGEST_DAYS = 60
 

@@ -17,8 +17,8 @@ from pbmserv.commands.grammar.unknown_lines import refuse_unknown_word
 from pbmserv.commands.grammar.word_forms import BOARD, SHORTEST_PASSWORD
 from pbmserv.commands.grammar.words import LONGEST_LINE, Word, with_bots, without_please, words_of
 from pbmserv.commands.table.catalogue import MEANT_BY
+from pbmserv.commands.table.command_types import VOUCHED, Command
 from pbmserv.commands.table.looking import Help
-from pbmserv.commands.table.model import VOUCHED, Command
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.engine.plans import PLAN_WORDS
 from pbmserv.errors import Misread, PlayerError

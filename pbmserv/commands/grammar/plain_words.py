@@ -22,26 +22,12 @@ _FILLER_WORDS = frozenset(
 ) | {
     *("i", "im", "id", "ill", "am", "we", "you", "me", "us", "my", "mine", "our", "will", "do"),
     *("want", "wanna", "would", "like", "love", "can", "could", "may", "let", "lets", "going"),
-    *(
-        "the",
-        "a",
-        "an",
-        "to",
-        "this",
-        "that",
-        "it",
-        "is",
-        "of",
-        "have",
-        "has",
-        "get",
-        "hi",
-        "hello",
-    ),
+    *("the", "a", "an", "to", "this", "that", "it", "is", "of", "have", "has", "get"),
+    *("hi", "hello"),
 }
 """Words that do not change the meaning of a line."""
 
-_SIGNS = re.compile(r"[^\w@.=:+-]+")
+_BETWEEN_WORDS = re.compile(r"[^\w@.=:+-]+")
 
 _COMMANDS: Mapping[str, str] = {
     words: command
@@ -99,79 +85,104 @@ _COMMANDS: Mapping[str, str] = {
 }
 """Commands by the words of a line that are not in `_FILLER_WORDS`."""
 
+_QUESTIONS = (
+    r"how (?:do|can|should|must|shall|would|could) (?:i|we|one)\b",  # "How do I begin?"
+    r"how (?:does|is) (?:it|this|the)\b",  # "How does this work?"
+    r"how to\b",
+    r"what (?:do|can|should|must|shall|am|are) (?:i|my (?:options|choices|moves))\b",
+    r"what (?:now|next|is this(?: about)?|is going on|does \S{1,6} mean|to do)\b",
+    r"where do i\b",
+    r"i (?:do not|don'?t|cannot|can'?t) (?:understand|get (?:it|this))\b",
+    r"i (?:do not|don'?t) know (?:what|how)\b",
+    r"no idea (?:what|how)\b",
+    r"help\b(?! \w+$)",  # "Help, please!", but not "help chess", which is a command
+    r"help me\b",
+    r"i'?(?: a)?m (?:lost|stuck|confused|new here)\b",
+    r"was (?:muss|soll|kann|mache?) ich\b",
+    r"wie (?:geht|spiele?|mache?|kann|rate)\b",
+    r"ich verstehe (?:das )?nicht",
+    r"que hago\b",
+    r"qué hago\b",
+    r"como (?:se )?juega",
+    r"cómo (?:se )?juega",
+)
 _QUESTION = re.compile(
-    r"(?:and |but |so |ok,? )?(?:"
-    r"how (?:do|can|should|must|shall|would|could) (?:i|we|one)\b"
-    r"|how (?:does|is) (?:it|this|the)\b|how to\b"
-    r"|what (?:do|can|should|must|shall|am|are) (?:i|my (?:options|choices|moves))\b"
-    r"|what (?:now|next|is this(?: about)?|is going on|does \S{1,6} mean|to do)\b"
-    r"|where do i\b|i (?:do not|don'?t|cannot|can'?t) (?:understand|get (?:it|this))\b"
-    r"|i (?:do not|don'?t) know (?:what|how)\b|no idea (?:what|how)\b|help\b(?! \w+$)|help me\b"
-    r"|i'?(?: a)?m (?:lost|stuck|confused|new here)\b"
-    r"|was (?:muss|soll|kann|mache?) ich\b|wie (?:geht|spiele?|mache?|kann|rate)\b"
-    r"|ich verstehe (?:das )?nicht|que hago\b|qué hago\b|como (?:se )?juega|cómo (?:se )?juega"
-    r")[^\n]{0,60}"
+    rf"(?:and |but |so |ok,? )?(?:{'|'.join(_QUESTIONS)})[^\n]{{0,60}}"
     r"|(?:what|huh|hm+|eh|how|wtf)[?!. ]*",
     re.IGNORECASE,
 )
-"""A question of somebody who does not know how to continue."""
+"""A question of somebody who does not know how to continue: "ok, what do I do now?", "Huh?"."""
 
+_ASKED_SIGN = r"[#%@?.!]|[a-eghr]|\d{1,3}|letters?|numbers?|digits?|dots?|markers?|atoms?|seals?"
 _SIGN_QUESTION = re.compile(
     r"(?:and |but |so |please,? )*"
     r"(?:what(?:'s| is| are| does| do| means?)|meaning of|was (?:ist|bedeute[tn]))"
     r"(?: an?| the| this| these| small| der| die| das| ein)*"
     r"(?: sign| mark| symbol| letter| number)? "
-    r"[\"']?(?P<sign>[#%@?.!]|[a-eghr]|\d{1,3}|letters?|numbers?|digits?|dots?|markers?|atoms?|seals?)"
-    r"[\"']?(?: signs?| marks?)?(?: (?:mean|means|stand for|stands for))?"
-    r"(?: (?:at|on|in|beside) the \w+)?(?:,? (?:please|pls|exactly|thanks|thank you))?[?!. ]*",
+    rf"[\"']?(?P<sign>{_ASKED_SIGN})[\"']?"
+    r"(?: signs?| marks?)?(?: (?:mean|means|stand for|stands for))?"
+    r"(?: (?:at|on|in|beside) the \w+)?"
+    r"(?:,? (?:please|pls|exactly|thanks|thank you))?[?!. ]*",
     re.IGNORECASE,
 )
-"""A question about a sign of the board: "What does # mean?"."""
+"""A question about a sign of the board: "What does # mean?", "what are the dots on the board?"."""
 
 _SIGNS_BY_NAME = {"digit": "number", "dot": "."}
 
-_PRAISE = re.compile(
-    r"(?:(?:many |a thousand )?thanks\b|thank you\b|thx\b|gg\b|ggwp\b|good (?:game|one)\b"
-    r"|well (?:played|done)\b|(?:nice|great|lovely|fun|tough|close) (?:game|one|match)\b|bravo\b"
-    r"|congrat\w*|what a game\b|that was (?:great|good|fun|close|nice|a (?:good|great|nice))\b"
-    r"|danke\b|gut gespielt\b|glückwunsch\b|merci\b|bien joué\b|gracias\b|bien jugado\b|grazie\b"
-    r"|tack\b|obrigad[oa]\b|bedankt\b|dank je\b|ありがとう|お疲れ)[^?]*",
-    re.IGNORECASE,
+_PRAISES = (
+    *(r"(?:many |a thousand )?thanks\b", r"thank you\b", r"thx\b", r"gg\b", r"ggwp\b"),
+    *(r"good (?:game|one)\b", r"well (?:played|done)\b"),
+    *(r"(?:nice|great|lovely|fun|tough|close) (?:game|one|match)\b", r"bravo\b", r"congrat\w*"),
+    *(r"what a game\b", r"that was (?:great|good|fun|close|nice|a (?:good|great|nice))\b"),
+    *(r"danke\b", r"gut gespielt\b", r"glückwunsch\b", r"merci\b", r"bien joué\b"),
+    *(r"gracias\b", r"bien jugado\b", r"grazie\b", r"tack\b", r"obrigad[oa]\b", r"bedankt\b"),
+    *(r"dank je\b", r"ありがとう", r"お疲れ"),
 )
-_TO_THE_SERVER = re.compile(
-    r"\b(?:rematch|again|another|delete|account|resign|undo|un\w*|signoff|passw\w*|stop|mails?|emails?"
-    r"|letters?|help|server|no more)\b",
-    re.IGNORECASE,
-)
-"""Words that may be meant for the server."""
+_PRAISE = re.compile(rf"(?:{'|'.join(_PRAISES)})[^?]*", re.IGNORECASE)
+"""Thanks or praise, without a question behind it: "Well played, Bob!"."""
 
+_FOR_THE_SERVER = (
+    *("rematch", "again", "another", "delete", "account", "resign", "undo", r"un\w*", "signoff"),
+    *(r"passw\w*", "stop", "mails?", "emails?", "letters?", "help", "server", "no more"),
+)
+_TO_THE_SERVER = re.compile(rf"\b(?:{'|'.join(_FOR_THE_SERVER)})\b", re.IGNORECASE)
+"""Words that may be meant for the server: "Thanks, another game please"."""
+
+_IS_AWAY = (
+    r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?"
+    r"(?:away|gone|travell?ing|out|not here|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))"
+)
 _AWAY_LATER = re.compile(
-    r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?(?:away|gone|travell?ing|out|not here"
-    r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+"
-    r"(?:from|between|starting|beginning) (.{2,60})",
-    re.IGNORECASE,
+    rf"{_IS_AWAY}[, ]+(?:from|between|starting|beginning) (.{{2,60}})", re.IGNORECASE
 )
-_AWAY = re.compile(
-    r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?(?:away|gone|travell?ing|out|not here"
-    r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+(?:(?:un)?til+|for) (.{2,24})",
-    re.IGNORECASE,
-)
+"""An absence that has not begun: "I'll be on vacation from 24 Dec to 2 Jan"."""
+
+_AWAY = re.compile(rf"{_IS_AWAY}[, ]+(?:(?:un)?til+|for) (.{{2,24}})", re.IGNORECASE)
+"""An absence that begins now: "I am away until Friday", "on holiday for 2 weeks"."""
+
 _FORGOT = re.compile(
     r"(?:i(?:'ve| have)? )?(?:forgot(?:ten)?|lost) (?:my |the )?password"
     r"|(?:please )?reset (?:my |the )?password|password (?:forgotten|lost|reset)",
     re.IGNORECASE,
 )
 """The only sentences about a password that are read, since other words may be the password."""
+
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
 """Commands of one word that answer a letter or mean nothing alone."""
 
 _YES = frozenset(
     ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
 ) | {"si", "sí", "sim", "yup", "accepted", "evet", "igen", "kyllä", "joo", "да", "はい"}
+"""Words that say yes, alone or beside words that do not limit it."""
+
 _YES_AS_A_WHOLE = frozenset(
     ("let's go", "lets go", "let's play", "lets play", "with pleasure", "of course", "gladly")
 ) | {"gerne", "sehr gerne", "avec plaisir", "game on", "i'm in", "count me in"}
+"""Phrases that say yes if there are no other words."""
+
 _BEFORE_YES = frozenset({"i", "we", "challenge"})
+"""Words before a yes: "I accept", "Challenge accepted!"."""
+
 _BESIDE_YES = _YES.union(
     ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
     ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
@@ -185,7 +196,9 @@ _BUT_WORDS = re.compile(r"[^\w?']+")
 """All characters except words and question marks, since "ok?" is a question."""
 
 _DIGEST_ON = frozenset({"on", "yes"})
-_MOST_SETTING = 2
+_WORDS_OF_SETTING = 2
+_ENGLISH_SETTINGS = frozenset({"accept", "remind", "messages"})
+"""Settings whose names are words of any sentence."""
 
 
 def meant_command(text: str) -> str:
@@ -238,13 +251,14 @@ def is_praise(text: str) -> bool:
 
 def meaningful_words(line: str) -> list[str]:
     """Return the words of a line in lower case, without filler words."""
-    plain = (word.strip(".:-+=") for word in _SIGNS.sub(" ", line.lower().replace("'", "")).split())
+    words = _BETWEEN_WORDS.sub(" ", line.lower().replace("'", "")).split()
+    plain = (word.strip(".:-+=") for word in words)
     return [word for word in plain if word and word not in _FILLER_WORDS]
 
 
 def _preference(words: list[str]) -> str:
     """Return the command for ``digest off`` without ``prefs`` in front, ``""`` for none."""
-    if len(words) != _MOST_SETTING or words[0] not in SETTINGS - {"accept", "remind", "messages"}:
+    if len(words) != _WORDS_OF_SETTING or words[0] not in SETTINGS - _ENGLISH_SETTINGS:
         return ""
     name, value = words
     return f"prefs {name}={'daily' if name == 'digest' and value in _DIGEST_ON else value}"

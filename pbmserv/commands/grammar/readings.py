@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pbmserv.commands.grammar.examples import STRANGER, Sender
-from pbmserv.commands.table.model import Command, Credentials
+from pbmserv.commands.table.command_types import Command, Credentials
 from pbmserv.errors import PlayerError
 
 BLANK = "***"

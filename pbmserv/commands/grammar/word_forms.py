@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from pbmserv.commands.table.model import BoardRef
+from pbmserv.commands.table.command_types import BoardRef
 
 SHORTEST_PASSWORD = 4
 LONGEST_PASSWORD = 200

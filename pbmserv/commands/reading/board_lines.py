@@ -1,4 +1,13 @@
-"""Reads replies whose lines may name boards, as those to a digest do: "412: g,+b2"."""
+"""Reads replies to letters, of which some name a board in each line.
+
+A digest is one letter about all boards of a player, who answers it like this:
+
+    412: g,+b2
+    accept 415
+
+Any other letter is about one board, so that its reply is read by `replies`, unless its first line
+surely names another board.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +20,41 @@ from pbmserv.commands.grammar.words import LONGEST_LINE, fold, words_of
 from pbmserv.commands.reading.bodies import MOST_COMMANDS, MOST_PROSE, is_stop, join_continuation
 from pbmserv.commands.reading.lines_below import ends_text, with_counted_rest
 from pbmserv.commands.reading.replies import Reply, read_reply
-from pbmserv.commands.table.model import AboutBoard, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.command_types import AboutBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import Misread, PlayerError
 
-_SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)
-"""A line that surely names a board, "412: g"; "12 :)" is port 12 and a smile."""
+_SURE = re.compile(
+    r"""
+      \#?(\d{1,9})\s*:              # "412: g", "#412:g"
+      (?!\d|-?[()]+[\s.!]*$)        #   but no time, "12:30", and no port with a smile, "12 :)"
+      \s*(\S.*)
+    |
+      \#(\d{1,9})\s+(\S.*)          # "#412 g"
+    """,
+    re.ASCII | re.VERBOSE,
+)
+"""A line that surely names a board: its number, and the text for the board."""
+
+_LIKELY = re.compile(
+    r"""
+    (?:board\s+)?\#?(\d{1,9})       # "412", "board 412"
+    (?:
+        \s*[:.)]                     # "412: g", "412. g", "412) g"
+      | \s+[-\u2013]\s+(?=\d)        # "412 - 5"
+      | \s                           # "412 g"
+    )
+    \s*(\S.*)
+    """,
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
+)
+"""A line that may name a board, where lines for boards are expected; see `_SURE`."""
 
 _BOARD_BEHIND = re.compile(
     r"\A\s*(accept|reject|decline|resign|solve|show)\s+(?:board\s+)?#?(\d{1,9})[\s.!]*\Z",
     re.ASCII | re.IGNORECASE,
 )
 """A command with its board behind, "accept 412", of which a reply to a digest may have several."""
-
-_LIKELY = re.compile(
-    r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s+[-\u2013]\s+(?=\d)|\s)\s*(\S.*)",
-    re.ASCII | re.IGNORECASE,
-)
-"""A line that may name a board, "412 g", where lines for boards are expected."""
 
 
 class Answered(Enum):
@@ -58,11 +84,10 @@ def read_reply_to(
     if is_digest and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
         lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
     reply = Reply(lines, games, plainly=plainly)
-    for at, line in reply.top if is_digest else reply.top[:1]:
+    for place, line in reply.top if is_digest else reply.top[:1]:
         if not line.isalnum() and _board_in_front(line, games, surely=not is_digest):
-            above = (place for place, _ in reply.top if place < at)
-            first = next((n for n in above if _command_between(lines[n], games)), at)
-            return Reading(tuple(_BoardLines(lines[first:], games).read()), multiple=True)
+            begin = _first_command_above(reply, lines, place, games)
+            return Reading(tuple(_BoardLines(lines[begin:], games).read()), multiple=True)
     return reply.read()
 
 
@@ -81,9 +106,21 @@ def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> tuple
     return number, rest
 
 
+def _first_command_above(
+    reply: Reply, lines: Sequence[str], place: int, games: Collection[str]
+) -> int:
+    """Return the place of the first command above the line at `place`, or `place` for none."""
+    for above, _ in reply.top:
+        if above < place and _command_between(lines[above], games):
+            return above
+    return place
+
+
 def _command_between(text: str, games: Collection[str]) -> Line | None:
-    """Read a line among those for boards as a command about no board or about one that it names,
-    such as "games" or "show 12"; return `None` if it is none."""
+    """Read a line among those for boards as a command, "games" or "show 12"; `None` for no command.
+
+    It is about no board or about one that it names.
+    """
     (line, *_) = read_reply(text, games).lines
     command = line.meaning
     if isinstance(command, PlayerError | ReplyMove | Yes | TrayReply | Chat):

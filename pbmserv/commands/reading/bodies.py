@@ -1,4 +1,15 @@
-"""Reads the command lines of a body; the lines below them are for `lines_below`."""
+"""Reads the command lines of a body.
+
+    Hello,                                   a greeting: no command, and no answer
+    blackbox move 12 alice PASSWORD g
+    message alice PASSWORD bob               a command that carries words for others
+                                             the first blank line ends the commands
+    See you tomorrow!                        words for bob
+    --                                       a signature ends everything
+
+A line that is indented further than the command above it continues that command. The lines below
+the commands are for `lines_below`.
+"""
 
 from __future__ import annotations
 
@@ -19,31 +30,29 @@ from pbmserv.commands.reading.lines_below import (
 )
 from pbmserv.commands.table import playing, starting
 from pbmserv.commands.table.catalogue import BY_NAME, STOPS
-from pbmserv.commands.table.model import Command
+from pbmserv.commands.table.command_types import Command
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread
 
 MOST_COMMANDS = 50
+"""Commands of a mail; those below are listed as not tried."""
 MOST_PROSE = 5
+"""Lines that are no command, after which reading ends: the mail is a text, and not commands."""
 _FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
 """Sections of commands that may carry words for others."""
 
 GREETINGS = frozenset(
     {"hi", "hello", "hey", "dear", "hallo", "hola", "salut", "bonjour", "ciao", "moin"}
 )
+"""First words of a greeting."""
+
 _SENTENCE_WORDS = GREETINGS | {
-    "i",
-    "we",
-    "would",
-    "shall",
-    "let's",
-    "lets",
-    "how",
-    "do",
-    "want",
-    "care",
+    *("i", "we", "would", "shall", "let's", "lets", "how", "do", "want", "care"),
 }
+"""First words of a line below a challenge that is a message: "Would you like to play?"."""
+
 _MOST_GREETING = 4
+"""Words of a line that is only a greeting: "Hello dear pbmserv server"."""
 _FEWEST_WORDS = 3
 """Words of a line below a challenge that is a message to the opponent; fewer may be a name."""
 
@@ -86,9 +95,9 @@ class _BodyReader:
         self._text = text
         self._games = games
         self._announced = announced
-        self._at = 0  # the next line to read
-        self._begin = 0  # where the line that was read last begins, with its continuation lines
-        self._words_at = 0  # where the words for others begin, 0 for none
+        self._at = 0  # place of the next line to read
+        self._begin = 0  # place of the line that was read last, without its continuation lines
+        self._words_at = 0  # place where the words for others begin, 0 for none
         self._command_count = 0
         self._prose_count = 0
         self._expects_words = False  # whether words may follow the last command

@@ -23,7 +23,7 @@ MOST_NOT_TRIED = 10
 """The most untried commands that are listed one by one."""
 
 _MARKS = " \t>|#*\u2022-\"'"
-"""Characters in front of a command that is quoted or part of a list."""
+"""Characters in front of a command that is quoted or part of a list: "* accept 12"."""
 
 
 def is_signature(line: str) -> bool:
@@ -112,7 +112,10 @@ def untried_command(words: Sequence[Word], games: Collection[str], why: str) -> 
 
 
 def short_form(head: Head, words: Sequence[Word]) -> str:
-    """Return the name of a command, and its arguments if they are boards and not secret."""
+    """Return the name of a command, and its arguments if they are boards and not secret.
+
+    "show 12" stays, "blackbox move 12 alice PASSWORD g" becomes "blackbox move ...".
+    """
     assert head.row is not None
     name = f"{head.front} {head.row.name}" if head.front else head.row.name
     arguments = words[head.rest :]

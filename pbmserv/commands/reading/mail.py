@@ -26,13 +26,24 @@ from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
 
-_FRONT = re.compile(
-    # The tag of a mailing list, or a prefix of mail programs in several languages.
-    r"\s*(?:\[[^\[\]]{0,80}\]|\*{2,}\s?spam\s?\*{2,}"
-    r"|(?:re|r|fwd?|fw|i|aw|wg|antw|antwort|sv|vs|vb|vl|tr|rv|res|enc|rif|odp|pd|ynt|ilt|bls|trs"
-    r"|doorst|atb|va|ref|subject|betreff)\s{0,3}(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s{0,3}:)",
-    re.IGNORECASE,
+_REPLY_PREFIXES = (
+    *("re", "r", "fwd?", "fw", "i", "aw", "wg", "antw", "antwort", "sv", "vs", "vb", "vl", "tr"),
+    *("rv", "res", "enc", "rif", "odp", "pd", "ynt", "ilt", "bls", "trs", "doorst", "atb", "va"),
+    *("ref", "subject", "betreff"),
 )
+_SUBJECT_PREFIX = re.compile(
+    rf"""
+    \s*
+    (?:
+        \[[^\[\]]{{0,80}}\]                                # "[chess-club]", by a mailing list
+      | \*{{2,}}\s?spam\s?\*{{2,}}                          # "***SPAM***", by a filter
+      | (?:{"|".join(_REPLY_PREFIXES)})\s{{0,3}}             # "Re:" (Gmail), "AW:" (Outlook)
+        (?:\[\d{{1,4}}\]|\(\d{{1,4}}\)|\^\d{{1,4}})?\s{{0,3}}:  # "Re[2]:" (The Bat!), "Re^2:"
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A prefix of a subject, of which there may be several: "[chess-club] Re: AW: Your move"."""
 
 UNREAD = {
     "encrypted": "(an encrypted mail)",
@@ -63,7 +74,7 @@ def clean_subject(subject: str) -> str:
     """Return a folded subject without ``Re:``, ``AW:``, ``[list tags]`` and similar prefixes."""
     subject = fold(subject)
     at = 0
-    while prefix := _FRONT.match(subject, at):
+    while prefix := _SUBJECT_PREFIX.match(subject, at):
         at = prefix.end()
     return subject[at:].strip()
 
@@ -91,17 +102,8 @@ def _read_subject_and_body(
         return read_body(body, games, announced=announced) or _without_commands(body, games)
     head = spoken_challenge(words, games) or find_head(words, games)
     if head is None:
-        read_in_body = read_body(body, games)
-        if read_in_body is not None:
-            return read_in_body
-        if answers:
-            return _without_commands(body, games)
-        plain = in_plain_words(text, games) or in_plain_words(body, games)
-        return Reading((plain or not_a_command(words, games),))
-    line = read_line(words, head, len(text), games)
-    is_doubtful = isinstance(line.meaning, PlayerError) or line.who is not None
-    if is_doubtful and not answers and head.row is not None:
-        line = better_in_plain_words(text, games, head.row, line) or line
+        return _below_other_subject(text, words, body, games, answers=answers)
+    line = _read_subject(text, words, head, games, answers=answers)
     if isinstance(line.meaning, PlayerError) or (
         answers and isinstance(line.meaning, Help | Games)
     ):
@@ -114,6 +116,30 @@ def _read_subject_and_body(
             return _without_commands(body, games)
     below = LinesBelow(body.split("\n"), 0, games, subject=text)
     return Reading((line, *below.not_tried()), below.words())
+
+
+def _read_subject(
+    text: str, words: Sequence[Word], head: Head, games: Collection[str], *, answers: bool
+) -> Line:
+    """Read a subject that begins like a command, or else says one in plain words."""
+    line = read_line(words, head, len(text), games)
+    is_doubtful = isinstance(line.meaning, PlayerError) or line.who is not None
+    if is_doubtful and not answers and head.row is not None:
+        return better_in_plain_words(text, games, head.row, line) or line
+    return line
+
+
+def _below_other_subject(
+    text: str, words: Sequence[Word], body: str, games: Collection[str], *, answers: bool
+) -> Reading:
+    """Read the commands below a subject that begins like none, or else plain words."""
+    read_in_body = read_body(body, games)
+    if read_in_body is not None:
+        return read_in_body
+    if answers:
+        return _without_commands(body, games)
+    plain = in_plain_words(text, games) or in_plain_words(body, games)
+    return Reading((plain or not_a_command(words, games),))
 
 
 def read_message(body: str, games: Collection[str]) -> Reading:

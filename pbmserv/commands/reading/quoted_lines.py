@@ -25,13 +25,23 @@ LONG_RUN = 40
 
 _FEWEST_BARS = 3
 _BARS = str.maketrans(dict.fromkeys("\u00a6\u2502\u2503\u2551\uff5c", "|"))
-_MARKS = "-=+|_.:;,#%@?! \t"
+_DRAWN_WITH = "-=+|_.:;,#%@?! \t"
+"""Characters of the drawing of a board: " 1|  |. |  |# |  |8"."""
+
 _CELL = re.compile(r"(?<![^\W_])(?:[a-z]{1,2}[0-9]{1,2}|[0-9]{1,2}[a-z]{1,2})(?![^\W_])")
-_GAPS = re.compile(r"[\s,;.:/+!?*()\[\]-]+")
-# The content of a style or title ends before the next such tag, so that matching is linear.
+"""A word that may name a cell: "b2", "2b"."""
+
+_BETWEEN_CELLS = re.compile(r"[\s,;.:/+!?*()\[\]-]+")
+
 _TAG = re.compile(
-    r"<(?:style|title)\b[^<]*(?:<(?!/?(?:style|title)\b)[^<]*)*</(?:style|title)>|<[^<>]*>",
-    re.IGNORECASE,
+    r"""
+    <(?:style|title)\b[^<]*            # a style or title, with its content
+    (?:<(?!/?(?:style|title)\b)[^<]*)* #   up to the next such tag, so that matching is linear
+    </(?:style|title)>
+    |
+    <[^<>]*>                           # any other tag
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -95,7 +105,7 @@ class Quoted:
 
     def _is_its_cell(self, line: str) -> bool:
         """Return whether a line is only a cell that a letter names."""
-        words = _GAPS.sub(" ", fold(line).casefold()).split()
+        words = _BETWEEN_CELLS.sub(" ", fold(line).casefold()).split()
         return len(words) == 1 and words[0] in self._cells
 
     def _is_likely(self, line: str) -> bool:
@@ -116,11 +126,11 @@ def _is_drawn(line: str) -> bool:
     text = line.translate(_BARS)
     if text.count("|") < _FEWEST_BARS:
         return False
-    return 2 * sum(map(text.count, set(_MARKS))) >= len(text)
+    return 2 * sum(map(text.count, set(_DRAWN_WITH))) >= len(text)
 
 
 def _lists_cells(line: str) -> bool:
     """Return whether a line consists of several cells."""
-    words = _GAPS.sub(" ", fold(line).casefold()).split()
+    words = _BETWEEN_CELLS.sub(" ", fold(line).casefold()).split()
     cells = [word for word in words if _CELL.fullmatch(word)]
     return len(cells) > 1 and len(cells) >= len(words) - words.count("and")

@@ -1,6 +1,14 @@
 """Reads a reply to one of our letters, whose address tells the player and the board.
 
-`reply_commands` reads the command in its first line, `reply_moves` finds its moves.
+The first line that is not blank decides what a reply is:
+
+    g,+b2                        a move, with words for the opponent below it
+    resign                       a command of replies (`reply_commands`)
+    chat See you tomorrow!       a message
+    blackbox show 12             commands in full, one in each line (`bodies`)
+    I give up                    a command in plain words, if the letter asked nothing: the answer
+                                 asks for the word "resign"
+    Hm, let me try g             anything else: a move may be in it, or below it (`reply_moves`)
 """
 
 from __future__ import annotations
@@ -25,7 +33,7 @@ from pbmserv.commands.reading.reply_commands import (
     reply_head,
 )
 from pbmserv.commands.reading.reply_moves import MOVES, may_act, reply_moves
-from pbmserv.commands.table.model import ReplyMove, Yes
+from pbmserv.commands.table.command_types import ReplyMove, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Row, Trait
 from pbmserv.commands.table.starting import Accept

@@ -15,8 +15,8 @@ from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD, is_number
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.reading.reply_moves import MOVES
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
+from pbmserv.commands.table.command_types import TrayReply
 from pbmserv.commands.table.looking import Games, ShowAs
-from pbmserv.commands.table.model import TrayReply
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.errors import Misread
 
@@ -26,17 +26,15 @@ _VERB, _TEAM_VERB = (
     re.compile(rf"(?:{'|'.join(sorted(verbs))})\b.*") for verbs in (EVENT_VERBS, TEAM_VERBS)
 )
 _EXACT = {
-    "check": re.compile(r"\S{1,3}"),
-    "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),
-    "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),
+    "check": re.compile(r"\S{1,3}"),  # "check 12"
+    "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?"),  # "scores 8x8 daily"
+    "give": re.compile(r"\d{1,4} ?[a-z]*|.{0,40} days?"),  # "give 3 days", "give two days"
     "claim": re.compile(r"(draw|abort|)"),
     **dict.fromkeys(("league", "cup", "swiss", "event"), _VERB),
     "team": _TEAM_VERB,
 }
-"""Arguments that show a command and not a sentence: a port, a kind of board, days, or a verb about
-an event or a team.
-
-"check this" may be a sentence."""
+"""Arguments that show a command and not a sentence: "check 12" is a command, "check your mail" is a
+sentence."""
 
 _OF_TALK = frozenset({"give", "claim"})
 """Commands whose names are words of any sentence, such as "give me a hint"."""
@@ -85,41 +83,78 @@ def reply_head(words: Sequence[Word], games: Collection[str]) -> ReplyHead:
 
 def read_command(head: ReplyHead, games: Collection[str]) -> Line | None:
     """Read the command of the first line, `None` if it is a sentence or a move."""
-    row, game = head.row, head.game
+    row = head.row
     assert row is not None
-    name, rest = row.name, without_filler(row.as_reply, head.rest)
-    texts = [word.plain for word in rest]
-    numbered = _board_command(head, row, games)
-    if numbered is not None:
-        return numbered
+    rest = without_filler(row.as_reply, head.rest)
+    line = _board_command(head, row, games)
+    if line is not None:
+        return line
     if Trait.ALONE in row.traits:
-        if rest:
-            about_cells = name != "resign" and MOVES.fullmatch(" ".join(texts))  # "delete b2"
-            refused = Misread("stands-alone", part=name, example=name)
-            return None if about_cells else Line(f"{name} {REST}", refused)
-        return read_arguments(row.as_reply, name, game, (), games)
-    if name in {"yes", "accept"}:
-        if not plain_words.says_yes(" ".join(("yes", *(word.raw for word in rest)))):
-            return None  # "yes, but not now"
-        spelling = head.name if head.name in row.names else name
-        return read_arguments(row.as_reply, spelling, game, (), games)
-    named = [word for word in texts if word not in _AROUND_BOARD]
-    is_this_board = name == "show" and named in (["board"], ["boards"])
-    if is_this_board or (name in {"show", "showas"} and not rest):
-        return Line("show", ShowAs(game, None))
-    if name == "games" and WHICH.issuperset(texts):
-        return Line(" ".join(("games", *texts)), Games(game, (), (texts or ["active"])[-1]))
+        return _command_alone(head, row, rest, games)
+    if row.name in {"yes", "accept"}:
+        return _consent(head, row, rest, games)
+    line = _command_about_this_board(head, row, rest)
+    if line is not None:
+        return line
     if _names_a_board(row, rest):
-        return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
-    kinds = {parameter.kind for parameter in row.parameters}
-    is_exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
-    is_prose = (
-        Trait.ENGLISH in row.traits and not is_exact and not _FILLER_WORDS.issuperset(texts)
-    ) or (Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE)
-    if is_prose:
+        named = row.without(Kind.USERID, Kind.PASSWORD)
+        return read_arguments(named, row.name, head.game, rest, games)
+    if _is_sentence(row, rest):
         return None
     plain = row.as_reply
-    return read_arguments(plain, name, game, rest if plain.parameters else (), games)
+    return read_arguments(plain, row.name, head.game, rest if plain.parameters else (), games)
+
+
+def _command_alone(
+    head: ReplyHead, row: Row, rest: Sequence[Word], games: Collection[str]
+) -> Line | None:
+    """Read a command that must stand alone, "resign", and refuse one with words behind it.
+
+    A move that begins like it, "delete b2", is none.
+    """
+    if not rest:
+        return read_arguments(row.as_reply, row.name, head.game, (), games)
+    if row.name != "resign" and MOVES.fullmatch(_joined(rest)):
+        return None
+    refused = Misread("stands-alone", part=row.name, example=row.name)
+    return Line(f"{row.name} {REST}", refused)
+
+
+def _consent(
+    head: ReplyHead, row: Row, rest: Sequence[Word], games: Collection[str]
+) -> Line | None:
+    """Read "yes" or "accept", `None` if the words behind it mean something else."""
+    if not plain_words.says_yes(" ".join(("yes", *(word.raw for word in rest)))):
+        return None  # "yes, but not now"
+    spelling = head.name if head.name in row.names else row.name
+    return read_arguments(row.as_reply, spelling, head.game, (), games)
+
+
+def _command_about_this_board(head: ReplyHead, row: Row, rest: Sequence[Word]) -> Line | None:
+    """Read "show", "show me the board again" or "games active", `None` for other lines."""
+    texts = [word.plain for word in rest]
+    named = [word for word in texts if word not in _AROUND_BOARD]
+    is_this_board = row.name == "show" and named in (["board"], ["boards"])
+    if is_this_board or (row.name in {"show", "showas"} and not rest):
+        return Line("show", ShowAs(head.game, None))
+    if row.name == "games" and WHICH.issuperset(texts):
+        return Line(" ".join(("games", *texts)), Games(head.game, (), (texts or ["active"])[-1]))
+    return None
+
+
+def _is_sentence(row: Row, rest: Sequence[Word]) -> bool:
+    """Return whether a line that begins with the name of a command is a sentence: "show off"."""
+    kinds = {parameter.kind for parameter in row.parameters}
+    if Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE:
+        return True
+    if Trait.ENGLISH not in row.traits:
+        return False
+    is_exact = row.name in _EXACT and _EXACT[row.name].fullmatch(_joined(rest))
+    return not is_exact and not _FILLER_WORDS.issuperset(word.plain for word in rest)
+
+
+def _joined(words: Sequence[Word]) -> str:
+    return " ".join([word.plain for word in words])
 
 
 def _board_command(head: ReplyHead, row: Row, games: Collection[str]) -> Line | None:

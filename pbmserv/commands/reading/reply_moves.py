@@ -1,4 +1,12 @@
-"""Finds the moves of a reply among its first lines."""
+"""Finds the moves of a reply among its first lines.
+
+Hi Bob,                 a greeting above the move
+1. g                    a list of moves
+2. +b2
+
+Nice try!               words for the opponent
+A                       with which Alice signs, and not a move of port A
+"""
 
 from __future__ import annotations
 
@@ -9,19 +17,19 @@ from pbmserv.commands.grammar.word_forms import is_number
 from pbmserv.commands.reading.bodies import GREETINGS
 from pbmserv.commands.reading.lines_below import LinesBelow
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, command_meant
-from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.command_types import ReplyMove
 
-MOVES = re.compile(
-    r"(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)(?:\s*,\s*(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)){0,20}",
-    re.IGNORECASE | re.ASCII,
-)
+_STEP = r"(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)"  # "g", "14", "+b2", "?"
+MOVES = re.compile(rf"{_STEP}(?:\s*,\s*{_STEP}){{0,20}}", re.IGNORECASE | re.ASCII)
 """The form of moves in most games: ``g``, ``14``, ``+b2,?``."""
 
 _NUMBERED = re.compile(r"([1-9])[.)]\s+(\S.*)", re.ASCII)
+"""An item of a list: "1. b3", "2) d3"."""
 
 _GREETING = re.compile(
     rf"(?:{'|'.join(sorted(GREETINGS))}|good \w{{3,9}})\b.{{0,40}}", re.IGNORECASE
 )
+"""A greeting: "Hi Bob!", "Good morning"."""
 
 
 def reply_moves(
@@ -31,27 +39,52 @@ def reply_moves(
 
     A line in the form of a move in a later paragraph than the first move, such as the letter "A"
     with which Alice signs, is neither played nor passed on.
+
+    Args:
+        top: the first lines of the reply, with their places; see `top_lines`.
+        below: the lines below the first one, which are words for the opponent.
+        lines: all lines of the reply.
+        games: keys of the games of this server.
     """
     texts = [_without_move_word(text, games) if " " in text else text for _, text in top]
     texts = _unnumbered(texts) if len(texts) > 1 else texts
-    breaks = [
-        place
-        for place in range(1, len(top))
-        if "" in [line.strip() for line in lines[top[place - 1][0] + 1 : top[place][0]]]
+    paragraphs = [
+        number
+        for number in range(1, len(top))
+        if "" in [line.strip() for line in lines[top[number - 1][0] + 1 : top[number][0]]]
     ]
-    forms = [place for place, text in enumerate(texts) if MOVES.fullmatch(text)]
-    apart: set[int] = set()
-    if forms:
-        behind = min([place for place in breaks if place > forms[0]], default=len(top))
-        apart.update([place for place in forms if place >= behind])
-        if forms[0] in breaks and _may_be_initial(lines, top[forms[0]]) and not greets(texts[0]):
-            apart.add(forms[0])
-    for place in apart:
-        below.leave_out(*top[place])
-    kept = [place for place in range(len(top)) if place not in apart]
-    words = [below.words(top[place][0] + 1) for place in kept]
-    breaks = [number for number, place in enumerate(kept) if place in breaks]
-    return ReplyMove(tuple(map(texts.__getitem__, kept)), tuple(words), tuple(breaks))
+    apart = _moves_apart(top, texts, paragraphs, lines)
+    for number in apart:
+        below.leave_out(*top[number])
+    kept = [number for number in range(len(top)) if number not in apart]
+    return ReplyMove(
+        lines=tuple(texts[number] for number in kept),
+        after=tuple(below.words(top[number][0] + 1) for number in kept),
+        breaks=tuple(place for place, number in enumerate(kept) if number in paragraphs),
+    )
+
+
+def _moves_apart(
+    top: Sequence[tuple[int, str]],
+    texts: Sequence[str],
+    paragraphs: Sequence[int],
+    lines: Sequence[str],
+) -> set[int]:
+    """Return the numbers of lines in the form of a move that are none.
+
+    Args:
+        top, lines: see `reply_moves`.
+        texts: the texts of `top` without words in front of a move.
+        paragraphs: numbers of the lines that follow a blank line.
+    """
+    moves = [number for number, text in enumerate(texts) if MOVES.fullmatch(text)]
+    if not moves:
+        return set()
+    end = min([number for number in paragraphs if number > moves[0]], default=len(top))
+    apart = {number for number in moves if number >= end}
+    if moves[0] in paragraphs and _may_be_initial(lines, top[moves[0]]) and not greets(texts[0]):
+        apart.add(moves[0])
+    return apart
 
 
 def _unnumbered(texts: Sequence[str]) -> list[str]:
@@ -67,9 +100,9 @@ def _unnumbered(texts: Sequence[str]) -> list[str]:
 
 def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
     """Return whether a line is a single letter at the end of a mail."""
-    at, text = line
+    place, text = line
     name = text.rstrip(".!")
-    return len(name) == 1 and name.isalpha() and not any(map(str.strip, lines[at + 1 :]))
+    return len(name) == 1 and name.isalpha() and not any(map(str.strip, lines[place + 1 :]))
 
 
 def greets(text: str) -> bool:

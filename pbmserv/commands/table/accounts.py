@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.commands.table.model import Command, Secret, Speaking, Yes
+from pbmserv.commands.table.command_types import Command, Secret, Speaking, Yes
 from pbmserv.commands.table.row_types import (
     LINES,
     REPLIES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.commands.table.model import Command, Speaking
+from pbmserv.commands.table.command_types import Command, Speaking
 from pbmserv.commands.table.row_types import Kind, Parameter, Row, Trait
 from pbmserv.commands.table.shapes import ABOUT_MYSELF, ON_SERVER, in_section
 

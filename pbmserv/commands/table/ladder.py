@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.commands.table.model import Command, Credentials
+from pbmserv.commands.table.command_types import Command, Credentials
 from pbmserv.commands.table.row_types import (
     PASSWORD,
     USERID,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pbmserv.commands.table.model import AboutBoard, BoardRef, Command, Credentials
+from pbmserv.commands.table.command_types import AboutBoard, BoardRef, Command, Credentials
 from pbmserv.commands.table.row_types import (
     ON_A_BOARD,
     Arguments,

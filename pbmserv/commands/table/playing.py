@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pbmserv.commands.table.model import AboutBoard, AtBoard, Command, Credentials, Speaking
+from pbmserv.commands.table.command_types import AboutBoard, AtBoard, Command, Credentials, Speaking
 from pbmserv.commands.table.row_types import (
     LINES,
     Arguments,

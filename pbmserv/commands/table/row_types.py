@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum, Flag, auto
 from functools import cached_property
 
-from pbmserv.commands.table.model import BoardRef, Command, Credentials, Secret
+from pbmserv.commands.table.command_types import BoardRef, Command, Credentials, Secret
 
 NO_LIMIT = 1_000_000
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
-from pbmserv.commands.table.model import Command
+from pbmserv.commands.table.command_types import Command
 from pbmserv.commands.table.row_types import (
     BOARD,
     ON_A_BOARD,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pbmserv.commands.table.model import AboutBoard, AtBoard, Command, Credentials, ReplyMove
+from pbmserv.commands.table.command_types import (
+    AboutBoard,
+    AtBoard,
+    Command,
+    Credentials,
+    ReplyMove,
+)
 from pbmserv.commands.table.row_types import (
     BOARD,
     LINES,

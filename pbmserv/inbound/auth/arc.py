@@ -1,4 +1,8 @@
-"""Verifies ARC (RFC 8617): results that a trusted forwarder sealed before it changed the mail."""
+"""Verifies ARC (RFC 8617): results that a trusted forwarder sealed before it changed the mail.
+
+Each forwarder adds a set of three fields with its number: "ARC-Seal: i=2; …". The highest number is
+that of the last forwarder.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,10 @@ from pbmserv.errors import NamesUnavailable
 from pbmserv.inbound.auth.dkim import (
     Keys,
     Tags,
+    reason_not_to_count,
+    reason_not_to_verify,
     signed_names,
     tags_of,
-    uncovered,
-    unfit,
 )
 from pbmserv.inbound.auth.findings import FAIL, PERMERROR, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import Statement, findings_from, statements_by
@@ -25,32 +29,38 @@ MOST_INSTANCES = 10
 """Sets of fields; each costs two DNS queries (RFC 8617 allows 50)."""
 
 _INSTANCE = re.compile(r"i\s*=\s*([0-9]{1,2})\s*;")
+"""The number of a field's set: "i=2;"."""
+
+_SIGNERS = ("as-domain", "ams-domain")
+"""dkimpy's names for the domains that signed a set's seal and its message signature."""
 
 
-def chain(
+def sealed_findings(
     raw: bytes,
     headers: Headers,
     recipient: str,
     resolver: Resolver,
     sealers: Collection[str],
-    counts: Callable[[str, str], bool],
+    is_aligned: Callable[[str, str], bool],
 ) -> list[Finding]:
-    """Return the findings that the last sealer reports, if it is trusted. Never raises.
+    """Return the findings in the results that the last forwarder sealed, if it is trusted.
+
+    Never raises.
 
     Args:
         sealers: trusted signing domains, in lower case.
-        counts: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
+        is_aligned: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
     """
     seals = headers.get("arc-seal", ())
     if not seals or not sealers:
         return []
     last = max(map(_instance, seals))
-    seal = _only(headers, "arc-seal", last)
-    signature = _only(headers, "arc-message-signature", last)
+    seal = _tags_in_set(headers, "arc-seal", last)
+    signature = _tags_in_set(headers, "arc-message-signature", last)
     sealer = seal.get("d", "").lower()
     if sealer not in sealers or signature.get("d", "").lower() != sealer:
         return [Finding("arc", POLICY, note="the last sealer is not one of those trusted")]
-    reason = _unfit(headers, last) or unfit(signature, raw, headers)
+    reason = _chain_fault(headers, last) or reason_not_to_verify(signature, raw, headers)
     if reason:
         return [Finding("arc", POLICY, sealer, note=reason)]
     failure = _verification_failure(raw, sealer, resolver)
@@ -58,8 +68,8 @@ def chain(
         return [failure]
     sealed = _sealed_signatures(headers, signature)
     statements = _sealed_statements(headers, last)
-    findings = findings_from(statements, sealed, headers, recipient, "arc", counts)
-    reason = uncovered(signature, headers, recipient)
+    findings = findings_from(statements, sealed, headers, recipient, "arc", is_aligned)
+    reason = reason_not_to_count(signature, headers, recipient)
     if not reason:
         return findings
     return [
@@ -69,11 +79,12 @@ def chain(
 
 
 def _instance(field: str) -> int:
+    """Return the number of a field's set; 0 if it has none."""
     tag = _INSTANCE.match(field) or _INSTANCE.search(field[:400])
     return int(tag[1]) if tag else 0
 
 
-def _only(headers: Headers, name: str, instance: int) -> Tags:
+def _tags_in_set(headers: Headers, name: str, instance: int) -> Tags:
     """Return the tags of the one field of a set; none if there is no such field, or several."""
     fields = [field for field in headers.get(name, ()) if _instance(field) == instance]
     return tags_of(fields[0]) if len(fields) == 1 else {}
@@ -86,7 +97,8 @@ def _sealed_signatures(headers: Headers, signature: Tags) -> Sequence[str]:
     return fields[max(len(fields) - count, 0) :]
 
 
-def _unfit(headers: Headers, last: int) -> str:
+def _chain_fault(headers: Headers, last: int) -> str:
+    """Return the reason why the sets up to `last` are no chain; ``""`` for none."""
     if not 0 < last <= MOST_INSTANCES:
         return "too many seals"
     if any(len(headers.get(name, ())) != last for name in FIELDS):
@@ -112,9 +124,6 @@ def _verification_failure(raw: bytes, sealer: str, resolver: Resolver) -> Findin
     if newest != {sealer} or keys.testing:
         return Finding("arc", POLICY, sealer, note="the chain was not sealed by its last set")
     return None
-
-
-_SIGNERS = ("as-domain", "ams-domain")
 
 
 def _sealed_statements(headers: Headers, instance: int) -> list[Statement]:

@@ -44,24 +44,26 @@ LONGEST_KEY = 1_100
 ALGORITHMS = frozenset(("rsa-sha256", "ed25519-sha256"))
 
 _LONG_BLANK = re.compile(r"\s{60}")
+"""Blanks in a signature field, for which dkimpy's patterns take quadratic time."""
 _LONG_BLANK_BODY = re.compile(rb"[\t ]{40}")
 MOST_LONG_BLANKS = 1_000
 """Runs of 40 blanks in a mail. dkimpy's time for a run grows with the square of its length."""
 
 Tags = dict[str, str]
+"""The tags of a signature field, "v=1; a=rsa-sha256; d=example.org; …", by their names."""
 
 
-def signatures(
+def signature_findings(
     raw: bytes,
     headers: Headers,
     recipient: str,
     resolver: Resolver,
-    counts: Callable[[str], bool],
+    is_aligned: Callable[[str], bool],
 ) -> list[Finding]:
     """Verify the signatures of domains that are aligned with the From address. Never raises.
 
     Args:
-        counts: returns whether a signing domain (by `ascii_domain`) is aligned.
+        is_aligned: returns whether a signing domain (by `ascii_domain`) is aligned.
     """
     fields = headers.get("dkim-signature", ())
     findings: list[Finding] = []
@@ -70,7 +72,7 @@ def signatures(
         domain = ascii_domain(tags.get("d", ""))
         if domain is None:
             continue
-        if not counts(domain):
+        if not is_aligned(domain):
             findings.append(Finding("dkim", POLICY, domain, note="not the sender's domain"))
         elif sum(finding.aligned for finding in findings) >= MOST_VERIFIED:
             note = "one signature too many"
@@ -99,14 +101,14 @@ def signed_names(tags: Tags) -> list[str]:
     return [name.strip().lower() for name in tags.get("h", "").split(":")]
 
 
-def uncovered(tags: Tags, headers: Headers, recipient: str) -> str:
+def reason_not_to_count(tags: Tags, headers: Headers, recipient: str) -> str:
     """Return the reason why a valid signature proves nothing here; ``""`` for none."""
     if "l" in tags:  # anybody can append words to the signed part
         return "l= leaves a part unsigned"
     return coverage_fault(headers, signed_names(tags), recipient)
 
 
-def unfit(tags: Tags, raw: bytes, headers: Headers) -> str:
+def reason_not_to_verify(tags: Tags, raw: bytes, headers: Headers) -> str:
     """Return the reason why a signature is not verified; ``""`` for none."""
     if tags.get("a", "").lower() not in ALGORITHMS:
         return "an algorithm that does not count"
@@ -129,7 +131,7 @@ def _verify(
 
     A signature that would prove nothing is verified, too: if it is valid, the mail is not forged.
     """
-    reason = unfit(tags, raw, headers)
+    reason = reason_not_to_verify(tags, raw, headers)
     if reason:  # not POLICY, because anybody can write such a signature
         return PERMERROR, reason
     keys = Keys(resolver)
@@ -141,7 +143,7 @@ def _verify(
         return TEMPERROR, "no name server answered"
     except Exception as error:  # noqa: BLE001 - dkimpy raises what its parts raise
         return PERMERROR, type(error).__name__
-    reason = uncovered(tags, headers, recipient)
+    reason = reason_not_to_count(tags, headers, recipient)
     if not is_valid:
         return FAIL, "; ".join(filter(None, ("signature or key is wrong", reason)))
     if keys.testing:
@@ -190,8 +192,16 @@ LONGEST_LIST = 8_000
 # dkimpy's relaxed canonicalisation (RFC 6376 section 3.4.2) strips more than blanks from the ends
 # of a field. With control characters, the signed octets could differ from those that we read.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-# An open quote reaches to the end, because it is unknown where its text should end.
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[^",]+|,', re.DOTALL)
+_PIECE = re.compile(
+    r"""
+    "(?:[^"\\]|\\.)*    # "Bob, \"the atom\" Miller": a comma in quotes parts nothing
+        (?:"|\\?\Z)     #   an open quote reaches to the end, because it could end anywhere
+    | [^",]+
+    | ,
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""A piece of a list of mailboxes: a quoted text, other text, or the comma between two mailboxes."""
 
 
 def coverage_fault(headers: Headers, signed: Collection[str], recipient: str) -> str:

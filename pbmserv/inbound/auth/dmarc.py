@@ -32,10 +32,10 @@ class Policy:
 NO_POLICY = Policy()
 """Alignment is relaxed by default (RFC 7489 section 6.3)."""
 
-_REQUESTS = frozenset(("none", "quarantine", "reject"))
+_ACTIONS = frozenset(("none", "quarantine", "reject"))
 
 
-def policy(author: str, resolver: Resolver) -> Policy:
+def published_policy(author: str, resolver: Resolver) -> Policy:
     """Return the policy of a domain, or else of its organisation (section 6.6.3).
 
     Raises:
@@ -48,7 +48,7 @@ def policy(author: str, resolver: Resolver) -> Policy:
         if len(records) == 1:
             tags = records[0]
             return Policy(
-                _request(tags, author, domain, resolver),
+                _requested_action(tags, author, domain, resolver),
                 strict_dkim=tags.get("adkim", "").lower() == "s",
                 strict_spf=tags.get("aspf", "").lower() == "s",
             )
@@ -57,8 +57,10 @@ def policy(author: str, resolver: Resolver) -> Policy:
     return NO_POLICY
 
 
-def _request(tags: Mapping[str, str], author: str, domain: str, resolver: Resolver) -> str:
-    """Return what the record of *domain* requests for unproven mails from *author*.
+def _requested_action(tags: Mapping[str, str], author: str, domain: str, resolver: Resolver) -> str:
+    """Return what the record of *domain* wants done with unproven mails from *author*.
+
+    That is ``none``, ``quarantine`` or ``reject``.
 
     Raises:
         NamesUnavailable: no name server answered whether *author* exists.
@@ -68,13 +70,13 @@ def _request(tags: Mapping[str, str], author: str, domain: str, resolver: Resolv
         names.insert(0, "sp")
         if "np" in tags and not _exists(author, resolver):
             names.insert(0, "np")
-    request = next((tags[name].lower() for name in names if name in tags), "")
-    if request not in _REQUESTS:  # a typo must not cost its owner mails
+    action = next((tags[name].lower() for name in names if name in tags), "")
+    if action not in _ACTIONS:  # a typo must not cost its owner mails
         return "none"
     # "t=y" (a trial) and "pct=0" (for no mail) mean one step less (RFC 9989 section 4.7). For any
     # other percentage the policy applies to all mails.
     is_trial = tags.get("t", "").lower() == "y" or tags.get("pct", "") == "0"
-    return "quarantine" if is_trial and request == "reject" else request
+    return "quarantine" if is_trial and action == "reject" else action
 
 
 def _exists(domain: str, resolver: Resolver) -> bool:

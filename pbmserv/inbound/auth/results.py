@@ -1,5 +1,10 @@
 """Reads the results of other mail servers (Authentication-Results, RFC 8601).
 
+    Authentication-Results: mx.games.example; spf=pass smtp.mailfrom=bob@example.org;
+        dkim=pass (2048-bit key) header.d=example.org header.b=Abc12345
+
+That is the server's name and two statements, each with a method, its result and properties.
+
 Anybody can write such a field into a mail, with the name of our own server. A field above the
 Received field of our server is its own (sections 4 and 7.1). Older milters write below it (OpenDKIM
 and OpenDMARC until 2026, Rspamd), where the field of a stranger looks the same unless the server
@@ -19,8 +24,8 @@ from pbmserv.inbound.auth.dkim import (
     ALGORITHMS,
     MOST_SIGNATURES,
     Tags,
+    reason_not_to_count,
     tags_of,
-    uncovered,
 )
 from pbmserv.inbound.auth.domains import ascii_domain
 from pbmserv.inbound.auth.findings import PASS, POLICY, Finding
@@ -88,7 +93,7 @@ def findings_from(
     headers: Headers,
     recipient: str,
     method: str,
-    counts: Callable[[str, str], bool],
+    is_aligned: Callable[[str, str], bool],
 ) -> list[Finding]:
     """Return the findings that follow from the statements of a trusted server.
 
@@ -97,7 +102,7 @@ def findings_from(
     Args:
         signatures: the DKIM-Signature fields that the server saw.
         method: the method of the findings.
-        counts: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
+        is_aligned: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
     """
     if len({statement.result for statement in statements if statement.method == "dmarc"}) > 1:
         return [Finding(method, POLICY, note="the statements contradict each other")]
@@ -105,12 +110,12 @@ def findings_from(
     for statement in statements:
         if statement.result != PASS or statement.method not in {"spf", "dkim"}:
             continue
-        if not statement.domain or not counts(statement.method, statement.domain):
+        if not statement.domain or not is_aligned(statement.method, statement.domain):
             continue
         if any(statement.contradicts(other) for other in statements):
             note = "the statements contradict each other"
         elif statement.method == "dkim":
-            note = _uncovered(statement, signatures, headers, recipient)
+            note = _reason_not_to_count(statement, signatures, headers, recipient)
         else:
             note = ""
         result = POLICY if note else PASS
@@ -120,7 +125,7 @@ def findings_from(
     return findings or [Finding(method, "fail", note="nothing in it proves the sender")]
 
 
-def _uncovered(
+def _reason_not_to_count(
     statement: Statement, signatures: Sequence[str], headers: Headers, recipient: str
 ) -> str:
     """Return the reason why a signature that a server verified does not count; ``""`` for none.
@@ -142,7 +147,7 @@ def _uncovered(
             return "a signature of another domain may be meant"
         if tags.get("a", "").lower() not in ALGORITHMS:
             return "an algorithm that does not count"
-        reasons.append(uncovered(tags, headers, recipient))
+        reasons.append(reason_not_to_count(tags, headers, recipient))
     if not reasons:
         return "no such signature in the mail"
     return next(filter(None, reasons), "")
@@ -152,20 +157,34 @@ UNREADABLE = "unreadable"
 """The result of a statement that cannot be read."""
 
 _SERVER = re.compile(r'\s*(?:"([\w.-]+)"|([\w.-]+))(?:\s+\d+)?\s*')
+"""The server's name and perhaps the version of the grammar: "mx.games.example 1"."""
+
 _METHOD = re.compile(r"\s*([A-Za-z][\w-]*)(?:\s*/\s*\d+)?\s*=\s*([A-Za-z]+)(?=\s|\Z)")
-_NAME = r"[A-Za-z][\w-]*(?:\s*\.\s*[A-Za-z][\w-]*)?"
+"""The method, perhaps with its version, and the result: "spf=pass", "dkim/1=fail"."""
+
+_NAME = r"[A-Za-z][\w-]*(?:\s*\.\s*[A-Za-z][\w-]*)?"  # "reason", "smtp.mailfrom"
 _PROPERTY = re.compile(
-    rf"\s+({_NAME})\s*=(?:(?=\s+{_NAME}\s*=|\s*\Z)|\s*("
-    r'"(?:[^"\\]|\\.)*"(?:@[^\s"<>\[\]]*)?'  # "a word", or "local part"@domain
-    r'|<[^\s"<>]*>|\[[^\s"\[\]]*\]|[^\s"<>\[\]]+))(?=\s|\Z)'
+    rf"""
+    \s+({_NAME})\s*=
+    (?:
+        (?=\s+{_NAME}\s*=|\s*\Z)                  # no value, if another property follows
+      | \s*(
+            "(?:[^"\\]|\\.)*"(?:@[^\s"<>\[\]]*)?   # "a word", or "local part"@domain
+          | <[^\s"<>]*>                            # <address> and [address], which servers copy
+          | \[[^\s"\[\]]*\]                       #   from the client against RFC 8601
+          | [^\s"<>\[\]]+                          # bob@example.org
+        )
+    )
+    (?=\s|\Z)
+    """,
+    re.VERBOSE,
 )
-"""A property and its value. RFC 8601 does not allow ``<>``, ``<address>`` and ``[address]``, but
-servers copy them from the client. The value is empty if another property follows."""
+"""A property and its value: "smtp.mailfrom=bob@example.org"."""
 
 
 def _read(field: str, server: str) -> list[Statement]:
     """Return the statements of a field about `METHODS`; none if another server wrote it."""
-    parts = _parts(field) if len(field) <= LONGEST_FIELD and field.isascii() else None
+    parts = _split_at_semicolons(field) if len(field) <= LONGEST_FIELD and field.isascii() else None
     writer = _SERVER.fullmatch(field.partition(";")[0] if parts is None else parts[0])
     if writer is None or (writer[1] or writer[2]).lower() != server.lower():
         return []
@@ -181,7 +200,7 @@ def _read(field: str, server: str) -> list[Statement]:
     ]
 
 
-def _parts(field: str) -> list[str] | None:
+def _split_at_semicolons(field: str) -> list[str] | None:
     """Split a field at its semicolons, without comments; `None` if a quote or comment is open."""
     parts, at = [""], 0
     while at < len(field):
@@ -210,6 +229,7 @@ def _parts(field: str) -> list[str] | None:
 
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+"""A quoted text: "with \\" in it"."""
 _MARK = re.compile(r'[();"]')
 
 

@@ -21,7 +21,9 @@ NOBODY = {4: "203.0.113.77", 6: "2001:db8:77::77"}
 _UNUSUAL = re.compile(r"[^A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]")
 
 
-def spf(envelope: Envelope, resolver: Resolver, counts: Callable[[str], bool]) -> Finding:
+def spf_finding(
+    envelope: Envelope, resolver: Resolver, is_aligned: Callable[[str], bool]
+) -> Finding:
     """Check whether the client may send for the envelope's domain. Never raises.
 
     A null sender has no domain; then the domain of the client's HELO counts. Domains that are not
@@ -29,13 +31,13 @@ def spf(envelope: Envelope, resolver: Resolver, counts: Callable[[str], bool]) -
     could be slow.
 
     Args:
-        counts: returns whether a domain (by `ascii_domain`) is aligned with the From address.
+        is_aligned: returns whether a domain (by `ascii_domain`) is aligned with the From address.
     """
     sender, hello = envelope.sender, envelope.hello
     domain = ascii_domain(sender.rpartition("@")[2] if sender else hello)
     if domain is None or "." not in domain:
         return Finding("spf", NONE, note="no domain to ask")
-    if not counts(domain):
+    if not is_aligned(domain):
         return Finding("spf", POLICY, domain, note="not the sender's domain")
     address = address_of(envelope.peer)
     if address is None:

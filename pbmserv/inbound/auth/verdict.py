@@ -11,13 +11,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from pbmserv.errors import MailError, NamesUnavailable
-from pbmserv.inbound.auth.arc import chain
-from pbmserv.inbound.auth.dkim import signatures
-from pbmserv.inbound.auth.dmarc import Policy, policy
+from pbmserv.inbound.auth.arc import sealed_findings
+from pbmserv.inbound.auth.dkim import signature_findings
+from pbmserv.inbound.auth.dmarc import Policy, published_policy
 from pbmserv.inbound.auth.domains import aligned, ascii_domain, organisation
 from pbmserv.inbound.auth.findings import FAIL, POLICY, TEMPERROR, Finding
 from pbmserv.inbound.auth.results import findings_from, own_statements, statements_by
-from pbmserv.inbound.auth.spf import spf
+from pbmserv.inbound.auth.spf import spf_finding
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers
 from pbmserv.inbound.message import read_head
 from pbmserv.mail.dns import Resolver
@@ -70,7 +70,7 @@ def examine(envelope: Envelope, trusted: Trusted, resolver: Resolver) -> Verdict
     if author is None or "." not in author:
         return Verdict(FAIL, "the From address has no domain that could vouch for it")
     try:
-        author_policy = policy(author, resolver)
+        author_policy = published_policy(author, resolver)
     except NamesUnavailable:
         author_policy = Policy(strict_dkim=True, strict_spf=True)
     findings = _findings(envelope, headers, author, author_policy, trusted, resolver)
@@ -89,23 +89,25 @@ def _findings(
     """Return the results of all checks that apply to a mail."""
     raw, recipient = envelope.raw, envelope.recipient
 
-    def counts(method: str, domain: str) -> bool:
+    def is_aligned(method: str, domain: str) -> bool:
         strict = author_policy.strict_spf if method == "spf" else author_policy.strict_dkim
         return aligned(domain, author, strict=strict)
 
     findings: list[Finding] = []
     if envelope.is_direct:
-        findings.append(spf(envelope, resolver, lambda domain: counts("spf", domain)))
+        findings.append(spf_finding(envelope, resolver, lambda domain: is_aligned("spf", domain)))
     elif envelope.handed_on and trusted.server:
         statements = own_statements(trusted.server, trusted.hops, raw)
         fields = headers.get("dkim-signature", ())
         if statements:
-            findings += findings_from(statements, fields, headers, recipient, "relay", counts)
+            findings += findings_from(statements, fields, headers, recipient, "relay", is_aligned)
         elif statements_by(trusted.server, headers.get("authentication-results", ())):
             findings.append(Finding("relay", POLICY, note="it stands where others can write"))
-    findings += signatures(raw, headers, recipient, resolver, lambda domain: counts("dkim", domain))
+    findings += signature_findings(
+        raw, headers, recipient, resolver, lambda domain: is_aligned("dkim", domain)
+    )
     if not any(finding.proves for finding in findings):
-        findings += chain(raw, headers, recipient, resolver, trusted.sealers, counts)
+        findings += sealed_findings(raw, headers, recipient, resolver, trusted.sealers, is_aligned)
     return findings
 
 

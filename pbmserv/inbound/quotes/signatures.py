@@ -1,6 +1,11 @@
-"""Recognises unmarked signatures: lines that mail programs add, and lines with a phone number.
+"""Recognises signatures of people without a "-- " above them: those with a phone number.
 
-A line that only looks like one counts as a person's words if other words follow below it.
+    Best regards,
+
+    Alice Liddell
+    Wonderland Ltd | +44 20 7946 0958
+
+A number alone, or one in a sentence, is a person's words: "Call me at 0123 456789 if you like."
 """
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
@@ -11,85 +16,47 @@ from collections.abc import Sequence
 
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY
 from pbmserv.inbound.quotes.line_signs import is_closing
-from pbmserv.inbound.quotes.phrases import (
-    ADVERTISED,
-    DEVICE_WORDS,
-    DEVICES,
-    PROGRAM_LINES,
-    SENT_FROM,
-    SENT_FROM_TAILS,
-)
-
-SURE, MAYBE = "sure", "maybe"
-"""Certainty that a program wrote a line."""
-
-_LONGEST_LINE = 120
-_MOST_WORDS = 10
-_FEWEST_WORDS, _MOST_WORDS_WITHOUT_DEVICE = 3, 6
-_LINK = re.compile(r"\]?[(<\[]?(?:https?://|www\.)[^\s<>]{1,500}[)>\]]?")
-_SAYS_MORE = re.compile(r"[,;!?]|:(?!//)")
-
-
-def program_line(folded: str) -> str:
-    """Return the certainty that a mail program added a line.
-
-    Args:
-        folded: the line without blanks around it, casefolded.
-
-    Returns:
-        `SURE` for lines like "Sent from my iPhone", `MAYBE` for a line that a person could also
-        write, ``""`` for a person's words.
-    """
-    text = _LINK.sub(" ", folded[:1000]).strip(" []()<>*_")
-    if not text or len(text) > _LONGEST_LINE:
-        return ""
-    if text.startswith(PROGRAM_LINES):
-        return MAYBE
-    words = len(text.split())
-    says_more = _SAYS_MORE.search(text) is not None
-    for name, places in ADVERTISED:
-        if name in text and any(place in text for place in places):
-            return MAYBE if says_more or words > _MOST_WORDS else SURE
-    begins, ends = text.startswith(SENT_FROM), text.endswith(SENT_FROM_TAILS)
-    if not (begins or ends):
-        return ""
-    if any(device in text for device in DEVICES):
-        return MAYBE if says_more or words > _MOST_WORDS else SURE
-    if any(word in text for word in DEVICE_WORDS):
-        return MAYBE
-    is_short = _FEWEST_WORDS <= words <= _MOST_WORDS_WITHOUT_DEVICE
-    return MAYBE if begins and is_short and not says_more else ""
-
-
-def is_link(shown: str) -> bool:
-    """Return whether a line is a link and nothing else."""
-    return len(shown) <= 600 and _LINK.fullmatch(shown) is not None
-
-
-# -- signatures of people ----------------------------------------------------------------------
-
 
 _MOST_LINES = 8
-_LONGEST_SIGNED = 80
-_MOST_SIGNED_WORDS = 9
+_LONGEST_LINE = 80
+_MOST_WORDS = 9
+"""Words of a line; a longer one is a sentence."""
 
-_LABEL = (
-    r"(?:telefon[eo]?|telephone|teléfono|téléphone|tel|tél|phone|ph|mobile?|mobil(?:telefon|tlf)?"
-    r"|mob|cellulare|celular|cell?|fax|handy|m[óo]vil|telem[óo]vel|gsm|puh|tlf|office|direct|home"
-    r"|work|whatsapp|[tmpf]|телефон|тел|моб|電話|电话|手机|手機|携帯|전화|휴대폰|τηλ)"
+_LABEL_WORDS = (
+    *("telefon[eo]?", "telephone", "teléfono", "téléphone", "tel", "tél", "phone", "ph"),
+    *("mobile?", "mobil(?:telefon|tlf)?", "mob", "cellulare", "celular", "cell?", "fax", "handy"),
+    *("m[óo]vil", "telem[óo]vel", "gsm", "puh", "tlf", "office", "direct", "home", "work"),
+    *("whatsapp", "[tmpf]", "телефон", "тел", "моб", "電話", "电话", "手机", "手機", "携帯"),
+    *("전화", "휴대폰", "τηλ"),
 )
-_DIGITS = r"[0-9][0-9 ()/.\u00a0\u2010-\u2013-]{5,24}[0-9]"
-_LABELS = rf"{_LABEL}[.:：]{{0,2}} {{0,3}}(?:[/,&] {{0,2}}{_LABEL}[.:]{{0,2}} {{0,3}})?"
+_LABEL = f"(?:{'|'.join(_LABEL_WORDS)})"
+_LABELS = (
+    rf"{_LABEL}[.:：]{{0,2}} {{0,3}}(?:[/,&] {{0,2}}{_LABEL}[.:]{{0,2}} {{0,3}})?"  # "Tel./Fax: "
+)
+_DIGITS = r"[0-9][0-9 ()/.\u00a0\u2010-\u2013-]{5,24}[0-9]"  # "20 7946 0958", "123/45 67-89"
 _LABELLED = re.compile(rf"{_LABELS}[+(]{{0,2}}{_DIGITS}", re.IGNORECASE)
+"""A number with a label: "Tel. +49 123 456789", "T: (020) 7946 0958"."""
+
 _NUMBER = re.compile(
     rf"(?:\+\(?|\(?0|\([0-9]){_DIGITS}|\(?[0-9]{{3}}\)?[-. ][0-9]{{3}}[-. ][0-9]{{4}}"
 )
+"""A number without a label: "+44 20 7946 0958", "0123/456789", or as in America "(555)
+123-4567"."""
+
 _DATE = re.compile(r"[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}){1,2}")
+"""A date, which looks like a number: "03.03.2014"."""
+
 _BETWEEN_PIECES = re.compile(r" ?[|·•] ?| [-–/] |, | (?=(?:tel|fax|mob)[.:a-z ])", re.IGNORECASE)
+"""What parts a line: "Alice Liddell | Wonderland Ltd | +44 20 7946 0958", "Alice, Tel. 123456"."""
+
 _COMMANDS = frozenset(name.split()[0] for name in (*BY_NAME, *IN_REPLY, "no"))
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE = re.compile(r"[!?]|[^\W\d_]{4}\. |:\s*\Z")
-_NAME = re.compile(r"[^\W\d_][^\d\s!?:;@,]{0,30}(?: [^\W\d_][^\d\s!?:;@,]{0,30}){0,4}")
+"""A sign of a sentence: a mark at its end, or a colon at the end of the line."""
+
+_NAME_WORD = r"[^\W\d_][^\d\s!?:;@,]{0,30}"
+_NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,4}}")
+"""Up to five words without digits: "Alice Liddell", "Head of Tea"."""
 
 
 def lines_of_signature(lines: Sequence[str]) -> int:
@@ -104,49 +71,77 @@ def lines_of_signature(lines: Sequence[str]) -> int:
     start = len(lines)
     while start and lines[start - 1].strip() and len(lines) - start <= _MOST_LINES:
         start -= 1
-    block = [line.strip() for line in lines[start:]]
-    if not _is_signature(block):  # its upper lines may be words
-        starts = [at for at in range(1, len(block)) if _is_signature(block[at:], needs_name=True)]
-        return len(block) - starts[0] if starts else 0
-    if not any(line.strip() for line in lines[:start]):
+    paragraph = [line.strip() for line in lines[start:]]
+    if not _is_signature(paragraph):
+        return _lines_at_end_of(paragraph)
+    if not _has_words(lines[:start]):
         return 0
-    above = start
-    while above and not lines[above - 1].strip():
-        above -= 1
-    if _is_name(lines[above - 1].strip()) and not is_closing(lines[above - 1].strip()):
-        above -= 1
-        while above and not lines[above - 1].strip():
-            above -= 1
-    if above and is_closing(lines[above - 1].strip()):
-        start = above - 1
-    return len(lines) - start if any(line.strip() for line in lines[:start]) else 0
+    start = _above_goodbye(lines, start)
+    return len(lines) - start if _has_words(lines[:start]) else 0
 
 
-def _is_signature(block: Sequence[str], *, needs_name: bool = False) -> bool:
+def _lines_at_end_of(paragraph: Sequence[str]) -> int:
+    """Count the lines of a signature below words of the same paragraph."""
+    for start in range(1, len(paragraph)):
+        if _is_signature(paragraph[start:], needs_name=True):
+            return len(paragraph) - start
+    return 0
+
+
+def _above_goodbye(lines: Sequence[str], start: int) -> int:
+    """Return where a signature begins if a goodbye, and perhaps a name, is above its paragraph.
+
+    Args:
+        start: where the paragraph begins.
+    """
+    above = _without_blank_lines(lines, start)
+    line = lines[above - 1].strip()
+    if _is_name(line) and not is_closing(line):
+        above = _without_blank_lines(lines, above - 1)
+    return above - 1 if above and is_closing(lines[above - 1].strip()) else start
+
+
+def _without_blank_lines(lines: Sequence[str], end: int) -> int:
+    """Return the end of the last line before `end` that is not blank."""
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
+def _has_words(lines: Sequence[str]) -> bool:
+    return any(line.strip() for line in lines)
+
+
+def _is_signature(lines: Sequence[str], *, needs_name: bool = False) -> bool:
     """Return whether lines are a signature with a phone number.
 
     Args:
         needs_name: it must begin with a name or a goodbye; otherwise a label such as "Tel" does.
     """
-    if not 0 < len(block) <= _MOST_LINES:
+    if not 0 < len(lines) <= _MOST_LINES or any(map(_is_sentence, lines)):
         return False
-    for line in block:
-        if len(line) > _LONGEST_SIGNED or len(_WORD.findall(line)) > _MOST_SIGNED_WORDS:
-            return False
-        if _SENTENCE.search(line) and not is_closing(line):
-            return False
-    pieces = [_BETWEEN_PIECES.split(line) for line in block]
-    if any(_LABELLED.fullmatch(piece) for line in pieces for piece in line):
-        has_number = True
-    else:
-        has_number = sum(map(len, pieces)) > 1 and any(
-            _NUMBER.fullmatch(piece) and not _DATE.fullmatch(piece)
-            for line in pieces
-            for piece in line
-        )
-    first = block[0]
-    has_name = is_closing(first) or _is_name(pieces[0][0])
-    return has_number and (has_name or (not needs_name and _LABELLED.match(first) is not None))
+    first_line = lines[0]
+    pieces_of_lines = [_BETWEEN_PIECES.split(line) for line in lines]
+    if not _has_number([piece for pieces in pieces_of_lines for piece in pieces]):
+        return False
+    if is_closing(first_line) or _is_name(pieces_of_lines[0][0]):
+        return True
+    return not needs_name and _LABELLED.match(first_line) is not None
+
+
+def _is_sentence(line: str) -> bool:
+    """Return whether a line says more than a line of a signature does."""
+    if len(line) > _LONGEST_LINE or len(_WORD.findall(line)) > _MOST_WORDS:
+        return True
+    return _SENTENCE.search(line) is not None and not is_closing(line)
+
+
+def _has_number(pieces: Sequence[str]) -> bool:
+    """Return whether a piece is a phone number, which needs a label if it is the only piece."""
+    if any(map(_LABELLED.fullmatch, pieces)):
+        return True
+    numbers = (piece for piece in pieces if _NUMBER.fullmatch(piece))
+    return len(pieces) > 1 and any(not _DATE.fullmatch(number) for number in numbers)
 
 
 def _is_name(text: str) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import date, datetime, timedelta, tzinfo
 
 from pbmserv.commands.table.accounts import Away, Back
-from pbmserv.commands.table.model import ReplyMove, Yes
+from pbmserv.commands.table.command_types import ReplyMove, Yes
 from pbmserv.commands.table.starting import Reject
 from pbmserv.engine.clocks import EVENT_CLOCK
 from pbmserv.engine.time_spans import zone

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pbmserv.commands.table.accounts import ChangePassword, Forgot
-from pbmserv.commands.table.model import Secret
+from pbmserv.commands.table.command_types import Secret
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.accounts.new_addresses import boards_again

@@ -7,7 +7,7 @@ from typing import Any
 
 from pbmserv.commands.table.accounts import Export, WhoAmI
 from pbmserv.commands.table.catalogue import ROWS
-from pbmserv.commands.table.model import VOUCHED, Credentials
+from pbmserv.commands.table.command_types import VOUCHED, Credentials
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext

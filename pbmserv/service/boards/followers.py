@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pbmserv.commands.grammar.readings import Line
-from pbmserv.commands.table import model
+from pbmserv.commands.table import command_types
+from pbmserv.commands.table.command_types import BoardRef
 from pbmserv.commands.table.looking import Follow, Show, ShowAs
-from pbmserv.commands.table.model import BoardRef
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -80,7 +80,7 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
         Refused: it may be a move.
     """
     match line.meaning:
-        case model.ReplyMove() | model.Yes() | MakeMove(who=None):
+        case command_types.ReplyMove() | command_types.Yes() | MakeMove(who=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
         case ShowAs(who=None, boards=()):
             return queries.show(context, Show(None, (BoardRef(reply_address.about),)))

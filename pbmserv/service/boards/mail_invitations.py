@@ -13,7 +13,7 @@ from typing import Any
 
 from pbmserv.commands.grammar.consent import consent_in
 from pbmserv.commands.grammar.plain_words import says_yes
-from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
+from pbmserv.commands.table.command_types import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.inbound.robots import is_role

@@ -10,7 +10,7 @@ from pbmserv.commands.grammar.consent import Consent, consent_in
 from pbmserv.commands.grammar.plain_words import is_praise
 from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.reply_moves import greets
-from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.playing import Chat, MakeMove, Resign
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.protocol import only_meaning

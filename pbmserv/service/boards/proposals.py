@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from pbmserv.commands.table.command_types import BoardRef
 from pbmserv.commands.table.looking import ShowAs
-from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.chance import drawn_sides
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import opening

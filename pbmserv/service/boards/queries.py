@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pbmserv.commands.table.command_types import BoardRef
 from pbmserv.commands.table.looking import Games, Help, History, ListGames, Show, ShowAs
-from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.commands.table.looking import Record
-from pbmserv.commands.table.model import Credentials
 from pbmserv.engine.position import without_seed
 from pbmserv.engine.protocol import races
 from pbmserv.engine.record import (

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.commands.table.looking import Report
-from pbmserv.commands.table.model import Credentials
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat

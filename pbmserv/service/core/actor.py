@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pbmserv.commands.table.model import Credentials
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail.envelope import NOWHERE, UNCHECKED, Source, Verdict
 from pbmserv.mail.reply_address import ReplyAddress
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 from pbmserv.commands.grammar.readings import Line
-from pbmserv.commands.table.model import ReplyMove, TrayReply
+from pbmserv.commands.table.command_types import ReplyMove, TrayReply
 from pbmserv.engine.position import Position, weight, work_of
 from pbmserv.engine.protocol import Sized, implements
 from pbmserv.engine.record import Ply

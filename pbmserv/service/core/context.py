@@ -16,7 +16,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.examples import usual_game
-from pbmserv.commands.table.model import VOUCHED, Credentials
+from pbmserv.commands.table.command_types import VOUCHED, Credentials
 from pbmserv.engine.position import Position
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, speaker_of

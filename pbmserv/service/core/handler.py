@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from pbmserv.commands.table.model import Command
+from pbmserv.commands.table.command_types import Command
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.table.model import Credentials, ReplyMove
+from pbmserv.commands.table.command_types import Credentials, ReplyMove
 from pbmserv.service.core.actor import Actor
 
 _NOTHING_READ = Reading(())

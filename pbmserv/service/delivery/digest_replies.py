@@ -12,7 +12,7 @@ from pbmserv.commands.grammar.unknown_lines import not_a_command
 from pbmserv.commands.grammar.words import words_of
 from pbmserv.commands.reading.replies import read_reply
 from pbmserv.commands.reading.reply_moves import may_act
-from pbmserv.commands.table import model
+from pbmserv.commands.table import command_types
 from pbmserv.commands.table.looking import Follow, ShowAs
 from pbmserv.commands.table.playing import Chat, MakeMove
 from pbmserv.commands.table.starting import Accept
@@ -29,13 +29,13 @@ from pbmserv.store.tables.boards import BoardStatus
 MOST_LOOKED_UP = 10
 """Most words of a line that are looked up as userids."""
 
-_OF_A_BOARD = model.AboutBoard | Follow
+_OF_A_BOARD = command_types.AboutBoard | Follow
 """Commands that name no board in a reply to a board's letter."""
 
 _NUMBER_ALONE = re.compile(r"#?(\d{1,9})\s*[:.)]?", re.ASCII)
 
 
-def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
+def unfold(context: CommandContext, reply: command_types.TrayReply) -> command_types.Command:
     """Return the command of a line such as ``412: 5``, as in a reply to that board's own letter.
 
     Raises:
@@ -57,13 +57,13 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
     if isinstance(command, PlayerError):
         raise command
     context.current.line_words = reading.words if isinstance(command, Chat) else ""
-    if isinstance(command, model.ReplyMove):
+    if isinstance(command, command_types.ReplyMove):
         turn = mailed[reply.board]
         return MakeMove(None, reply.board, None, command.lines[0], turn)
-    if isinstance(command, model.Yes):
+    if isinstance(command, command_types.Yes):
         return Accept(None, reply.board, None)
     if isinstance(command, ShowAs) and command.who is None and not command.boards:
-        return replace(command, boards=(model.BoardRef(reply.board),))
+        return replace(command, boards=(command_types.BoardRef(reply.board),))
     if isinstance(command, _OF_A_BOARD) and command.board is None:
         return replace(command, board=reply.board)
     return command
@@ -71,14 +71,14 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
 
 def names_no_board(command: object) -> bool:
     """Return whether a line of a reply needs a board's number and has none."""
-    if isinstance(command, model.ReplyMove):
+    if isinstance(command, command_types.ReplyMove):
         return True
     if not isinstance(command, _OF_A_BOARD) or command.board is not None:
         return False
     return getattr(command, "who", None) is None
 
 
-def only_board(context: CommandContext, line: Line) -> model.Command:
+def only_board(context: CommandContext, line: Line) -> command_types.Command:
     """Return the command of a line without a board's number, for the only waiting board.
 
     Raises:
@@ -86,7 +86,7 @@ def only_board(context: CommandContext, line: Line) -> model.Command:
     """
     mailed = _mailed(context)
     waiting = [number for number, turn in mailed.items() if turn is not None]
-    text = line.meaning.lines[0] if isinstance(line.meaning, model.ReplyMove) else line.echo
+    text = line.meaning.lines[0] if isinstance(line.meaning, command_types.ReplyMove) else line.echo
     named = _NUMBER_ALONE.fullmatch(text)
     if named:
         board = int(named[1]) if int(named[1]) in mailed else first_board(context)
@@ -95,10 +95,12 @@ def only_board(context: CommandContext, line: Line) -> model.Command:
         first = first_board(context)
         example = f"{first}: {text}" if _is_move(context, first, text) else f"{first}: show"
         raise Refused("tray-which", part=text, example=example)
-    return unfold(context, model.TrayReply(waiting[0], text))
+    return unfold(context, command_types.TrayReply(waiting[0], text))
 
 
-def without_number(context: CommandContext, command: model.ReplyMove) -> model.Command:
+def without_number(
+    context: CommandContext, command: command_types.ReplyMove
+) -> command_types.Command:
     """Return the command of a possible move in answer to a letter that is about no single board: a
     move on the only board that the writer plays.
 
@@ -151,7 +153,7 @@ def _is_move(context: CommandContext, number: int, text: str) -> bool:
     return True
 
 
-def _is_newest_move(context: CommandContext, number: int, command: model.ReplyMove) -> bool:
+def _is_newest_move(context: CommandContext, number: int, command: command_types.ReplyMove) -> bool:
     """Return whether a line is a move on a board that it does not name.
 
     The focus must not show such a board.

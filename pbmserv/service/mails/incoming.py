@@ -11,7 +11,7 @@ from functools import cache, partial
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.board_lines import Answered, read_reply_to
 from pbmserv.commands.reading.mail import read_message, read_new_mail, refuse_unread
-from pbmserv.commands.table.model import Credentials, ReplyMove, Yes
+from pbmserv.commands.table.command_types import Credentials, ReplyMove, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.dsn import reported_failures

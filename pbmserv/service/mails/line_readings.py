@@ -17,7 +17,7 @@ from pbmserv.commands.grammar.dates import is_date
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.grammar.word_forms import BOARD, SETTING, SHORTEST_PASSWORD, looks_like_a_move
 from pbmserv.commands.table.catalogue import BY_NAME
-from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials
+from pbmserv.commands.table.command_types import VOUCHED, AtBoard, Credentials
 from pbmserv.commands.table.playing import Message
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.accounts import ChangePassword, Signup
-from pbmserv.commands.table.model import VOUCHED, Credentials
+from pbmserv.commands.table.command_types import VOUCHED, Credentials
 from pbmserv.mail.envelope import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import lockout

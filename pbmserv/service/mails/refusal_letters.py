@@ -15,7 +15,7 @@ from functools import partial
 from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.catalogue import WHICH
-from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.command_types import ReplyMove
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused

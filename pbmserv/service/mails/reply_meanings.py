@@ -11,8 +11,8 @@ from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.reading.replies import first_paragraph
 from pbmserv.commands.table.catalogue import STOPS
+from pbmserv.commands.table.command_types import AtBoard, Command, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.looking import Games, Help, ShowAs
-from pbmserv.commands.table.model import AtBoard, Command, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused

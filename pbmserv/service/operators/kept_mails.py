@@ -11,7 +11,7 @@ from functools import partial
 
 from pbmserv.commands.grammar.readings import REST
 from pbmserv.commands.grammar.word_forms import SHORTEST_PASSWORD
-from pbmserv.commands.table.model import VOUCHED, Secret
+from pbmserv.commands.table.command_types import VOUCHED, Secret
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.key_ring import blank_tokens

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import refuse_unread
-from pbmserv.commands.table.model import Credentials
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.mail import reading_time
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reading_time import ReadingTooLong

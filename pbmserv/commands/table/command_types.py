@@ -1,8 +1,15 @@
-"""Base types of commands, and the commands that only replies make.
+"""The types that commands are made of, and the commands that only a reply can be.
 
-The other commands are next to their rows, in one module for each topic. In a reply to one of our
-letters, the address tells the player and the board. There `who` and `board` are `None`, and the
-service fills them in.
+A line of a mail is read into a command: an object whose type says what to do, and whose fields hold
+the words of the line. Here are
+
+* the types of fields: a password, a userid with its password, a board;
+* the base types, by what a command is about: a player, a board, or a player at a board;
+* the commands without a name, such as the bare move that most replies consist of.
+
+The type of each command with a name is next to its row in the module of its topic (`playing` has
+`Resign`). In a reply to one of our letters, the address tells the player and the board. There `who`
+and `board` are `None`, and the service fills them in.
 """
 
 from __future__ import annotations
