@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from running import Letter, Running, start
 from smtp_client import Wire, mail
 from sqlalchemy import func, select
 
-from pbmserv.mail.envelope import NOWHERE, Source
+from pbmserv.errors import Refused
+from pbmserv.mail.envelope import NOWHERE, Source, Verdict
+from pbmserv.service.core.actor import Actor
+from pbmserv.service.core.command_state import CurrentCommand
+from pbmserv.service.core.flood_limits import refuse_too_many_questions
 from pbmserv.service.limits.rates import Rates, Reply, Traffic
 from pbmserv.store.tables.mail import inbox
 
@@ -223,3 +229,24 @@ def test_the_same_words_are_answered_twenty_times_a_week(clock: StandingClock) -
     assert traffic.count_idle_mail("b", "help", "answered", "", NOWHERE) is Reply.SEND
     clock.moment += timedelta(days=7)
     assert traffic.count_idle_mail("a", "help", "answered", "", NOWHERE) is Reply.SEND
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_only_a_verified_writer_asks_at_the_own_address_without_limit(
+    clock: StandingClock, is_verified: bool
+) -> None:
+    traffic = Traffic(Rates("", "", "", "", "", "2/day", ""), clock)
+    context: Any = SimpleNamespace(
+        actor=Actor(
+            address="Alice@Players.example", verdict=Verdict("pass" if is_verified else "fail")
+        ),
+        current=CurrentCommand(),
+        services=SimpleNamespace(traffic=traffic),
+    )
+    for _ in range(2):
+        refuse_too_many_questions(context, [ALICE])
+    if is_verified:
+        refuse_too_many_questions(context, [ALICE])
+    else:
+        with pytest.raises(Refused, match="asked-often"):
+            refuse_too_many_questions(context, [ALICE])
