@@ -16,7 +16,7 @@ from sqlalchemy import select
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.letters import retry_letters
+from pbmserv.service.operators.letters import hold_letter, retry_letters
 from pbmserv.service.operators.overviews import user_facts
 from pbmserv.store import audit
 from pbmserv.store.operators.letters import LetterLine, letters
@@ -124,3 +124,17 @@ def test_a_report_is_not_kept_since_it_quotes_the_letter(house: Indoors) -> None
         newest = connection.execute(select(inbox).order_by(inbox.c.id.desc())).first()
     assert newest is not None
     assert (newest.raw, newest.state) == (b"", "done")
+
+
+def test_a_letter_that_an_operator_holds_goes_nowhere_once_its_reader_has_left(
+    house: Indoors,
+) -> None:
+    number = waiting(house)[0].id
+    house.operators.do(SIGNED, partial(hold_letter, number=number))
+    asked = next(x for x in house.send(ALICE, f"delete alice {PASSWORD}") if "delete" in x.kind)
+    house.reply(asked, "yes")
+    with house.server.database.reading.connect() as connection:
+        rows = connection.execute(select(outbox.c.state).where(outbox.c.id == number))
+        assert rows.scalar_one() == "failed"
+    with pytest.raises(OperatorError):
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[number]))

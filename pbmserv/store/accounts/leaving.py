@@ -39,16 +39,9 @@ from pbmserv.store.tables.boards import (
     unconfirmed_boards,
 )
 from pbmserv.store.tables.events import events, regulars
-from pbmserv.store.tables.mail import LetterState, MailState, inbox, outbox
+from pbmserv.store.tables.mail import UNSENT, LetterState, MailState, inbox, outbox
 from pbmserv.store.tables.teams import team_members, teams
 
-_OPEN = (
-    LetterState.QUEUED,
-    LetterState.DIGEST,
-    LetterState.COMING,
-    LetterState.PARKED,
-    LetterState.RETURNED,
-)
 _LISTS = letters_that(lambda kind: kind.lists_people)
 _CHUNK = 500
 """Values in one statement; SQLite accepts 32,766, but fewer are quicker to prepare."""
@@ -90,7 +83,7 @@ def leave(connection: Connection, player: Player) -> None:
     _drop_plans(connection, player.id)
     connection.execute(
         update(outbox)
-        .where(outbox.c.player_id == player.id, outbox.c.state.in_(_OPEN))
+        .where(outbox.c.player_id == player.id, outbox.c.state.in_(UNSENT))
         .values(state=LetterState.FAILED, due_at=None, error="the player has left")
     )
 
@@ -322,7 +315,7 @@ def _blank_letters_to(connection: Connection, player: Player, own: Sequence[str]
     )
     connection.execute(
         update(outbox)
-        .where(to_player, outbox.c.state.in_(_OPEN))
+        .where(to_player, outbox.c.state.in_(UNSENT))
         .values(state=LetterState.FAILED, due_at=None)
     )
     letter_octets.drop(connection, to_player)
