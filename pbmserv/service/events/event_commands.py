@@ -340,7 +340,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
     [-boxes=3|-games=3] [-house=best] [options]``"""
-    plain, options = _split(words)
+    plain, pairs = _split(words)
     words = [word.lower() for word in plain]
     example = CREATE_EXAMPLE
     kinds = [PLAYERS[word] for word in words if word in PLAYERS]
@@ -357,6 +357,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if events.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
     line = f'event create {game.info.key} {kind.word} "{name}"'
+    options = _each_once(pairs, line)
     written = dict(options)
     corrected = partial(_corrected, line, written)
     rules = replace(
@@ -380,24 +381,49 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     return _entered(context, player, event)
 
 
-def _split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def _split(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the plain words, and the options with their values; a date may have blanks."""
     plain: list[str] = []
-    options: dict[str, str] = {}
-    last = ""
+    options: list[tuple[str, str]] = []
+    is_behind_option = False
     for word in words:
         if word.startswith("-"):
-            last, _, value = word.partition("=")
-            last = last.lower()
-            options[last] = value.strip(_QUOTES)
+            name, _, value = word.partition("=")
+            options.append((name.lower(), value.strip(_QUOTES)))
+            is_behind_option = True
             continue
-        until = f"{options.get('-until', '')} {word}".strip(_QUOTES)
-        if last == "-until" and (_is_date(until) or not _is_date(options[last])):
-            options[last] = until
+        name, value = options[-1] if is_behind_option else ("", "")
+        until = f"{value} {word}".strip(_QUOTES)
+        if name == "-until" and (_is_date(until) or not _is_date(value)):
+            options[-1] = name, until
         else:
             plain.append(word)
-            last = ""
+            is_behind_option = False
     return plain, options
+
+
+def _each_once(pairs: Sequence[tuple[str, str]], line: str) -> dict[str, str]:
+    """Return the values of the options of an event by their names.
+
+    Args:
+        line: the command without options, for the example of a refusal.
+
+    Raises:
+        Refused: an option has two values.
+    """
+    options: dict[str, str] = {}
+    for name, value in pairs:
+        first = options.setdefault(name, value)
+        if first != value:
+            example = _spelt(line, {**dict(pairs), name: first})
+            raise _repeated((name, first), (name, value), example)
+    return options
+
+
+def _repeated(first: tuple[str, str], second: tuple[str, str], example: str) -> Refused:
+    """Return the refusal of two options that set the same thing."""
+    part, earlier = ("=".join(filter(None, option))[:30] for option in (second, first))
+    return Refused("event-option-repeated", part=part, first=earlier, example=example)
 
 
 def _spelt(line: str, options: Mapping[str, str]) -> str:
