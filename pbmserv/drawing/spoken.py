@@ -25,7 +25,9 @@ def board_sentences(
 
 
 def _grid(layout: Layout, names: Sequence[str], you: int | None) -> list[str]:
-    size = f"{layout.width} columns by {len(layout.rows)} rows"
+    columns = "1 column" if layout.width == 1 else f"{layout.width} columns"
+    rows = "1 row" if len(layout.rows) == 1 else f"{len(layout.rows)} rows"
+    size = f"{columns} by {rows}"
     sentences = [f"{layout.grid.title or 'The board'}: {size}."]
     if words := edge_words(layout, names, you):
         sentences.append(words)

@@ -67,8 +67,10 @@ class GameOptions:
             may_duplicate: whether the words may be those of a board of a duplicate event.
 
         Raises:
-            OptionError: a word is not an option, or a value does not belong to it.
+            OptionError: a word is not an option, a value does not belong to it, or an option has
+                two values.
         """
+        first_words: dict[str, str] = {}
         values = {option.name: option.default for option in self._options}
         options_by_name = {option.name.casefold(): option for option in self._options}
         is_duplicate = may_duplicate and DUPLICATE in words
@@ -80,7 +82,11 @@ class GameOptions:
             if option is None or not word.startswith("-"):
                 forms = ", ".join(form for form, _ in self.described)
                 raise self._refused("no-option", word, options=forms)
-            values[option.name] = self._value(option, word, text if sign else None)
+            value = self._value(option, word, text if sign else None)
+            first = first_words.setdefault(option.name, word)
+            if first != word and value != values[option.name]:
+                raise self._refused("option-repeated", word, first=first, example=first)
+            values[option.name] = value
         chosen = [(option.name, values[option.name]) for option in self._options]
         return Settings([*chosen, DUPLICATE_OPTION] if is_duplicate else chosen)
 

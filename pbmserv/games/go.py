@@ -317,8 +317,8 @@ class Go(Game[Position]):
         ahead = lead(state, self.without_dead(state))
         if ahead == 0:
             return draw("equal areas")
-        why = f"{'black' if ahead > 0 else 'white'} by {abs(ahead):g} points"
-        return win(0 if ahead > 0 else 1, why)
+        points = "1 point" if abs(ahead) == 1 else f"{abs(ahead):g} points"
+        return win(0 if ahead > 0 else 1, f"{'black' if ahead > 0 else 'white'} by {points}")
 
     def without_dead(self, state: Position) -> str:
         """Return the board without dead stones."""

@@ -5,17 +5,21 @@ Each finding names the method and says in one sentence what is wrong.
 
 from __future__ import annotations
 
+import inspect
+import io
 import random
 import re
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 from pbmserv.engine.adapter import AdaptedGame, adapt
@@ -43,6 +47,8 @@ BOT_S = 5.0
 _IN_EARNEST = (0, 5)
 """Moves of a bot for which it may think as long as it wants."""
 WIDTH = 76
+LONGEST_SHOWN = 60
+"""Characters of a printed line that a finding shows."""
 
 GARBAGE = (
     *("", "?", "hello", "Hi Bob, nice game", "a1 b2 c3", "99", "-1", "pass", "\N{SNOWMAN}"),
@@ -122,7 +128,7 @@ def check_game(rules: Game[Any], seeds: int = 12) -> Report:
         return report
     before = deepcopy(vars(rules))
     try:
-        with endless_calls_stopped(checks.file):
+        with endless_calls_stopped(checks.file), checks.output_noted():
             checks.all(seeds)
     except EndlessError as error:
         method, line = checks.blame(error)
@@ -137,6 +143,46 @@ def _needed(rules: Game[Any]) -> Sequence[str]:
     return "start", "moves", "play_all" if rules.together else "play", "over", "show"
 
 
+class _Overheard(io.TextIOBase):
+    """An output that reports each line, with the frames that have written its end.
+
+    Args:
+        report: called with the line.
+    """
+
+    def __init__(self, report: Callable[[str, Sequence[traceback.FrameSummary]], None]) -> None:
+        self._report = report
+        self._line = ""
+        self._frames: Sequence[traceback.FrameSummary] = ()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if text.strip():
+            # Functions of the same file may have called the checks, if it is that of a test.
+            here = inspect.currentframe()
+            stack = traceback.walk_stack(here.f_back if here else None)
+            calls = takewhile(_is_below_checks, stack)
+            self._frames = traceback.StackSummary.extract(calls, lookup_lines=False)[::-1]
+        *lines, rest = (self._line + text).split("\n")
+        self._line = rest[:WIDTH]
+        for line in filter(str.strip, lines):
+            self._report(line.strip(), self._frames)
+        return len(text)
+
+    def close(self) -> None:
+        if not self.closed and self._line.strip():
+            self._report(self._line.strip(), self._frames)
+        super().close()
+
+
+def _is_below_checks(call: tuple[FrameType, int]) -> bool:
+    """Return whether a frame, with its line, is not one of this module."""
+    frame, _ = call
+    return frame.f_globals.get("__name__") != __name__
+
+
 class _Checks:
     """The checks of one game."""
 
@@ -145,6 +191,7 @@ class _Checks:
         self.where = ""
         # States of earlier games in which the same seats have moved, to change what is hidden.
         self.others: dict[tuple[object, ...], Any] = {}
+        self.printing: set[str] = set()  # methods that print
 
     # -- the frame ---------------------------------------------------------------------------
 
@@ -182,13 +229,49 @@ class _Checks:
 
     def blame(self, error: BaseException) -> tuple[str, int]:
         """Return the method of the game in which an exception began, and the line."""
-        file, frames = self.file, traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if file and Path(frame.filename) == Path(file)]
+        frames = traceback.extract_tb(error.__traceback__)
+        return self.blame_frames(frames, "over" if "no seat has a move" in str(error) else "play")
+
+    def blame_frames(
+        self, frames: Sequence[traceback.FrameSummary], otherwise: str
+    ) -> tuple[str, int]:
+        """Return the method of the game that is in these frames, and the line.
+
+        Args:
+            frames: the newest last.
+            otherwise: the method if there is none.
+        """
+        own = [frame for frame in frames if self.file and Path(frame.filename) == Path(self.file)]
         if own:
             methods = [frame.name for frame in own if hasattr(Game, frame.name)]
             return (methods or [own[0].name])[0], own[-1].lineno or 0
         called = [frame.name for frame in frames if hasattr(Game, frame.name)]
-        return (called or ["over" if "no seat has a move" in str(error) else "play"])[-1], 0
+        return (called or [otherwise])[-1], 0
+
+    @contextmanager
+    def output_noted(self) -> Iterator[None]:
+        """Note what the rules print, which on a server is written into the server's output."""
+        with (
+            _Overheard(partial(self.printed, "stdout")) as stdout,
+            _Overheard(partial(self.printed, "stderr")) as stderr,
+            redirect_stdout(stdout),
+            redirect_stderr(stderr),
+        ):
+            yield
+
+    def printed(self, stream: str, text: str, frames: Sequence[traceback.FrameSummary]) -> None:
+        """Note a line that was printed; of each method only the first."""
+        method, line = self.blame_frames(frames, "play")
+        if method in self.printing:
+            return
+        self.printing.add(method)
+        shown = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
+        place = f" (line {line})" if line else ""
+        self.report.add(
+            method,
+            f"writes {shown!r} to {stream}{place}, which on a server is the server's own output"
+            f"{self.where}",
+        )
 
     def fail(self, method: str, sentence: str) -> NoReturn:
         """Note a finding after which this game cannot go on."""

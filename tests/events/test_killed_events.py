@@ -8,7 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import combinations
@@ -25,6 +25,7 @@ from sqlalchemy import Connection, Row, select
 
 from pbmserv.service.events import letters, paired_games
 from pbmserv.service.events import shared_boxes as boxes_of_events
+from pbmserv.service.events.kinds.swiss import Swiss
 from pbmserv.store import events, shared_boxes
 from pbmserv.store.tables import boards, outbox
 from pbmserv.store.tables.events import EventStatus
@@ -138,9 +139,10 @@ def test_a_season_start_goes_on_where_it_was_killed(database_url: str, tmp_path:
 
 
 def _end_now(players: Field, ended: int) -> datetime:
-    """Let some games of a season end unnoticed, and its last day be now; return the moment."""
+    """Let some games of an event end unnoticed, and its last day be now; return the moment."""
     server = players.server
-    for game in [*players.games(1)][::ended]:
+    open_games = [game for game in players.games(1) if not game["reason"]]
+    for game in open_games[::ended]:
         line = f"{GAME} resign {game['board']} {game['second']} {PASSWORD}"
         server.send_unread(address_of(game["second"]), line)
     server.drop_letters()
@@ -219,6 +221,38 @@ def test_the_winner_of_a_killed_cup_enters_the_final_once(
     champions = [player_id for player_id, words in letters_sent if words["champion"]]
     assert champions == [NAMES.index(winner) + 1]
     assert finalists == [winner]
+
+
+def test_the_end_of_a_swiss_goes_on_where_it_was_killed(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let a Swiss of three players be killed while it settles its last round and tells of it."""
+    monkeypatch.setattr(Swiss, "rules", replace(Swiss.rules, least=3))
+    monkeypatch.setattr(Swiss, "rounds", 2)
+    with indoors(tmp_path, database_url) as server:
+        players = Field(server, NAMES[:3])
+        players.all_say(f"swiss join {GAME}")
+        players.pass_until(1, EventStatus.RUNNING)
+        players.give_up(1)
+        players.live(1)  # the second round begins
+        now = _end_now(players, ended=1)
+    settling_a_game, sending_results = Death(events, "settle", 0), Death(letters, "news", 1)
+    with _killed_and_resumed(
+        tmp_path,
+        database_url,
+        now,
+        *(settling_a_game, sending_results),
+        status=EventStatus.FINISHED,
+    ) as connection:
+        games = events.pairings_of(connection, 1)
+        places = {entry.player_id: entry.place for entry in events.entries_of(connection, 1)}
+        letters_sent = _news_since(connection, now)
+    assert Counter((game.round, game.reason) for game in games) == {
+        (number, reason): 1 for number in (1, 2) for reason in ("resigned", "bye")
+    }
+    assert sorted(map(int, filter(None, places.values()))) == [1, 2, 3]
+    assert [(player_id, words["place"]) for player_id, words in letters_sent] == [*places.items()]
+    assert [words["place"] for _, words in letters_sent if words["champion"]] == [1]
 
 
 def test_a_season_is_drawn_after_the_places_of_the_one_before(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import random
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -164,6 +166,32 @@ class Lonely(Plain):
 
 class Unexplained(TicTacToe):
     key = "unexplained"
+
+
+class Printing(Plain):
+    """Prints what its author wants to see, again and again."""
+
+    def moves(self, state, seat):
+        print("state:", state.count("X"), "marks")
+        return super().moves(state, seat)
+
+    def over(self, state):
+        sys.stderr.write("over?")
+        return super().over(state)
+
+
+def test_what_rules_print_is_shown_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    lines, first = inspect.getsourcelines(Printing)
+    line = next(number for number, text in enumerate(lines, first) if "print(" in text)
+    found = findings(Printing())
+    assert found["moves"] == (
+        f"writes 'state: 0 marks' to stdout (line {line}), which on a server is the server's own "
+        "output"
+    )
+    assert "writes 'over?" in found["over"]
+    assert "to stderr" in found["over"]
+    assert set(found) == {"moves", "over"}
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,15 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
 def test_a_code_without_a_sentence_is_our_fault(code: str) -> None:
     with pytest.raises(ServerFault, match=code):
         refusal_sentence(Refusal(code))
+
+
+@rows(
+    ("code", "values", "words"),
+    [
+        ("reaches-many", {"count": 1}, "to one more player, and"),
+        ("reaches-many", {"count": 12}, "to 12 more players, and"),
+        ("blackbox.id-length", {"have": 1, "least": 8, "most": 8}, "has 1 digit after the colon"),
+    ],
+)
+def test_a_count_of_one_is_singular(code: str, values: dict[str, int], words: str) -> None:
+    assert words in " ".join(refusal_sentence(Refusal(code, "", values)).split())

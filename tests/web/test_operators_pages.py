@@ -394,6 +394,18 @@ def test_nobody_gets_in_without_the_token(
     assert stranger.open("/audit").status == 200
 
 
+def test_a_token_that_was_not_checked_is_not_called_wrong(
+    server: Running, token: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(attempts, "MOST_WAITING", 0)
+    operator = Operator(server)
+    with caplog.at_level("DEBUG", "pbmserv.web"):
+        assert operator.sign_in(read_token(token)).status == 429
+    assert not operator.cookie
+    (line,) = [record.message for record in caplog.records if record.name == "pbmserv.web"]
+    assert line == "operator token not checked: too many attempts wait"
+
+
 def test_a_session_ends(operator: Operator, token: Path) -> None:
     good = operator.cookie
     ends, mark, name, mac = good.split(".")

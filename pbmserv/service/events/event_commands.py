@@ -45,6 +45,7 @@ _JOIN = frozenset({"join", "enter"})
 _LEAVE = frozenset({"leave", "withdraw"})
 _OF_BOXES = ("-boxes", "-games")
 """Names of the option for the number of boxes, or of games against the house."""
+_HOUSE = "-house"
 
 _Corrected: TypeAlias = Callable[[str], str]
 """A function that returns a whole command with another word for one of its options."""
@@ -340,7 +341,7 @@ def _invite(context: CommandContext, player: Player, words: Sequence[str]) -> An
 def _create(context: CommandContext, player: Player, words: Sequence[str]) -> Answer:
     """``event create game cup|swiss|duplicate|team "name" [-entries=8] [-until="1 Mar"] [-invited]
     [-boxes=3|-games=3] [-house=best] [options]``"""
-    plain, options = _split(words)
+    plain, pairs = _split(words)
     words = [word.lower() for word in plain]
     example = CREATE_EXAMPLE
     kinds = [PLAYERS[word] for word in words if word in PLAYERS]
@@ -357,10 +358,13 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if events.count_owned(context.connection, player.id) >= MOST_OWN:
         raise Refused("event-many-own", most=MOST_OWN, example="events")
     line = f'event create {game.info.key} {kind.word} "{name}"'
+    options = _each_once(pairs, line)
     written = dict(options)
     corrected = partial(_corrected, line, written)
+    rules = kind.rules_for(game)
+    _refuse_foreign_options(options, kind, rules, game, line)
     rules = replace(
-        kind.rules_for(game),
+        rules,
         most=_entries(options.pop("-entries", None), kind, corrected),
         invited=_is_by_invitation(options.pop("-invited", None), corrected),
     )
@@ -368,7 +372,7 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     if kind.shares_boxes:
         rules = replace(rules, boxes=_boxes(options, rules, corrected))
     if rules.house:
-        rules = replace(rules, house=_house(options.pop("-house", rules.house), game, corrected))
+        rules = replace(rules, house=_house(options.pop(_HOUSE, rules.house), game, corrected))
     of_event = {name: value for name, value in written.items() if name not in options}
     of_boards = tuple(f"{name}={value}" if value else name for name, value in options.items())
     board_options = kind.board_options(game, of_boards, _spelt(line, of_event))
@@ -380,24 +384,53 @@ def _create(context: CommandContext, player: Player, words: Sequence[str]) -> An
     return _entered(context, player, event)
 
 
-def _split(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def _split(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the plain words, and the options with their values; a date may have blanks."""
     plain: list[str] = []
-    options: dict[str, str] = {}
-    last = ""
+    options: list[tuple[str, str]] = []
+    is_behind_option = False
     for word in words:
         if word.startswith("-"):
-            last, _, value = word.partition("=")
-            last = last.lower()
-            options[last] = value.strip(_QUOTES)
+            name, _, value = word.partition("=")
+            options.append((name.lower(), value.strip(_QUOTES)))
+            is_behind_option = True
             continue
-        until = f"{options.get('-until', '')} {word}".strip(_QUOTES)
-        if last == "-until" and (_is_date(until) or not _is_date(options[last])):
-            options[last] = until
+        name, value = options[-1] if is_behind_option else ("", "")
+        until = f"{value} {word}".strip(_QUOTES)
+        if name == "-until" and (_is_date(until) or not _is_date(value)):
+            options[-1] = name, until
         else:
             plain.append(word)
-            last = ""
+            is_behind_option = False
     return plain, options
+
+
+def _each_once(pairs: Sequence[tuple[str, str]], line: str) -> dict[str, str]:
+    """Return the values of the options of an event by their names.
+
+    Args:
+        line: the command without options, for the example of a refusal.
+
+    Raises:
+        Refused: an option has two values.
+    """
+    options: dict[str, str] = {}
+    for name, value in pairs:
+        first = options.setdefault(name, value)
+        if first != value:
+            example = _spelt(line, {**dict(pairs), name: first})
+            raise _repeated((name, first), (name, value), example)
+    return options
+
+
+def _repeated(first: tuple[str, str], second: tuple[str, str], example: str) -> Refused:
+    """Return the refusal of two options that set the same thing."""
+    return Refused("event-option-repeated", part=_word(second), first=_word(first), example=example)
+
+
+def _word(option: tuple[str, str]) -> str:
+    """Return an option as the word to repeat in a refusal."""
+    return "=".join(filter(None, option))[:30]
 
 
 def _spelt(line: str, options: Mapping[str, str]) -> str:
@@ -459,16 +492,40 @@ def _is_by_invitation(text: str | None, corrected: _Corrected) -> bool:
     raise Refused("event-by-invitation", part=text[:20], example=corrected("-invited"))
 
 
+def _refuse_foreign_options(
+    options: Mapping[str, str], kind: Kind, rules: Rules, game: AnyGame, line: str
+) -> None:
+    """Refuse the options of duplicate events in another event, and a bot where nobody plays one.
+
+    Args:
+        line: the command without options, for the example of a refusal.
+    """
+    foreign = (_HOUSE,) if kind.shares_boxes else (*_OF_BOXES, _HOUSE)
+    if rules.house or not (wrong := [name for name in foreign if name in options]):
+        return
+    kept = {name: value for name, value in options.items() if name not in foreign}
+    raise Refused(
+        "event-option-unfit",
+        part=_word((wrong[0], options[wrong[0]])),
+        kind=kind.word,
+        title=game.info.title,
+        example=_spelt(line, kept),
+    )
+
+
 def _boxes(options: dict[str, str], rules: Rules, corrected: _Corrected) -> int:
     """Remove the number of boxes, or of games against the house, from the options of an event."""
-    name = next((name for name in _OF_BOXES if name in options), None)
-    if name is None:
+    names = ("-games", "-boxes") if rules.house else _OF_BOXES
+    given = [(name, options.pop(name)) for name in names if name in options]
+    if not given:
         return rules.boxes
-    text = options.pop(name)
+    name, text = given[0]
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else 0
     if not 1 <= number <= MOST_BOXES:
-        example = corrected("-games=3" if rules.house else "-boxes=3")
+        example = corrected(f"{names[0]}=3")
         raise Refused("event-boxes", part=text[:20] or name, most=MOST_BOXES, example=example)
+    if any(other != text for _, other in given):
+        raise _repeated(given[0], given[-1], corrected(f"{names[0]}={text}"))
     return number
 
 

@@ -437,6 +437,8 @@ def _tell_group(
             rows=rows,
             section=section,
             place=line.place,
+            round=event.round,
+            early=event.round < kind.rounds,
             moves=0 if is_newcomer else moves,
             champion=line.place == 1 and has_winner,
             final=final if line.player_id == best_here else "",

@@ -262,6 +262,8 @@ def tell_next(
             rows=rows,
             section=GROUP,
             place=line.place,
+            round=event.round,
+            early=False,
             moves=0,
             champion=line.place == 1 and has_winner,
             final="",

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from pbmserv.commands.grammar.word_forms import USERID
+from pbmserv.views import public_facts
 from pbmserv.web.api import shapes
 from pbmserv.web.api.endpoint import LAST_NUMBER, Endpoint
 from pbmserv.web.api.problems import PROBLEM
@@ -41,7 +42,7 @@ _IN_PATHS: Mapping[str, Mapping[str, Any]] = {
     "userid": {"type": "string", "pattern": f"^{USERID.pattern}$"},
 }
 _ATTRIBUTES = "Attributes:"
-_ATTRIBUTE = re.compile(r"(\w+): (.+)")
+_ATTRIBUTES_LINE = re.compile(r"(\w+(?:, \w+)*): (.+)")
 _WORD = re.compile(r"\w+")
 _Mode: TypeAlias = Literal["serialization", "validation"]
 
@@ -99,8 +100,7 @@ def _schemas(
     named = definitions["$defs"]
     for name, schema in named.items():
         schema["title"] = title_of(name)
-        own_type = getattr(shapes, name, object)  # a game's facts may have the same name
-        _describe(schema, own_type.__mro__[1:-1] if isinstance(own_type, type) else ())
+        _describe(schema, _bases_of(name))
         if "facts" in schema.get("properties", ()):  # those of any game
             refs = [references[shape, "serialization"] for shape in facts]
             schema["properties"]["facts"]["anyOf"] = [*refs, {"type": "null"}]
@@ -116,19 +116,34 @@ def title_of(key: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in key.split("_"))
 
 
+def _bases_of(name: str) -> Sequence[type]:
+    """Return the bases of the shape with this name, whose docstrings describe attributes, too.
+
+    A game's facts may have the name of something that is no class there.
+    """
+    for module in (shapes, public_facts):
+        shape = getattr(module, name, None)
+        if isinstance(shape, type):
+            return shape.__mro__[1:-1]
+    return ()
+
+
 def _describe(schema: dict[str, Any], bases: Sequence[type]) -> None:
     """Move the lines about attributes from a docstring, and those of bases, to the properties."""
     own, properties = schema.get("description", ""), schema.get("properties", {})
     schema["description"] = " ".join(own.partition(_ATTRIBUTES)[0].split())
     for docstring in (*(base.__doc__ or "" for base in bases), own):
-        name = ""
+        names: Sequence[str] = ()
         for line in docstring.partition(_ATTRIBUTES)[2].splitlines():
-            attribute = _ATTRIBUTE.fullmatch(line.strip())
-            if attribute is not None and attribute[1] in properties:
-                name = attribute[1]
-                properties[name]["description"] = attribute[2]
-            elif name and line.strip():
-                properties[name]["description"] += f" {line.strip()}"
+            attribute = _ATTRIBUTES_LINE.fullmatch(line.strip())
+            listed = attribute[1].split(", ") if attribute is not None else []
+            if attribute is not None and all(name in properties for name in listed):
+                names = listed
+                for name in names:
+                    properties[name]["description"] = attribute[2]
+            elif line.strip():
+                for name in names:
+                    properties[name]["description"] += f" {line.strip()}"
 
 
 def _operation(

@@ -91,7 +91,7 @@ class OperatorGate:
         is_right = await self._attempts.check(network, lambda: self._sessions.is_right(token))
         facts = {"network": network, "page": "operators"}
         if is_right is None:
-            log.warning("wrong operator token", extra=facts)
+            log.warning("operator token not checked: too many attempts wait", extra=facts)
             answer = self._form(429, "later", by)
             answer.headers["Retry-After"] = str(ceil(MOST_WAITING * PAUSE_S))
             return answer

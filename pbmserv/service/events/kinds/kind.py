@@ -240,6 +240,16 @@ class Kind(ABC):
         """
         return event.round < self.rounds
 
+    def is_exhausted(self, group: Sequence[int], earlier: Sequence[Pairing]) -> bool:
+        """Return whether no two players of a group could meet in another round; only asked if
+        groups stay the same.
+
+        Args:
+            group: ids of the players left.
+            earlier: the group's games of all rounds so far.
+        """
+        return False
+
     def next_groups(
         self, event: Event, tables: Mapping[int, Sequence[Line]]
     ) -> list[list[Entrant]]:
