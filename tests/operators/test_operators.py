@@ -72,6 +72,8 @@ def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     reset, board = house.letters()
     (refused,) = house.reply(old, "1")
     assert "no longer" in refused.one_line or "revoked" in refused.one_line
+    # Whoever has the old letter may have written this, so its own words do not go to alice.
+    assert refused.message["In-Reply-To"] is None
     changed, board_again = house.reply(reset, "password another-word")
     assert "password" in changed.subject
     (refused,) = house.reply(board, "1")  # whoever was in the mailbox has that one, too
