@@ -17,7 +17,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import blake2s
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 
@@ -65,7 +64,7 @@ class KeyRing:
         purpose_octet = int(purpose)
         if purpose in _OF_A_LETTER:
             assert about >> 2 * _HALF == 0
-            about = _encipher(_cipher_key(key, purpose), about)
+            about = _encipher(_cipher(key, purpose), about)
             purpose_octet |= _SEALED
         body = bytearray((key_id, purpose_octet))
         for value in (reply_address.player, about, reply_address.number, reply_address.epoch):
@@ -185,14 +184,18 @@ def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | Non
     except ValueError:  # signed by a newer version of this server
         return None
     if body[1] & _SEALED and len(numbers) > 1:
-        numbers[1] = _decipher(_cipher_key(key, purpose), numbers[1])
+        numbers[1] = _decipher(_cipher(key, purpose), numbers[1])
     return ReplyAddress(purpose, *numbers) if len(numbers) == 4 else None
 
 
 @lru_cache(maxsize=64)
-def _cipher_key(key: bytes, purpose: Purpose) -> bytes:
-    """Return the key with which numbers of letters are enciphered; each purpose has its own."""
-    return hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
+def _cipher(key: bytes, purpose: Purpose) -> hmac.HMAC:
+    """Return the keyed hash that enciphers numbers of letters; each purpose has its own.
+
+    It is copied for each use, which takes half of the time of a new one.
+    """
+    own_key = hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
+    return hmac.new(own_key, digestmod="sha256")
 
 
 def _mac(key: bytes, body: bytes | bytearray) -> bytes:
@@ -200,21 +203,22 @@ def _mac(key: bytes, body: bytes | bytearray) -> bytes:
     return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
 
 
-def _encipher(key: bytes, number: int) -> int:
-    """Encipher a number below 2**42: a Feistel network on keyed BLAKE2s (RFC 7693)."""
-    return _feistel(key, number, range(_ROUNDS))
+def _encipher(cipher: hmac.HMAC, number: int) -> int:
+    """Encipher a number below 2**42: a Feistel network on HMAC-SHA-256."""
+    return _feistel(cipher, number, range(_ROUNDS))
 
 
-def _decipher(key: bytes, number: int) -> int:
+def _decipher(cipher: hmac.HMAC, number: int) -> int:
     """Undo `_encipher`: the rounds in reverse order, with the halves exchanged."""
-    return _swapped(_feistel(key, _swapped(number), reversed(range(_ROUNDS))))
+    return _swapped(_feistel(cipher, _swapped(number), reversed(range(_ROUNDS))))
 
 
-def _feistel(key: bytes, number: int, rounds: Iterable[int]) -> int:
+def _feistel(cipher: hmac.HMAC, number: int, rounds: Iterable[int]) -> int:
     left, right = number >> _HALF, number & _LOW
     for turn in rounds:
-        mixed = blake2s(bytes((turn,)) + right.to_bytes(3), key=key, digest_size=3).digest()
-        left, right = right, left ^ (int.from_bytes(mixed) & _LOW)
+        mixed = cipher.copy()
+        mixed.update(bytes((turn,)) + right.to_bytes(3))
+        left, right = right, left ^ (int.from_bytes(mixed.digest()[:3]) & _LOW)
     return left << _HALF | right
 
 
