@@ -177,8 +177,7 @@ class LiarsDice(Game[Round]):
         parts: list[Items | str] = []
         if seat is not None and state.dice[seat]:
             parts.append(Items("Your dice", [str(die) for die in state.dice[seat]]))
-        are_dice = "is 1 die" if state.total == 1 else f"are {state.total} dice"
-        parts.append(f"There {are_dice}, {self.counts(state)}.")
+        parts.append(f"There are {state.total} dice, {self.counts(state)}.")
         if state.bid is not None:
             parts.append(f"The bid is {bid_text(state.bid)}.")
         return parts

@@ -123,8 +123,7 @@ class Reversi(Game[str]):
     def show(self, state: str, seat: Seat | None) -> list[Grid | str]:
         size = side_of(state)
         rows = [state[row : row + size] for row in range(0, size * size, size)]
-        dark = "1 disc" if state.count("X") == 1 else f"{state.count('X')} discs"
-        count = f"{dark} for {{0}}, {state.count('O')} for {{1}}."
+        count = f"{state.count('X')} discs for {{0}}, {state.count('O')} for {{1}}."
         return [Grid(rows, DISCS), count]
 
 
