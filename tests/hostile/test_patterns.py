@@ -74,8 +74,9 @@ SLOW: Sequence[tuple[str | bytes, str]] = (
 
 @rows(("pattern", "method"), SLOW if DEEP else SLOW[:2])
 def test_slow_patterns_are_found(pattern: str | bytes, method: str) -> None:
-    with patience():
-        assert slowness(Asked(re.compile(pattern), ("here",), frozenset((method,))))
+    asked = Asked(re.compile(pattern), ("here",), frozenset((method,)))
+    with patience():  # a busy machine may hide a slow pattern once
+        assert slowness(asked) or slowness(asked) or slowness(asked)
 
 
 @rows(

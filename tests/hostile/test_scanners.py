@@ -466,7 +466,10 @@ def test_the_pieces_make_a_quadratic_reader_slow() -> None:
         return [text[at:].strip("'") for at in range(len(text))]
 
     length = min(LENGTHS)
-    with patience():
-        assert steepness(
-            quadratic, "'" * length, lambda: "'" * (length // SHORTER), LENGTHS[length]
-        )
+
+    def is_slow() -> bool:
+        shorter = "'" * (length // SHORTER)
+        return bool(steepness(quadratic, "'" * length, lambda: shorter, LENGTHS[length]))
+
+    with patience():  # a busy machine may hide it once
+        assert is_slow() or is_slow() or is_slow()
