@@ -24,9 +24,14 @@ class Wire:
         self._port = port
         self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S, (source, 0))
         self._file = self._socket.makefile("rb")
-        self.greeting = self.answer()
-        if hello:
-            assert self.ask(hello).startswith("250")
+        try:
+            self.greeting = self.answer()
+            if hello:
+                assert self.ask(hello).startswith("250")
+        except BaseException:  # the server may have been killed meanwhile
+            self._file.close()
+            self._socket.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
