@@ -87,19 +87,20 @@ class RecordHashes:
 
     def at(self, position: Position) -> RecordHash:
         """Return the hash at a position of the board."""
-        later: list[Position] = []
+        # Where seats play apart, an undo repeats later plies of others with their numbers.
+        growths = {} if position.apart else self._growths
+        key = self._board, self._pledge
         growth = Growth(0, self._pledge)
-        newest = self._growths.get((self._board, self._pledge), growth)
+        cached = growths.get(key, growth)
+        later: list[Position] = []
         for after in position.backwards():
-            # Where seats play apart, an undo repeats later plies of others with their numbers.
-            if after.number == newest.number and not after.apart:
-                growth = newest
+            if after.number == cached.number:
+                growth = cached
                 break
             later.append(after)
         for after in reversed(later):
             growth = self._after(growth, after)
-        if not position.apart:
-            self._growths[self._board, self._pledge] = growth
+        growths[key] = growth
         return RecordHash(growth.record, growth.move)
 
     def _after(self, growth: Growth, after: Position) -> Growth:
