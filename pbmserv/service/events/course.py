@@ -298,23 +298,26 @@ def _end_round(context: CommandContext, event: Event) -> list[Notification]:
     kind = kind_of(event)
     sections = events.sections_with_games(context.connection, event.id, event.round)
     sections &= events.groups_here(context.connection, event.id)
-    if not kind.has_next_round(event, sections):
+    if not kind.has_next_round(event, sections) or _all_have_met(context, event, sections):
         return _finish(context, event, sections)
-    if kind.keeps_groups:
-        if all(_is_exhausted(context, event, section) for section in sections):
-            return _finish(context, event, sections)
-    else:
+    if not kind.keeps_groups:
         _draw_next_round(context, event, sections)
     _begin_round(context, event)
     return []
 
 
-def _is_exhausted(context: CommandContext, event: Event, section: int) -> bool:
-    """Return whether no two players of a group could meet in another round."""
-    entries = events.entries_of(context.connection, event.id, section)
-    here = [entry.player_id for entry in entries if entry.is_here]
-    earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
-    return kind_of(event).is_exhausted(here, earlier)
+def _all_have_met(context: CommandContext, event: Event, sections: Collection[int]) -> bool:
+    """Return whether no two players of a group that stays could meet in another round."""
+    kind = kind_of(event)
+    if not kind.keeps_groups:
+        return False
+    for section in sections:
+        entries = events.entries_of(context.connection, event.id, section)
+        here = [entry.player_id for entry in entries if entry.is_here]
+        earlier = events.pairings_of(context.connection, event.id, groups=(section, section))
+        if not kind.is_exhausted(here, earlier):
+            return False
+    return True
 
 
 def _draw_next_round(context: CommandContext, event: Event, sections: Collection[int]) -> None:
