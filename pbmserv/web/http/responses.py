@@ -1,4 +1,4 @@
-"""Makes responses: pages, ETags, and headers for caches and search engines."""
+"""Makes responses: pages, ETags, and headers and addresses for caches and search engines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHARED = {"Cache-Control": "public, max-age=300"}
 BRIEFLY = {"Cache-Control": "public, max-age=10"}
 """For responses that are the same for everybody until a player moves."""
 BRIEFLY_UNLISTED = {**BRIEFLY, "X-Robots-Tag": "noindex, nofollow"}
-"""The same for responses to everybody but search engines."""
+"""`BRIEFLY`, for responses that search engines are to leave out."""
 LASTING = {"Cache-Control": "public, max-age=86400"}
 """For files that change with a new version of the server only."""
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
@@ -54,6 +54,11 @@ def tagged_response(
     if not {tag, "*"}.isdisjoint(text.strip().removeprefix("W/") for text in tags):
         return Response(status_code=304, headers=headers)
     return Response(octets, 200, headers, media_type)
+
+
+def version_of(text: str) -> str:
+    """Return a word that changes with a file, for its address in browsers' caches."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def seconds_until(moment: datetime) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.errors import ConfigError
-from pbmserv.web.http.responses import LASTING, PRIVATE, html_response, tagged_response
+from pbmserv.web.http.responses import (
+    LASTING,
+    PRIVATE,
+    html_response,
+    tagged_response,
+    version_of,
+)
 from pbmserv.web.operators.sessions import Session
 
 log = logging.getLogger("pbmserv.web")
@@ -32,8 +37,7 @@ class OperatorPrinter:
             templates.get_template(f"web/{name}.css").render()
             for name in ("style", "mailbox", "operators")
         )
-        version = hashlib.sha256(self._style.encode()).hexdigest()[:12]
-        self._shared = {"base": base, "style": f"{base}/style.css?v={version}"}
+        self._shared = {"base": base, "style": f"{base}/style.css?v={version_of(self._style)}"}
         self._icon = templates.get_template("web/icon.svg").render()
 
     async def style(self, request: Request) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from starlette.responses import Response
 from pbmserv.views.board import BoardScene
 from pbmserv.views.game_templates import with_defaults
 from pbmserv.views.shown_boards import show_or_log
-from pbmserv.web.http.responses import PRIVATE, html_response
+from pbmserv.web.http.responses import PRIVATE, html_response, version_of
 from pbmserv.web.rendering.site_facts import SiteFacts
 
 
@@ -43,9 +42,9 @@ class Printer:
         self.leave_script = templates.get_template("web/leave.js").render()
         self.shared = {
             "pages": facts,
-            "style": f"{facts.base}/style.css?v={_version(self.style)}",
-            "replay": f"{facts.base}/replay.js?v={_version(self.replay_script)}",
-            "leave": f"{facts.base}/leave.js?v={_version(self.leave_script)}",
+            "style": f"{facts.base}/style.css?v={version_of(self.style)}",
+            "replay": f"{facts.base}/replay.js?v={version_of(self.replay_script)}",
+            "leave": f"{facts.base}/leave.js?v={version_of(self.leave_script)}",
         }
 
     def url(self, path: str) -> str:
@@ -86,8 +85,3 @@ class Printer:
     ) -> Response:
         """Return the response with the page of an error."""
         return html_response(self.render(name), status, {**PRIVATE, **(headers or {})})
-
-
-def _version(text: str) -> str:
-    """Return a word that changes with a file, for its address in browsers' caches."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
