@@ -103,8 +103,8 @@ REPORTS = UNDELIVERED + listed_phrases(
     przeczytano:; 開封済み:
     """
 )
-"""The same, and receipts that somebody opened a mail: "Read: Your move", "Gelesen: Your move"
-(Outlook)."""
+"""Beginnings of the subjects of reports in `UNDELIVERED`, and of receipts that somebody opened a
+mail: "Read: Your move", "Gelesen: Your move" (Outlook)."""
 
 ROLES = frozenset(
     listed_words(

@@ -221,7 +221,7 @@ class _RequestTask(Task):
     """A request that is not a mail: after a fault it is dropped, and a page that waits is told."""
 
     def put_off(self, _: BaseException) -> None:
-        """No such request waits for a limit or a game."""
+        """Return `None`: such a request waits for no limit and no game."""
 
     def give_up(self, error: BaseException) -> Job:
         log.error("what was asked for could not be done", exc_info=error)

@@ -64,8 +64,8 @@ from pbmserv.inbound.quotes.wrapped_addresses import mend_attributions
 from pbmserv.mail import reading_time
 
 _NARROWEST_WRAP = 50
-"""No program wraps at fewer columns. One that wraps a quoted line leaves its rest unmarked on the
-next line."""
+"""Fewest columns at which a program wraps lines. If it wraps a quoted line, the rest is unmarked on
+the next line."""
 
 _LONGEST_LINE = 8_000
 """Characters of a line that are kept: more than any command, and more than the words that may be

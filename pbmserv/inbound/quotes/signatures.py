@@ -47,7 +47,7 @@ _DATE = re.compile(r"[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}){1,2}")
 """A date, which looks like a number: "03.03.2014"."""
 
 _BETWEEN_PIECES = re.compile(r" ?[|·•] ?| [-–/] |, | (?=(?:tel|fax|mob)[.:a-z ])", re.IGNORECASE)
-"""What parts a line: "Alice Liddell | Wonderland Ltd | +44 20 7946 0958", "Alice, Tel. 123456"."""
+"""A sign between two pieces of a line: "Alice Liddell | Wonderland Ltd", "Alice, Tel. 123456"."""
 
 _COMMANDS = frozenset(name.split()[0] for name in (*BY_NAME, *IN_REPLY, "no"))
 _WORD = re.compile(r"[^\W\d_]+")
