@@ -25,7 +25,9 @@ from rows import rows
 pytestmark = pytest.mark.slow
 
 LENGTH = 2_000
-"""For texts of this length a quadratic pattern takes several ms, an exponential one for ever."""
+QUICK_S = 0.000_2
+"""Seconds of processor time below which a text of `LENGTH` is no reason to ask with a longer one. A
+quadratic pattern takes 1 to 3 ms for it here, and less on quicker machines and builds of Python."""
 
 
 def slowness(used: Asked) -> str:
@@ -42,7 +44,7 @@ def slowness(used: Asked) -> str:
 
     for way, ask in ways(used).items():
         for number, hard in enumerate(texts_of(LENGTH)):
-            growth = steepness(ask, hard, lambda: texts_of(LENGTH // SHORTER)[number])  # noqa: B023
+            growth = steepness(ask, hard, lambda: texts_of(LENGTH // SHORTER)[number], QUICK_S)  # noqa: B023
             if growth and steepness(ask, texts_of(LENGTH * SHORTER)[number], lambda: hard):  # noqa: B023
                 places = ", ".join(used.places)
                 return f"{way} of {used.pattern.pattern!r} in {places}: {growth}"
