@@ -337,7 +337,7 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 def _drop_out(context: CommandContext, command: Reject) -> Answer:
     """Reject a challenge; the others of a race go on."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    if board.status == "proposed" and board.seats > 1 and context.position(board).apart:
+    if board.status == BoardStatus.PROPOSED and board.seats > 1 and context.position(board).apart:
         return resign(context, Resign(command.game, command.board, command.who))
     assert sitter.seat < board.seats
     return challenges.reject(context, command)
@@ -349,7 +349,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
     if below is None:
         return None
     board, sitter = context.seat_at(number, command.game, command.who)
-    waits = board.status == "proposed" and sitter.accepted_at is None
+    waits = board.status == BoardStatus.PROPOSED and sitter.accepted_at is None
     if not (waits and holds_move(context, below, number)):
         return None
     if number not in {None, getattr(context.reply_address, "about", None)}:
@@ -360,7 +360,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
 def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
     """Play this word as a move; return `None` if it is no move now."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    if board.status != "active":
+    if board.status != BoardStatus.ACTIVE:
         return None
     mover = mover_at(context, board, sitter)
     move: Move

@@ -295,14 +295,14 @@ def _ended(
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
     """Note that a player accepts the board; return the userids of those who are still undecided."""
-    if board.status != "proposed":
+    if board.status != BoardStatus.PROPOSED:
         return ()
     undecided = board.undecided
     if sitter.accepted_at is None:
         boards.accept(context.connection, board.id, sitter.player_id, context.now)
         undecided = tuple(userid for userid in undecided if userid != sitter.userid)
     if not undecided:
-        boards.set_status(context.connection, board.id, "active")
+        boards.set_status(context.connection, board.id, BoardStatus.ACTIVE)
     return undecided
 
 
@@ -426,7 +426,7 @@ def decline(
     Args:
         silent: userids of the players who have not made a first move for long.
     """
-    boards.set_status(context.connection, board.id, "declined")
+    boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
     agreed = sitter.accepted_at is not None
     words = {
         "by": sitter.userid,

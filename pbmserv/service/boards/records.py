@@ -20,6 +20,7 @@ from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.service.core.secret_boxes import is_shut, refuse_spoiler, spoils
 from pbmserv.store.boards import histories, moves
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.tables.boards import BoardStatus
 
 
 def record(context: CommandContext, command: Record) -> Answer:
@@ -32,10 +33,10 @@ def record(context: CommandContext, command: Record) -> Answer:
             raise Refused("which-board", example=f"{command.game or context.usual_game} record 12")
         board = board_of(context, reply_address.about, command.game)
     example = f"{board.game} show {board.id}"
-    if board.status == "declined":
+    if board.status == BoardStatus.DECLINED:
         raise Refused("board-declined", part=str(board.id), example=example)
     outcome = board.outcome
-    if board.status != "finished" or outcome is None:
+    if board.status != BoardStatus.FINISHED or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
     own, is_secret = _by_player_of(context, board, command.who), bool(spoils(context, board))
     if is_secret and (not own or is_shut(context, board)):

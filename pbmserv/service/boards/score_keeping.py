@@ -85,7 +85,7 @@ def _result(game: RacingGame, after: Position, outcome: Outcome) -> tuple[int, i
     score = outcome.scores[0] if outcome.scores else 0
     if game.solved(after.state, Seat(0)):
         return SOLVED, score
-    return GIVEN_UP if outcome.reason in {"resigned", FORFEIT} else WRONG, score
+    return GIVEN_UP if outcome.reason in {RESIGNED, FORFEIT} else WRONG, score
 
 
 def _is_first_try(context: CommandContext, board: BoardRow, shared: SharedBoard) -> bool:

@@ -134,7 +134,7 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
         raise OperatorError(f"board {number} is a game with bots that are not rated")
     operator_boards.set_rated(context.connection, number, rated=rated)
     changed = 0
-    if board.status == "finished":
+    if board.status == BoardStatus.FINISHED:
         changed = rebuilding.rebuild(context.connection).differences
     letters = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}

@@ -39,6 +39,7 @@ from pbmserv.service.core.secret_boxes import (
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.tables.boards import BoardStatus
 
 MOST_MOVES = 300
 """The most moves of a file that are replayed."""
@@ -141,7 +142,7 @@ def load(context: CommandContext, command: Load) -> Answer:
     after = boards.lock(context.connection, number)
     assert after is not None
     context.current.moved.clear()
-    if after.status == "finished":
+    if after.status == BoardStatus.FINISHED:
         words = {"event": "show", "undecided": [], "ratings": []}
         return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
     part = answer.parts[0]

@@ -346,7 +346,7 @@ def accept(connection: Connection, board_id: int, player_id: int, now: datetime)
     player_boards.refresh(connection, board_id)
 
 
-def set_status(connection: Connection, board_id: int, status: str) -> None:
+def set_status(connection: Connection, board_id: int, status: BoardStatus) -> None:
     """Make a board active or declined; a declined one has no clocks, and its box has a result."""
     values: dict[str, Any] = {"status": status}
     if status == BoardStatus.DECLINED:
