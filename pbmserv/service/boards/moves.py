@@ -158,13 +158,14 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
 
 
 def is_kind(context: CommandContext, words: str) -> bool:
-    """Return whether words at the answered letter's board are kind, and a person hears them."""
+    """Return whether words at the answered letter's board are kind, and a person reads them."""
     board, sitter = context.seat_at(None, None, None)
-    others = [
-        other for other in board.sitters if other is not sitter and not bot_turns.is_bot(other)
-    ]
-    hears = bool(others) and not board.terms.alone and not context.position(board).is_practice
-    return hears and is_praise(words)
+    is_heard = (
+        bool(board.people_beside(sitter.player_id))
+        and not board.terms.alone
+        and not context.position(board).is_practice
+    )
+    return is_heard and is_praise(words)
 
 
 def read_move(mover: Mover, text: str) -> Move:
@@ -200,21 +201,20 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
-    """Give up. Before the player's own first move, and as long as nobody else has accepted, it
-    declines the board, which counts for nothing."""
+    """Give up a game.
+
+    A board that not all players have accepted, or on which this player has not moved, is declined
+    instead and counts for nothing. Boards of an event are lost from the beginning on. In a race
+    that others have accepted, they go on.
+    """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     refuse_finished(context, board)
     position = context.position(board)
     others = [other for other in board.sitters if other is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
-    if position.apart and others and is_taken_up:  # the others go on
-        return log_ply(
-            context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
-        )
-    unplayed = sitter.seat not in position.moved()
-    # Nobody loses a board to which not all have agreed; players of an event have entered it.
-    is_agreed = board.of_event or not unplayed
-    if not is_agreed or board.status == BoardStatus.PROPOSED:
+    others_go_on = position.apart and bool(others) and is_taken_up
+    is_bound = board.of_event or sitter.seat in position.moved()
+    if not others_go_on and (not is_bound or board.status == BoardStatus.PROPOSED):
         return decline(context, board, sitter)
     return log_ply(
         context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
@@ -232,9 +232,7 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     bot_turns.refuse_chat_without_listeners(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
-    others = [
-        s for s in board.sitters if s.player_id != sitter.player_id and not bot_turns.is_bot(s)
-    ]
+    others = board.people_beside(sitter.player_id)
     letter_words = {"by": sitter.userid, "said": words}
     sent = {
         "to": [s.userid for s in others],

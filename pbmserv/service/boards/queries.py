@@ -50,9 +50,7 @@ STATUSES = {
 def help_on(context: CommandContext, command: Help) -> Answer:
     """Answer ``help [subject…]``. A sign is one of the game of the answered letter."""
     subjects = command.subjects
-    reply_address = context.reply_address
-    about_board = reply_address is not None and reply_address.purpose is Purpose.BOARD
-    if about_board and subjects[:1] == ("sign",):
+    if _answers_board_letter(context) and subjects[:1] == ("sign",):
         board, _ = context.seat_at(None, None, None)
         subjects = ("sign", board.game, *subjects[1:])
     return Answer((Part("help", {"subjects": list(subjects)}),))

@@ -8,16 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.command_types import Credentials
 from pbmserv.commands.table.looking import Report
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work, squares_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of
+from pbmserv.service.core.lookup import board_named_or_answered, own_sitter
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.secret_boxes import is_shut, refuse_spoiler
@@ -38,7 +36,7 @@ def report(context: CommandContext, command: Report) -> Answer:
     Raises:
         Refused: the board is not over or was declined, or its game has no coach.
     """
-    board = _named_board(context, command)
+    board = board_named_or_answered(context, command.board, command.game, "report")
     example = f"{board.game} show {board.id}"
     if board.status == BoardStatus.DECLINED:
         raise Refused("board-declined", part=str(board.id), example=example)
@@ -46,7 +44,8 @@ def report(context: CommandContext, command: Report) -> Answer:
     game = position.game
     if not coached(game):
         raise Refused("no-report", part=game.info.title, example=example)
-    seat = _own_seat(context, board, command.who)
+    sitter = own_sitter(context, board, command.who)
+    seat = None if sitter is None else sitter.seat
     to_act = game.to_act(position.state)
     if board.status != BoardStatus.FINISHED and not (
         seat is not None and position.apart and seat not in to_act
@@ -105,26 +104,6 @@ def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
         rows.queue_waiting_letter(
             context.connection, letter, (), context.now, context.mail_id, (board.id,)
         )
-
-
-def _named_board(context: CommandContext, command: Report) -> BoardRow:
-    """Return the board that the command names, or that of the letter which the mail answers."""
-    if command.board is not None:
-        return board_of(context, command.board, command.game)
-    reply_address = context.reply_address
-    if reply_address is None or reply_address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
-        raise Refused("which-board", example=f"{command.game or context.usual_game} report 12")
-    return board_of(context, reply_address.about, command.game)
-
-
-def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None) -> Seat | None:
-    """Return the seat of a player who is known by this mail, and have that player answered."""
-    for player in context.writers(who):
-        sitter = board.sitter_of(player.id)
-        if sitter is not None:
-            context.current.player = player
-            return sitter.seat
-    return None
 
 
 def _requested(

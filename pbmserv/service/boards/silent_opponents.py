@@ -41,7 +41,7 @@ def give(context: CommandContext, command: Give) -> Answer:
         raise Refused("give-event", part=str(board.id), example="chat")
     if board.status != BoardStatus.ACTIVE:
         raise Refused("give-open", part=str(board.id), example="show")
-    others = _opponents(board, sitter)
+    others = board.people_beside(sitter.player_id)
     if not others:
         raise Refused("give-alone", part=str(board.id), example="show")
     seat_clocks, terms = list(board.clocks), board.terms
@@ -67,15 +67,6 @@ def give(context: CommandContext, command: Give) -> Answer:
     return Answer((answer,), tuple(notifications))
 
 
-def _opponents(board: BoardRow, sitter: Sitter) -> list[Sitter]:
-    """Return the other people at a board."""
-    return [
-        other
-        for other in board.sitters
-        if other.player_id != sitter.player_id and other.seat not in board.bots
-    ]
-
-
 def claim(context: CommandContext, command: Claim) -> Answer:
     """``game claim board userid password``: end a game whose opponent is silent.
 
@@ -95,7 +86,7 @@ def claim(context: CommandContext, command: Claim) -> Answer:
     if board.status != BoardStatus.ACTIVE:
         raise Refused("claim-open", part=str(board.id), example="resign")
     position = context.position(board)
-    if not _opponents(board, sitter) or position.apart:
+    if not board.people_beside(sitter.player_id) or position.apart:
         raise Refused("claim-alone", part=str(board.id), example="show")
     moved = position.moved()
     silent = _silent_opponents(context, board, sitter)
@@ -120,9 +111,8 @@ def _silent_opponents(context: CommandContext, board: BoardRow, sitter: Sitter) 
     Raises:
         Refused: the player is awaited, too, or it is too early.
     """
-    silent = [
-        other for other in _opponents(board, sitter) if board.clocks[other.seat].since is not None
-    ]
+    others = board.people_beside(sitter.player_id)
+    silent = [other for other in others if board.clocks[other.seat].since is not None]
     if not silent or board.clocks[sitter.seat].since is not None:
         raise Refused("claim-your-turn", part=str(board.id), example="show")
     for other in silent:

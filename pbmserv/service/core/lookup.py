@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pbmserv.commands.table.command_types import Credentials
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import GameAway, Refused
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.refusals import wrong_game
@@ -16,7 +18,7 @@ from pbmserv.store import bots
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, closed_games
-from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.boards import BoardRow, Sitter
 
 
 def known_game(context: CommandContext, key: str) -> AnyGame:
@@ -76,6 +78,40 @@ def board_of(context: CommandContext, board_id: int, game: str | None) -> BoardR
     if game is not None and board.game != game:
         raise wrong_game(board, game)
     return board
+
+
+def board_named_or_answered(
+    context: CommandContext, board_id: int | None, game: str | None, command: str
+) -> BoardRow:
+    """Return the board that a command names, else that of the letter which the mail answers.
+
+    A player's letter about a board will do, and so will a follower's.
+
+    Args:
+        command: the command's name, for the example in a refusal.
+
+    Raises:
+        Refused: neither names a board; or see `board_of`.
+    """
+    if board_id is None:
+        address = context.reply_address
+        if address is None or address.purpose not in {Purpose.BOARD, Purpose.FOLLOW}:
+            raise Refused("which-board", example=f"{game or context.usual_game} {command} 12")
+        board_id = address.about
+    return board_of(context, board_id, game)
+
+
+def own_sitter(context: CommandContext, board: BoardRow, who: Credentials | None) -> Sitter | None:
+    """Return the seat of a player of the board who is known by this mail; `None` if there is none.
+
+    The answer then goes to that player's own address.
+    """
+    for player in context.writers(who):
+        sitter = board.sitter_of(player.id)
+        if sitter is not None:
+            context.current.player = player
+            return sitter
+    return None
 
 
 def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:

@@ -150,6 +150,10 @@ class BoardRow:
         """Return the userids of players who have not accepted yet."""
         return tuple(s.userid for s in self.sitters if s.accepted_at is None)
 
+    def people_beside(self, player_id: int) -> list[Sitter]:
+        """Return the seats of the other players, without bots."""
+        return [s for s in self.sitters if s.player_id != player_id and s.seat not in self.bots]
+
     def sitter_of(self, player_id: int) -> Sitter | None:
         """Return the first seat of a player, `None` if the player has none."""
         for sitter in self.sitters:
