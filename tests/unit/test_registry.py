@@ -15,7 +15,7 @@ from pbmserv.engine import registry
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo, Outcome, Seat
 from pbmserv.errors import ServerFault
-from pbmserv.service.boards.plies import _check_outcome
+from pbmserv.service.boards.board_ends import check_outcome
 
 
 def announced(
@@ -89,7 +89,7 @@ def test_a_game_is_not_called_as_a_command_is(
 )
 def test_an_outcome_says_how_each_seat_did(outcome: Outcome, is_told: bool) -> None:
     try:
-        _check_outcome(outcome, 2)
+        check_outcome(outcome, 2)
     except ServerFault:
         assert not is_told
     else:

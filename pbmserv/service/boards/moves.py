@@ -18,15 +18,10 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, challenges, far_labels
+from pbmserv.service.boards.board_ends import decline
+from pbmserv.service.boards.first_draws import refuse_before_draw
 from pbmserv.service.boards.mover import Mover, mover_at
-from pbmserv.service.boards.plies import (
-    decline,
-    log_ply,
-    over,
-    play_move,
-    refuse_before_draw,
-    refuse_finished,
-)
+from pbmserv.service.boards.plies import log_ply, over, play_move, refuse_finished
 from pbmserv.service.boards.talked_moves import refuse_retracted_move, talked_move
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part

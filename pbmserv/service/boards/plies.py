@@ -1,36 +1,32 @@
-"""Plies: logging one, ending the board if it is over, and telling everybody."""
+"""Plies: making a move, logging its ply, and telling everybody."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any
 
 from pbmserv.engine.adapter import AdaptedGame
-from pbmserv.engine.chance import mail_mark
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.engine.position import Position, octets_of, work_of
 from pbmserv.engine.protocol import Aided, Forgiving, races
-from pbmserv.engine.record import EARLY_ENDS, FORFEIT, JOIN, WITHDRAW, Ply
+from pbmserv.engine.record import EARLY_ENDS, FORFEIT, WITHDRAW
 from pbmserv.engine.table import OFFER
-from pbmserv.engine.types import Move, Outcome
+from pbmserv.engine.types import Move
 from pbmserv.errors import Refused, ServerFault
-from pbmserv.service.boards import bot_turns, reports
-from pbmserv.service.boards.followers import news_to_followers, not_played
-from pbmserv.service.boards.mover import Mover, mover_at
-from pbmserv.service.boards.score_keeping import keep_scores, settle_shared
+from pbmserv.service.boards import bot_turns
+from pbmserv.service.boards.board_ends import GOES_ON, BoardEnd, end_board
+from pbmserv.service.boards.first_draws import draw_box, mark_of_first_mail, refuse_before_draw
+from pbmserv.service.boards.followers import news_to_followers
+from pbmserv.service.boards.mover import Mover
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said
-from pbmserv.service.core.words_for_others import words_for_others
-from pbmserv.service.ratings import rating
 from pbmserv.service.time import timekeeping
-from pbmserv.store.accounts import persons, players
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 LARGEST_STATE = 1_000_000
@@ -69,39 +65,6 @@ def play_move(
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.with_words(read_as=move.text)
     return answer
-
-
-def refuse_before_draw(mover: Mover) -> None:
-    """Refuse a move before the dice are rolled, or the like: when all have accepted.
-
-    The mails that accept are mixed into that draw.
-    """
-    undecided = mover.board.undecided
-    if mover.position.draws and undecided:
-        example = "accept" if mover.sitter.accepted_at is None else ""
-        raise Refused("not-drawn", waiting=" and ".join(undecided), example=example)
-
-
-def mark_of_first_mail(context: CommandContext, mover: Mover) -> str:
-    """Return the mark of the mail if it is the first from this seat; ``""`` otherwise.
-
-    A queued move of another player, which the mail sets off, has no mark: its player did not write
-    the mail.
-    """
-    writer, sitter, position = context.current.sitter, mover.sitter, mover.position
-    is_own = writer is not None and (writer.player_id, writer.seat) == (
-        sitter.player_id,
-        sitter.seat,
-    )
-    is_unmarked = sitter.seat not in position.marked and not position.is_duplicate
-    is_first = mover.board.pledged and is_unmarked
-    return mark_of_mail(context) if is_own and is_first else ""
-
-
-def mark_of_mail(context: CommandContext) -> str:
-    """Return the mark of the mail that is carried out; ``""`` for a press on a page."""
-    submission = context.submission
-    return mail_mark(submission.id) if submission.is_mail and submission.id else ""
 
 
 def _meanwhile(context: CommandContext, mover: Mover, move: Move, words: Said) -> Answer:
@@ -175,7 +138,7 @@ def log_ply(
         bot_turns.take_note(context, board, after)
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
-    end = _ended(context, board, after, outcome, undecided) if outcome else _GOES_ON
+    end = end_board(context, board, after, outcome, undecided) if outcome else GOES_ON
     return _answer_about_ply(context, board, sitter, after, words, undecided, end, times.clocks)
 
 
@@ -186,7 +149,7 @@ def _answer_about_ply(
     after: Position,
     words: Said,
     undecided: Sequence[str],
-    end: _End,
+    end: BoardEnd,
     seat_clocks: Sequence[SeatClock],
 ) -> Answer:
     """Return the answer about a ply, and the letters to the others.
@@ -241,58 +204,6 @@ def _is_offer(after: Position) -> bool:
     return any(note.kind == OFFER for note in after.step.notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """Words for the letters about the end of a board.
-
-    Attributes:
-        words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
-            without which giving up does not count.
-        own_words: for the player: ``daily``, the result of the day's box, or ``of_event``, the
-            event to which the box belongs.
-    """
-
-    words: Mapping[str, Any]
-    own_words: Mapping[str, Any]
-
-
-_GOES_ON = _End({"ratings": []}, {})
-
-
-def _ended(
-    context: CommandContext,
-    board: BoardRow,
-    after: Position,
-    outcome: Outcome,
-    undecided: Sequence[str],
-) -> _End:
-    """Record that a board is over.
-
-    Raises:
-        ServerFault: the game's outcome makes no sense.
-    """
-    _check_outcome(outcome, board.seats)
-    early = board.rated and board.seats > 1 and after.ended_in_opening
-    if early or (
-        board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
-    ):
-        set_rated(context.connection, board.id, rated=False)
-        board = replace(board, rated=False)
-    ended = rating.rate_ended_board(
-        context.connection, board, outcome, undecided, context.now, after.game
-    )
-    boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
-    keep_scores(context, board, after, ended.at)
-    shared = settle_shared(context, board, after)
-    reports.promise(context, board, after)
-    words: dict[str, Any] = {"ratings": ended.words}
-    if early:
-        words["opening"] = after.game.info.opening
-    if board.bots:  # the house may make the last move, and reads no letters
-        return _End(words | shared, {})
-    return _End(words, shared)
-
-
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
     """Note that a player accepts the board; return the userids of those who are still undecided."""
     if board.status != BoardStatus.PROPOSED:
@@ -304,46 +215,6 @@ def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str,
     if not undecided:
         boards.set_status(context.connection, board.id, BoardStatus.ACTIVE)
     return undecided
-
-
-def draw_again(context: CommandContext, board: BoardRow, sitter: Sitter) -> BoardRow:
-    """Mix the mail of a player who accepts into what the game draws before the first move.
-
-    Returns:
-        The board, with a ply more if its game draws anything then.
-    """
-    mover = mover_at(context, board, sitter)
-    if not (mover.position.draws and board.pledged):
-        return board
-    return mix(context, board, sitter, mark_of_first_mail(context, mover))
-
-
-def mix(context: CommandContext, board: BoardRow, sitter: Sitter, mark: str) -> BoardRow:
-    """Begin the game again with the mark of a player's mail; return the board with that ply."""
-    position = context.position(board)
-    ply = Ply(position.number + 1, sitter.seat, JOIN, free=True, mark=mark)
-    after = position.play(ply)
-    undecided = tuple(name for name in board.undecided if name != sitter.userid)
-    times = timekeeping.times_at(context, board, after, undecided, ())
-    moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
-    context.effects.positions[board.id] = after
-    return replace(board, plies=after.number)
-
-
-def draw_box(context: CommandContext, mover: Mover) -> Mover:
-    """Mix the first mail of a player alone into the box, before anything is found out about it.
-
-    A move on a page leaves the box as it is.
-
-    Returns:
-        The player with the position after that.
-    """
-    board, position = mover.board, mover.position
-    is_first = board.seats == 1 and position.number == 0 and position.draws
-    mark = mark_of_first_mail(context, mover) if is_first else ""
-    if not mark:
-        return mover
-    return replace(mover, position=context.position(mix(context, board, mover.sitter, mark)))
 
 
 def refuse_blocked_meeting(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
@@ -371,76 +242,6 @@ def refuse_full_record(board: BoardRow, sitter: Sitter, after: Position) -> None
     if after.weight_of(sitter.seat) > share:
         code = "board-full-free" if ply.free else "board-full"
         raise Refused(code, part=str(board.id), seats=board.seats)
-
-
-def _everybody_played(board: BoardRow, after: Position) -> bool:
-    """Return whether each player has made a move.
-
-    A forged From address may have begun the board, and a forger must not be able to give away
-    ratings of others. In an event, players may give a game up before their first move.
-    """
-    none = {FORFEIT, WITHDRAW} if board.of_event else {FORFEIT}
-    none |= {JOIN}
-    present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text not in none}
-    return len(present) == board.seats
-
-
-def _different_persons(context: CommandContext, board: BoardRow) -> bool:
-    """Return whether all players of a board are different persons."""
-    ids = [sitter.player_id for sitter in board.sitters]
-    return not persons.persons_of(context.connection, ids).repeated(ids)
-
-
-def _check_outcome(outcome: Outcome, seats: int) -> None:
-    """Check an outcome: an invalid one would break all pages and letters with this board.
-
-    Raises:
-        ServerFault: it is invalid.
-    """
-    places, scores, seat = outcome.places, outcome.scores, outcome.seat
-    numbers = [*places, *scores, *(() if seat is None else (seat,))]
-    if (
-        any(type(number) is not int for number in numbers)
-        or len(places) != seats
-        or min(places, default=0) != 1
-        or len(scores) not in {0, seats}
-        or not (seat is None or 0 <= seat < seats)
-    ):
-        raise ServerFault(f"an outcome for {seats} seats that cannot be: {outcome}")
-
-
-def _as_json(outcome: Outcome) -> Mapping[str, Any]:
-    return {
-        "places": list(outcome.places),
-        "scores": list(outcome.scores),
-        "reason": outcome.reason,
-        "seat": outcome.seat,
-    }
-
-
-def decline(
-    context: CommandContext, board: BoardRow, sitter: Sitter, silent: Sequence[str] = ()
-) -> Answer:
-    """End a board that will not be played, and counts for nothing.
-
-    Args:
-        silent: userids of the players who have not made a first move for long.
-    """
-    boards.set_status(context.connection, board.id, BoardStatus.DECLINED)
-    agreed = sitter.accepted_at is not None
-    words = {
-        "by": sitter.userid,
-        "agreed": agreed,
-        "silent": list(silent),
-        "said": words_for_others(context),
-    }
-    notifications = tuple(
-        Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
-        for other in board.sitters
-        if other.player_id != sitter.player_id
-    )
-    own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
-    return Answer((own,), notifications + not_played(context, board))
 
 
 def refuse_finished_unless_practice(context: CommandContext, board: BoardRow) -> Position:

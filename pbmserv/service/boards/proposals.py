@@ -91,8 +91,8 @@ class _DrawnBox:
 def _drawn_box(proposal: Proposal, seed: bytes) -> _DrawnBox:
     """Return the options of a board, in which the box of a race is drawn if nothing draws it later.
 
-    The first mail of a player alone draws the box (`plies.draw_box`), unless its options name it or
-    it has a grade: a later version of the server may draw another box for that.
+    The first mail of a player alone draws the box (`first_draws.draw_box`), unless its options name
+    it or it has a grade: a later version of the server may draw another box for that.
     """
     game, seats = proposal.game, len(proposal.sitting)
     if not races(game):
