@@ -85,8 +85,8 @@ class BoardPage:
         player_id: row id of the reader.
         userid: userid of the reader.
         scene: the board, after the draft or with the result of a check.
-        stands: the board without the draft.
-        key: see `Press`.
+        undrafted_scene: the board without the draft.
+        key: a random word, by which a page that is sent twice has an effect once.
         draft: the move so far.
         trouble: why the draft or the sent move is refused; "" if it is not.
         example: a move that would be accepted instead; "" for none.
@@ -112,7 +112,7 @@ class BoardPage:
     player_id: int
     userid: str
     scene: BoardScene
-    stands: BoardScene
+    undrafted_scene: BoardScene
     key: str
     draft: str = ""
     trouble: str = ""
@@ -139,7 +139,7 @@ class BoardPage:
     @property
     def now(self) -> Any:
         """The view without the draft."""
-        return self.stands.view
+        return self.undrafted_scene.view
 
     @property
     def others(self) -> list[str]:
@@ -176,14 +176,14 @@ class Turns:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, player_id: int) -> asyncio.Lock:
-        """Return what to hold meanwhile."""
+        """Return the lock to hold while a page of this player is worked out."""
         lock = self._locks.get(player_id)
         if lock is None:
             lock = self._locks[player_id] = asyncio.Lock()
         return lock
 
 
-class _Kept(NamedTuple):
+class _CachedScene(NamedTuple):
     """A cached scene of a board for a seat.
 
     Attributes:
@@ -217,7 +217,7 @@ class BoardPages:
         self._services = services
         self._database = database
         self._clock = clock
-        self._scenes: dict[tuple[int, Seat], _Kept] = {}
+        self._scenes: dict[tuple[int, Seat], _CachedScene] = {}
         self.turns = Turns()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
@@ -235,14 +235,14 @@ class BoardPages:
             self._services.traffic.count_look(link.player)
         is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
         if self._database.may_read_in_loop and is_quick:
-            page = self._kept_page(token)
+            page = self._cached_page(token)
             if page is not None:
-                return _looked(page, look)
+                return _with_look(page, look)
         async with self.turns.of(link.player):
-            return await asyncio.to_thread(self.worked_out, token, look)
+            return await asyncio.to_thread(self.make_page, token, look)
 
-    async def look(self, token: str) -> BoardPage | None:
-        """The same for a program, whose looks are counted.
+    async def page_for_program(self, token: str) -> BoardPage | None:
+        """Return the page for a program, whose requests are counted even without a draft.
 
         Raises:
             TooMany: it looks too often.
@@ -254,19 +254,19 @@ class BoardPages:
 
     # -- looks -----------------------------------------------------------------------------
 
-    def worked_out(self, token: str, look: Look) -> BoardPage | None:
-        """Return the page as its player sees it; `None` if the link is not good."""
+    def make_page(self, token: str, look: Look) -> BoardPage | None:
+        """Return the page for its player from the record; ``None`` if the link is not valid."""
         with self._database.reading.connect() as connection:
             board_and_sitter = self.seat_of(connection, token)
             if board_and_sitter is None:
                 return None
             board, sitter = board_and_sitter
-            page = self.whole(connection, token, board, sitter)
+            page = self.full_page(connection, token, board, sitter)
             if look.step is None:
-                return _looked(page, look)
-            return self._stepped(connection, page, board, sitter, look.step)
+                return _with_look(page, look)
+            return self._page_at_step(connection, page, board, sitter, look.step)
 
-    def _stepped(
+    def _page_at_step(
         self, connection: Connection, page: BoardPage, board: BoardRow, sitter: Sitter, step: int
     ) -> BoardPage:
         """Return the page after *step* plies, or the newest page if there are fewer."""
@@ -274,36 +274,36 @@ class BoardPages:
         if step >= len(positions) - 1:
             return page
         scene = page_scene(connection, board, positions[step], sitter.seat)
-        return replace(page, scene=scene, stands=scene, step=step)
+        return replace(page, scene=scene, undrafted_scene=scene, step=step)
 
-    def _kept_page(self, token: str) -> BoardPage | None:
+    def _cached_page(self, token: str) -> BoardPage | None:
         """Return the page without a draft from the cache; ``None`` if it is not there."""
         with self._database.reading.connect() as connection:
             board_and_sitter = self.seat_of(connection, token)
             if board_and_sitter is None:
                 return None
             board, sitter = board_and_sitter
-            kept = self._scenes.get((board.id, sitter.seat))
-            is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
-            if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
+            cached = self._scenes.get((board.id, sitter.seat))
+            is_settled = cached is not None and not (cached.asks_coach or cached.scene.shut)
+            if cached is None or not is_settled or cached.stamp != (*_stamp(board), False):
                 return None
-            if kept.moves is None:
+            if cached.moves is None:
                 return None
-            page = _of_board(token, board, sitter, kept, CoachPart())
-            return self._with_news(connection, page, board, sitter, kept.moves)
+            page = _new_page(token, board, sitter, cached, CoachPart())
+            return self._with_news(connection, page, board, sitter, cached.moves)
 
-    def whole(
+    def full_page(
         self, connection: Connection, token: str, board: BoardRow, sitter: Sitter
     ) -> BoardPage:
-        """Return the page without a draft, with talk and moves; see `seen`."""
-        position, kept = self._scene(connection, board, sitter.seat)
-        moves = kept.moves
+        """Return the page without a draft, with talk, moves and the reader's clock."""
+        position, cached = self._scene(connection, board, sitter.seat)
+        moves = cached.moves
         if moves is None:
-            visible = known_to(position.shut if kept.scene.shut else position, sitter.seat)
+            visible = known_to(position.shut if cached.scene.shut else position, sitter.seat)
             moves = moves_so_far(visible, board.names, sitter.seat)
-            self._scenes[board.id, sitter.seat] = kept._replace(moves=moves)
+            self._scenes[board.id, sitter.seat] = cached._replace(moves=moves)
         coach = coach_part(connection, board, position, sitter.seat)
-        page = _of_board(token, board, sitter, kept, coach)
+        page = _new_page(token, board, sitter, cached, coach)
         return self._with_news(connection, page, board, sitter, moves)
 
     def _with_news(
@@ -323,7 +323,7 @@ class BoardPages:
             bank = bank_words(context, board, board.clocks, sitter.seat).get("bank")
         return replace(page, moves=moves, talk=newest_words(context, board, sitter), bank=bank)
 
-    def seen(
+    def listed_page(
         self,
         connection: Connection,
         token: str,
@@ -331,7 +331,7 @@ class BoardPages:
         sitter: Sitter,
         before: Before | None = None,
     ) -> BoardPage:
-        """Return the page without a draft, talk and moves, as lists of boards show it.
+        """Return the page without draft, talk, moves and clock, as lists of boards show it.
 
         Args:
             token: the token of the page.
@@ -339,13 +339,13 @@ class BoardPages:
             sitter: the reader's seat at it.
             before: see `Positions.newest`.
         """
-        position, kept = self._scene(connection, board, sitter.seat, before)
+        position, cached = self._scene(connection, board, sitter.seat, before)
         coach = coach_part(connection, board, position, sitter.seat)
-        return _of_board(token, board, sitter, kept, coach)
+        return _new_page(token, board, sitter, cached, coach)
 
     def _scene(
         self, connection: Connection, board: BoardRow, seat: Seat, before: Before | None = None
-    ) -> tuple[Position, _Kept]:
+    ) -> tuple[Position, _CachedScene]:
         """Return the newest position of a board and the cached scene of a seat, which is made again
         if the board has changed."""
         context = CommandContext(self._services, connection, VISITOR, self._clock.now())
@@ -354,15 +354,15 @@ class BoardPages:
         positions = self._services.positions
         position = positions.newest(connection, board, before)
         positions.remember({board.id: position})
-        kept = self._scenes.get((board.id, seat))
-        if kept is None or kept.stamp != stamp:
+        cached = self._scenes.get((board.id, seat))
+        if cached is None or cached.stamp != stamp:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
             scene = page_scene(connection, board, position.shut if shut else position, seat)
             steps = len(known_to(position, seat)) - 1
-            kept = _Kept(stamp, scene, asks_coach(position, seat), steps)
-            self._scenes[board.id, seat] = kept
-        return position, kept
+            cached = _CachedScene(stamp, scene, asks_coach(position, seat), steps)
+            self._scenes[board.id, seat] = cached
+        return position, cached
 
     def seat_of(self, connection: Connection, token: str) -> tuple[BoardRow, Sitter] | None:
         """Return the board of a token and its reader's seat; ``None`` if the token is not valid."""
@@ -386,32 +386,33 @@ def _stamp(board: BoardRow) -> tuple[Any, ...]:
     return board.plies, board.status, board.names, board.rated, board.options, board.terms
 
 
-def _of_board(
-    token: str, board: BoardRow, sitter: Sitter, kept: _Kept, coach: CoachPart
+def _new_page(
+    token: str, board: BoardRow, sitter: Sitter, cached: _CachedScene, coach: CoachPart
 ) -> BoardPage:
-    declined, game, placement = board.status == BoardStatus.DECLINED, kept.scene.game, ""
+    """Return the page without a draft, as lists of boards show it."""
+    declined, game, placement = board.status == BoardStatus.DECLINED, cached.scene.game, ""
     if implements(game, Placing) and board.status in RUNNING:
         rules: Any = game
-        placement = rules.placement(kept.scene.view, Rng(secrets.token_bytes(32), 0))
+        placement = rules.placement(cached.scene.view, Rng(secrets.token_bytes(32), 0))
     return BoardPage(
         token,
         sitter.player_id,
         sitter.userid,
-        kept.scene,
-        kept.scene,
-        secrets.token_hex(8),
+        scene=cached.scene,
+        undrafted_scene=cached.scene,
+        key=secrets.token_hex(8),
         undecided=() if declined else board.undecided,
         reports=coach.reports,
         awaits_report=coach.is_due,
         hint=coach.hint,
         plan=sitter.plan or "",
         declined=declined,
-        steps=kept.steps,
+        steps=cached.steps,
         placement=placement,
     )
 
 
-def _looked(page: BoardPage, look: Look) -> BoardPage:
+def _with_look(page: BoardPage, look: Look) -> BoardPage:
     """Return the page with the reader's draft, or with the check of their markers."""
     scene, draft, trouble = page.scene, look.draft.strip()[:LONGEST_DRAFT], ""
     words = look.words[:LONGEST_WORDS]

@@ -117,7 +117,7 @@ class BoardPresses:
             board_and_sitter = self._pages.seat_of(connection, token)
             if board_and_sitter is None:
                 return None
-            page = self._pages.whole(connection, token, *board_and_sitter)
+            page = self._pages.full_page(connection, token, *board_and_sitter)
             letters = outbox.answers_to(connection, mail_id, page.player_id)
             row = None if letters else inbox.get(connection, mail_id)
         for letter, words in letters:
@@ -132,7 +132,7 @@ class BoardPresses:
         return Pressed(by_letter=by_letter, thinks=page.thinks or _asks_coach(page, press))
 
     def _thinks(self, token: str, press: Press) -> bool:
-        page = self._pages.worked_out(token, Look())
+        page = self._pages.make_page(token, Look())
         return page is not None and (page.thinks or _asks_coach(page, press))
 
 

@@ -226,7 +226,9 @@ class PersonalPages:
             visit = visit_of(link, self._clock.now())
             assert visit is not None
             token = ring.token(visit)
-            show = partial(self._boards.seen, connection, token, board, sitter, budget.replay)
+            show = partial(
+                self._boards.listed_page, connection, token, board, sitter, budget.replay
+            )
             try:
                 budget.check()
                 page = show_or_log(number, board.game, show)
