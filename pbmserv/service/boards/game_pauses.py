@@ -29,8 +29,10 @@ from pbmserv.store.tables.boards import PauseKind
 
 MOST_STOPS = 2
 """Processes that may end in the rules of a game before the game is stopped."""
-WITHIN = timedelta(days=1)
+STOPS_COUNTED = timedelta(days=1)
 """Time in which those ends are counted: a machine without memory may end a process in any game."""
+NOTICE_EVERY = timedelta(days=1)
+"""Least time between two letters to a player about one game."""
 LONGEST_KIND = 12
 """Most characters of the kind of a notice."""
 
@@ -50,7 +52,7 @@ def note_stops(
     for stop in stops:
         if not game_pauses.add_stop(connection, stop):
             continue
-        if game_pauses.count_stops(connection, stop.game, now - WITHIN) < MOST_STOPS:
+        if game_pauses.count_stops(connection, stop.game, now - STOPS_COUNTED) < MOST_STOPS:
             continue
         why = f"{stop.stage} was stopped {MOST_STOPS} times, last in {stop.place}"
         if game_pauses.begin(connection, stop.game, PauseKind.STOPPED, why, now):
@@ -84,9 +86,9 @@ def _letters(context: CommandContext, game: str) -> list[Notification]:
 
 
 def _note_notice(context: CommandContext, player_id: int, game: str) -> bool:
-    """Note that a player is told now; return whether nothing was noted within `WITHIN`."""
+    """Note that a player is told now; return whether nothing was noted for `NOTICE_EVERY`."""
     kind = f"+{game}"[:LONGEST_KIND]
-    return preferences.note_notice(context.connection, player_id, kind, context.now, WITHIN)
+    return preferences.note_notice(context.connection, player_id, kind, context.now, NOTICE_EVERY)
 
 
 def _part(context: CommandContext, game: str, *, is_stopped: bool) -> Part:

@@ -2,7 +2,7 @@
 
 The inviter learns nothing about the address. Neither the answer nor the letter depends on whether a
 player has it, or whether its owner refuses or has had enough of such letters. The board is made
-when the owner says yes; before, nothing of it can be seen.
+when the owner says yes; before, nothing of it can be seen. `invitation_answers` has the replies.
 """
 
 from __future__ import annotations
@@ -11,19 +11,16 @@ import re
 from datetime import timedelta
 from typing import Any
 
-from pbmserv.commands.grammar.consent import consent_in
-from pbmserv.commands.grammar.plain_words import says_yes
-from pbmserv.commands.table.command_types import VOUCHED, Credentials, ReplyMove, Yes
-from pbmserv.commands.table.starting import Accept, Challenge, Reject
-from pbmserv.errors import PlayerError, Refused
+from pbmserv.commands.table.command_types import VOUCHED, Credentials
+from pbmserv.commands.table.starting import Challenge
+from pbmserv.errors import Refused
 from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
-from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards.option_words import read_options
-from pbmserv.service.boards.proposals import Proposal, make_board, takes_challenges
+from pbmserv.service.boards.proposals import takes_challenges
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.free_userids import free_userid, is_free
+from pbmserv.service.core.free_userids import free_userid
 from pbmserv.service.core.lookup import known_game, refuse_closed_game
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import UNSAID, Said
@@ -32,15 +29,12 @@ from pbmserv.service.time.time_options import read_times
 from pbmserv.store.accounts import invitations, persons, players, preferences
 from pbmserv.store.accounts.invitations import Invitation
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.delivery import inbox, outbox
-from pbmserv.store.delivery.bounces import BouncedLetter
-from pbmserv.store.tables.accounts import InvitationState
 
-AGAIN = timedelta(days=30)
-"""Least time between two invitations to an address by one player; as long can it be answered."""
+VALID_FOR = timedelta(days=30)
+"""Time in which an invitation can be answered, and its sender cannot invite the address again."""
 
 MOST_TO_ADDRESS = 3
-"""Most invitations to one address in `AGAIN`, from all players."""
+"""Most invitations to one address in `VALID_FOR`, from all players."""
 
 LONGEST_ADDRESS = 254
 LONGEST_NOTE = 300
@@ -51,13 +45,6 @@ _LURES = re.compile(r"://|www\.|@|[\w-]\.[a-z]{2,}\b|(?:\d[ ./()-]*){7}", re.IGN
 """Links, addresses and telephone numbers, for which spammers send mail to strangers."""
 
 _DOMAIN = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})")
-
-_AS = re.compile(r"(.*?)[,;]?(?<!\s)\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
-_NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
-_NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
-
-
-# -- inviting --------------------------------------------------------------------------------
 
 
 def invite(context: CommandContext, command: Challenge) -> Answer:
@@ -98,7 +85,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "name": free_userid(context, name, address),
         "title": game.info.title,
         "summary": game.info.summary,
-        "days": AGAIN.days,
+        "days": VALID_FOR.days,
         "said": _note_to(context, sender, address, note),
     }
     notifications = (
@@ -175,9 +162,9 @@ def _refuse_too_many_invitations(
     if context.services.signup == "closed":
         raise Refused("invite-closed")
     preferences.lock(context.connection, sender.id)
-    month, day = context.now - AGAIN, context.now - _DAY
+    month, day = context.now - VALID_FOR, context.now - _DAY
     if invitations.has_invited(context.connection, sender.id, marks, month):
-        raise Refused("invited-already", part=address, days=AGAIN.days)
+        raise Refused("invited-already", part=address, days=VALID_FOR.days)
     most = context.services.invitations
     if invitations.by_player(context.connection, sender.id, day) >= most:
         raise Refused("invites-many", most=most)
@@ -185,7 +172,7 @@ def _refuse_too_many_invitations(
 
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
     """Return whether the invitation is sent. The inviter does not learn that."""
-    month = context.now - AGAIN
+    month = context.now - VALID_FOR
     refused = invitations.are_refused(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
     traffic, source, mailbox = (
@@ -226,170 +213,3 @@ def _note_to(context: CommandContext, sender: Player, address: str, said: Said) 
 
 def _is_harmless(said: Said) -> bool:
     return len(said) <= LONGEST_NOTE and _LURES.search(said) is None
-
-
-# -- answering -------------------------------------------------------------------------------
-
-
-def answer(context: CommandContext, command: object, reply_address: ReplyAddress) -> Answer | None:
-    """Carry out a reply to an invitation: yes, no, or never; return `None` for another command.
-
-    Raises:
-        Refused: the reply is unclear, from another address, or too late.
-    """
-    first = next((line.strip() for line in context.submission.text.split("\n") if line.strip()), "")
-    word = first.partition(" ")[0].strip(".,;:!").lower()
-    if word in _NEVER:
-        return never(context, reply_address)
-    if isinstance(command, Reject) or word in _NO:
-        return _decline(context, reply_address)
-    match = _AS.fullmatch(first)
-    consent_words, name = (match[1], match[2].lower()) if match else (first, "")
-    if word in {"accept", "yes"} and (match or isinstance(command, Accept)):
-        return _accept(context, reply_address, name)
-    if says_yes(consent_words) or (isinstance(command, Yes) and not command.is_empty):
-        return _accept(context, reply_address, name)
-    if isinstance(command, Yes | ReplyMove | PlayerError):
-        consent = consent_in(context.submission.text)
-        if consent is None or not context.submission.may_be_answered:  # a machine may have written
-            raise Refused("invite-how", part=first[:60])
-        if consent.is_yes:
-            return _accept(context, reply_address, "")
-        return _decline(context, reply_address)
-    return None
-
-
-def _accept(context: CommandContext, reply_address: ReplyAddress, name: str) -> Answer:
-    """Begin the board, and create an account if the friend has none."""
-    number = reply_address.about
-    invitation = invitations.lock(context.connection, number)
-    if invitation is None or context.now > invitation.created_at + AGAIN:
-        raise Refused("invite-late", days=AGAIN.days, example="help")
-    # The letter may have been forwarded, so only a mail from the invited address says yes.
-    sender = context.actor.address.lower()
-    if invitation.mark not in context.services.mail_domain.ring.marks(mailbox_of(sender)):
-        raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
-    if invitation.state is InvitationState.ACCEPTED:
-        raise Refused("invite-taken", part=str(invitation.board_id), example="help")
-    inviter = players.by_id(context.connection, invitation.player_id)
-    if inviter is None or not inviter.active:
-        raise Refused("invite-late", days=AGAIN.days, example="help")
-    player = _owner(context, invitation, name)
-    if persons.persons_of(context.connection, {player.id, inviter.id}).same(player.id, inviter.id):
-        raise Refused("invite-self", part=context.actor.address)
-    game = known_game(context, invitation.game)
-    refuse_closed_game(context, game)
-    contact.refuse_blocked_players(context, player.id, [inviter])
-    options, rated = read_options(game, invitation.options, 2, invitation.game, invitation.game)
-    proposal = Proposal(game, options, rated, invitation.terms, (inviter, player), sender=inviter)
-    board = make_board(context, proposal, {inviter.id, player.id})
-    invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
-    context.current.player = player
-    context.proofs.add(player.id, None)  # only the owner of the address got the letter
-    if context.mail_id is not None:
-        inbox.set_player(context.connection, context.mail_id, player.id)
-    theirs, own = board.sitters
-    words = {"by": player.userid, "undecided": []}
-    accepted = {**words, "event": "accepted", "said": words_for_others(context)}
-    joined = {**words, "event": "joined", "said_to": words_for_others(context)}
-    letters = [
-        Notification.sitter(theirs, Part("board", accepted, board.id, 0, theirs.seat, board.thread))
-    ]
-    own_board = Part("board", joined, board.id, 0, own.seat, board.thread)
-    if player.password_hash:
-        return Answer((own_board,), tuple(letters))
-    # A newcomer is welcomed before the board comes.
-    greeting = Part("welcome", {"userid": player.userid, "has_password": False})
-    letters.append(Notification(player.address, player.id, greeting))
-    letters.append(Notification.sitter(own, own_board))
-    return Answer((), tuple(letters))
-
-
-def _owner(context: CommandContext, invitation: Invitation, name: str) -> Player:
-    """Return the player with the invited address, which is this mail's; create one if needed."""
-    sender = context.actor.address.lower()
-    owners = players.by_address(context.connection, sender)
-    chosen = [player for player in owners if player.userid == name] or owners
-    if chosen:
-        context.proofs.add(chosen[0].id, chosen[0].unreachable_since)
-        return chosen[0]
-    if context.services.signup == "closed":
-        raise Refused("invite-closed")
-    if name and not is_free(context, name):
-        free = free_userid(context, name, sender)
-        raise Refused("invite-name-taken", part=name, example=f"yes as {free}")
-    userid = name or free_userid(context, invitation.name, sender)
-    player = players.create(context.connection, userid, "", sender, context.now)
-    if player is None:  # another player got it first
-        free = free_userid(context, "", sender)
-        raise Refused("invite-name-taken", part=userid, example=f"yes as {free}")
-    return player
-
-
-def _decline(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Decline an invitation, and tell the inviter."""
-    invitation = invitations.lock(context.connection, reply_address.about)
-    notifications = _closed(context, reply_address.about, invitation)
-    return Answer((Part("invitation-closed", {"event": "declined"}),), notifications)
-
-
-def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Refuse all later invitations, too. The inviter sees a plain no.
-
-    Raises:
-        Refused: the invitation is no longer stored.
-    """
-    invitation = invitations.lock(context.connection, reply_address.about)
-    if invitation is None:
-        raise Refused("invite-late", days=AGAIN.days, example="help")
-    invitations.refuse_all(context.connection, invitation.mark, context.now)
-    notifications = _closed(context, reply_address.about, invitation)
-    return Answer((Part("invitation-closed", {"event": "never"}),), notifications)
-
-
-def _closed(
-    context: CommandContext, number: int, invitation: Invitation | None
-) -> tuple[Notification, ...]:
-    if invitation is None or invitation.state is not InvitationState.OPEN:
-        return ()
-    invitations.settle(context.connection, number, InvitationState.DECLINED)
-    return _notify_inviter(context, invitation, "declined", "")
-
-
-def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | None:
-    """Return the inviter's userid, for the page that ends invitations; `None` if the invitation is
-    no longer stored."""
-    invitation = invitations.by_id(context.connection, reply_address.about)
-    player = (
-        players.by_id(context.connection, invitation.player_id) if invitation is not None else None
-    )
-    return None if player is None else player.userid
-
-
-def tell_inviter(context: CommandContext, letter: BouncedLetter) -> tuple[Notification, ...]:
-    """Tell the inviter that the letter came back; it is not sent again."""
-    row = outbox.letter(context.connection, letter.id)
-    number = row.words.get("invitation") if row is not None else None
-    invitation = invitations.lock(context.connection, number) if number is not None else None
-    if invitation is None or number is None or invitation.state is not InvitationState.OPEN:
-        return ()
-    invitations.settle(context.connection, number, InvitationState.RETURNED)
-    return _notify_inviter(context, invitation, "returned", letter.recipient)
-
-
-def _notify_inviter(
-    context: CommandContext, invitation: Invitation, event: str, address: str
-) -> tuple[Notification, ...]:
-    player = players.by_id(context.connection, invitation.player_id)
-    if player is None or not player.active:
-        return ()
-    words = {
-        "event": event,
-        "title": known_game(context, invitation.game).info.title,
-        "since": invitation.created_at.isoformat(),
-        "tz": player.tz,
-        "address": address,
-        "game": invitation.game,
-        "userid": player.userid,
-    }
-    return (Notification(player.address, player.id, Part("invitation-answered", words)),)

@@ -22,7 +22,7 @@ from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.accounts import absences
-from pbmserv.service.boards import mail_invitations
+from pbmserv.service.boards import invitation_answers
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
@@ -208,7 +208,7 @@ def _record_failure(
     )
     address = letter.recipient.lower()
     if letter.letter == "invitation":
-        return list(mail_invitations.tell_inviter(context, letter))
+        return list(invitation_answers.tell_inviter(context, letter))
     if failure.verdict is Verdict.REFUSED or not _went_to_own_address(context, letter, address):
         return []
     records = bounces.records_of(context.connection, [address])

@@ -25,7 +25,7 @@ from pbmserv.service.accounts import (
     signing_up,
     subscriptions,
 )
-from pbmserv.service.boards import followers, mail_invitations, moves, proposals, queued_moves
+from pbmserv.service.boards import followers, invitation_answers, moves, proposals, queued_moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.delivery import digest_replies
@@ -40,7 +40,7 @@ _WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] 
     Purpose.MESSAGE: messages.message_by_reply,
     Purpose.TEAM: team_commands.chat_by_reply,
     Purpose.UNSUBSCRIBE: subscriptions.unsubscribe_by_mail,
-    Purpose.UNINVITED: mail_invitations.never,
+    Purpose.UNINVITED: invitation_answers.never,
 }
 """Addresses at which a mail without commands has one meaning as a whole."""
 
@@ -152,7 +152,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
         case Purpose.AWAY:
             return absences.answer_if_away(context, command)
         case Purpose.INVITED:
-            return mail_invitations.answer(context, command, reply_address)
+            return invitation_answers.answer(context, command, reply_address)
         case Purpose.FOLLOW:
             return followers.by_reply(context, line, reply_address)
         case Purpose.TRAY if digest_replies.names_no_board(command) or isinstance(command, Yes):

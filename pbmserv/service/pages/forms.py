@@ -15,7 +15,7 @@ from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
 from pbmserv.service.accounts import signing_up, subscriptions
-from pbmserv.service.boards import bot_turns, mail_invitations
+from pbmserv.service.boards import bot_turns, invitation_answers
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import Done, Job
@@ -53,7 +53,7 @@ def _unsubscribe(
     context = CommandContext(services, connection, holder_of(reply_address), now)
     try:
         if reply_address.purpose is Purpose.UNINVITED:
-            notifications = mail_invitations.never(context, reply_address).notifications
+            notifications = invitation_answers.never(context, reply_address).notifications
         else:
             notifications = tuple(subscriptions.unsubscribe_by_page(context, reply_address))
     except PlayerError:

@@ -13,7 +13,7 @@ from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.accounts import signing_up, subscriptions
 from pbmserv.service.accounts.subscriptions import Subscription
-from pbmserv.service.boards import mail_invitations
+from pbmserv.service.boards import invitation_answers
 from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
 from pbmserv.service.core.context import CommandContext
@@ -150,7 +150,7 @@ class WebRequests:
         with self._database.reading.connect() as connection:
             context = self._context(connection, reply_address)
             if reply_address.purpose is Purpose.UNINVITED:
-                userid = mail_invitations.inviter_of(context, reply_address)
+                userid = invitation_answers.inviter_of(context, reply_address)
                 return None if userid is None else Subscription("invitations", userid)
             try:
                 return subscriptions.subscription_of(context, reply_address)

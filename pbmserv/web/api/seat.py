@@ -57,7 +57,8 @@ class SeatHandlers:
 
     async def seat(self, request: Request) -> Response:
         """The board of a token, as its player sees it."""
-        return self._seat(request, await self._web_requests.boards.page_for_program(token_of(request)))
+        page = await self._web_requests.boards.page_for_program(token_of(request))
+        return self._seat(request, page)
 
     async def move(self, request: Request) -> Response:
         """Play a move, as a reply to the letter does; the answer is the seat after it."""
