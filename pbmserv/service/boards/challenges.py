@@ -141,7 +141,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     board = draw_again(context, board, sitter)
     times = timekeeping.set_after_acceptance(context, board, undecided)
     if not undecided:
-        bot_turns.take_note(context, board, context.position(board))
+        bot_turns.note_turn(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
     begins = not undecided
     notifications = tuple(
@@ -268,7 +268,7 @@ def _invited(
     userids: tuple[str, ...],
 ) -> Player:
     if userid in BOT_USERIDS:
-        return bot_turns.invited(context, game, userid, options, userids)
+        return bot_turns.invited_bot(context, game, userid, options, userids)
     player = players.active_by_userid(context.connection, userid)
     if player is None:
         raise unknown_player(context, userid)

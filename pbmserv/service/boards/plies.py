@@ -135,7 +135,7 @@ def log_ply(
     context.effects.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
-        bot_turns.take_note(context, board, after)
+        bot_turns.note_turn(context, board, after)
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
     end = end_board(context, board, after, outcome, undecided) if outcome else GOES_ON

@@ -161,7 +161,7 @@ def make_board(
     board = boards.load(context.connection, board_id)
     assert board is not None
     if board.status == BoardStatus.ACTIVE:
-        bot_turns.take_note(context, board, first)
+        bot_turns.note_turn(context, board, first)
     return board
 
 

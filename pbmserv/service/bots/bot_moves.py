@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.engine.types import Move, Seat
 from pbmserv.service.boards import bot_turns, plies, queued_moves
-from pbmserv.service.boards.bot_turns import Kept
+from pbmserv.service.boards.held_letters import HeldLetter
 from pbmserv.service.boards.mover import mover_at
 from pbmserv.service.core.actor import BOT
 from pbmserv.service.core.context import CommandContext
@@ -111,7 +111,7 @@ class BotMoves:
             if board.status != BoardStatus.ACTIVE or board.plies != thought.plies:
                 return NOTHING
             answer = _move(context, board, thought)
-            letters = _tell(context, answer, Kept(kept) if kept is not None else None)
+            letters = _tell(context, answer, HeldLetter(kept) if kept is not None else None)
             board = boards.lock(connection, board_id)
             assert board is not None
         elif (
@@ -156,7 +156,7 @@ def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
     return queued_moves.go_on(context, answer)
 
 
-def _tell(context: CommandContext, answer: Answer, kept: Kept | None) -> bool:
+def _tell(context: CommandContext, answer: Answer, kept: HeldLetter | None) -> bool:
     """Queue notifications, or write them into the letter that waits.
 
     Returns:

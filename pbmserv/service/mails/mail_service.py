@@ -13,7 +13,7 @@ from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict
 from pbmserv.mail.networks import block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
-from pbmserv.service.boards import bot_turns, game_pauses
+from pbmserv.service.boards import game_pauses, held_letters
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext
@@ -146,7 +146,7 @@ class MailService:
         letters, effects = result.letters, context.effects
         has_bot_work = bool(effects.bot_turns or effects.reported)
         if has_bot_work:
-            bot_turns.queue(context, letters)
+            held_letters.queue_or_hold(context, letters)
         elif letters:
             outbox.add(context.connection, letters, context.now, context.mail_id)
         assert context.mail_id is not None

@@ -15,7 +15,7 @@ from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import ENDINGS, Purpose
 from pbmserv.service.accounts import signing_up, subscriptions
-from pbmserv.service.boards import bot_turns, invitation_answers
+from pbmserv.service.boards import held_letters, invitation_answers
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.job_result import Done, Job
@@ -77,7 +77,7 @@ def _confirm(services: Services, form: ConfirmForm, now: datetime, connection: C
     player = confirmed.player
     welcome = Notification(player.address, player.id, confirmed.welcome)
     letters = outbox_rows(context, (welcome, *confirmed.letters))
-    bot_turns.queue(context, letters)  # a waiting challenge may be one to a bot
+    held_letters.queue_or_hold(context, letters)  # a waiting challenge may be one to a bot
     effects = context.effects
     return Done(effects.positions, len(letters), bool(effects.bot_turns), page_result=True)
 
