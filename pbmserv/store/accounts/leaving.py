@@ -16,6 +16,7 @@ from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.statements import in_chunks
 from pbmserv.store.delivery import bounces, letter_octets
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import (
@@ -43,8 +44,6 @@ from pbmserv.store.tables.mail import UNSENT, LetterState, MailState, inbox, out
 from pbmserv.store.tables.teams import team_members, teams
 
 _LISTS = letters_that(lambda kind: kind.lists_people)
-_CHUNK = 500
-"""Values in one statement; SQLite accepts 32,766, but fewer are quicker to prepare."""
 
 
 def running(connection: Connection, player_id: int) -> list[int]:
@@ -296,10 +295,8 @@ def _erase_letters(
     _blank_letters_to(connection, player, own)
     boards_by_reader = _boards_by_reader(connection, player.id)
     for reader, shared in boards_by_reader.items():
-        for start in range(0, len(shared), _CHUNK):
-            about = and_(
-                outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
-            )
+        for chunk in in_chunks(shared):
+            about = and_(outbox.c.player_id == reader, outbox.c.board_id.in_(chunk))
             # They were delivered, or will be composed again without the name.
             letter_octets.drop(connection, about)
             _erase_names(connection, about, names)

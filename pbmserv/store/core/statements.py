@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,16 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+CHUNK = 500
+"""Values in one statement; SQLite accepts 32,766, but fewer are quicker to prepare."""
+
+
+def in_chunks(values: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield the values in pieces that one statement can take."""
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]
 
 
 def older(

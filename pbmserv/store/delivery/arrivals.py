@@ -14,31 +14,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import (
-    Connection,
-    bindparam,
-    delete,
-    func,
-    insert,
-    select,
-)
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import in_chunks
 from pbmserv.store.delivery import mail_stores
-from pbmserv.store.delivery.shares import (
-    next_number,
-    share_for,
-    shares_of,
-    within,
-)
+from pbmserv.store.delivery.shares import next_number, share_for, shares_of, within
 from pbmserv.store.tables.mail import arrivals
 
 Kind: TypeAlias = Literal["mail", "over", "form", "press"]
 OF_PAGES: frozenset[Kind] = frozenset({"form", "press"})
 """Kinds of arrivals that come from pages and have results."""
 NO_MAIL = Envelope("", "", b"")
-
+"""Envelope of arrivals that are no mails."""
 
 REMOVAL = "removal"
 """Name of the lock for the removal of settled arrivals, see `file_locks.exclusive_work`."""
@@ -57,7 +46,7 @@ class NewArrival:
         kind: ``mail``; ``over``: a mail was not taken, and its writer is to be told; ``form``: a
             form of a page; ``press``: a player's command from a page.
         envelope: the mail; `NO_MAIL` for the other kinds.
-        lane: those of one lane are carried out in their order, and share their part of the time.
+        lane: arrivals of one lane are carried out in their order, and share their part of the time.
         player_id: the player of the reply address or page.
         body: the facts of the other kinds, as JSON.
     """
@@ -102,8 +91,6 @@ _NEXT = Prepared(
     .order_by(arrivals.c.id)
     .limit(bindparam("most"))
 )
-_CHUNK = 500
-"""Numbers in one statement."""
 
 
 def add(connection: Connection, new: NewArrival) -> int:
@@ -162,8 +149,8 @@ def numbers(connection: Connection) -> list[int]:
 
 def remove(connection: Connection, ids: Sequence[int]) -> None:
     """Remove settled arrivals."""
-    for at in range(0, len(ids), _CHUNK):
-        connection.execute(delete(arrivals).where(arrivals.c.id.in_(ids[at : at + _CHUNK])))
+    for chunk in in_chunks(ids):
+        connection.execute(delete(arrivals).where(arrivals.c.id.in_(chunk)))
 
 
 def take_over(connection: Connection, other: Connection, done: Collection[int]) -> None:
@@ -215,10 +202,7 @@ def waiting(connection: Connection) -> tuple[int, datetime | None]:
     """Return the number of arrivals, and when the first one came."""
     counts = select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
     rows = [
-        connection.execute(
-            counts if share is None else counts.where(arrivals.c.share == share)
-        ).one()
-        for share in shares_of(connection)
+        connection.execute(within(counts, arrivals, share)).one() for share in shares_of(connection)
     ]
     first_at = min((at for _, at in rows if at is not None), default=None)
     return sum(number for number, _ in rows), first_at

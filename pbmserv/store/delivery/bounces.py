@@ -88,7 +88,7 @@ def note_reason(connection: Connection, letter: BouncedLetter, reason: str, now:
     """Record the reason of a bounce.
 
     A bounce proves that the letter was sent, even if its sender has not settled it yet (see
-    `outbox.mark_sent`).
+    `letter_claims.mark_sent`).
     """
     values: dict[str, Any] = {"error": reason}
     if letter.state == LetterState.QUEUED:

@@ -69,7 +69,7 @@ class ClaimedLetter(QueuedLetter):
 
 
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
-    "summary": lambda words: sum([len(line["parts"]) for line in words["lines"]]),
+    "summary": lambda words: sum(len(line["parts"]) for line in words["lines"]),
     **dict.fromkeys(
         letters_that(lambda kind: kind.has_entries),
         lambda words: len(words["waiting"]) + len(words["news"]),
@@ -87,7 +87,7 @@ _WITHOUT_ADDRESS = {"recipient": case((outbox.c.letter == FAREWELL, ""), else_=o
 _GIVEN_UP = exists().where(
     bounces.c.address == outbox.c.recipient, bounces.c.suspended_at.is_not(None)
 )
-_ALL_DUE = (
+_SELECT_DUE = (
     select(
         *COLUMNS,
         letter_bytes.c.raw,
@@ -104,28 +104,28 @@ _ALL_DUE = (
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True, of=outbox)
 )
-_DUE = Prepared(_ALL_DUE)
+_DUE = Prepared(_SELECT_DUE)
 _CAME_BACK = or_(
     outbox.c.state == LetterState.SENT,
     outbox.c.state == LetterState.RETURNED,
     and_(outbox.c.state == LetterState.FAILED, outbox.c.sent_at.is_not(None)),
 )
-_ONE = update(outbox).where(IS_ROW)
-_IN_HAND = _ONE.where(not_(_CAME_BACK))
+_UPDATE = update(outbox).where(IS_ROW)
+_IN_HAND = _UPDATE.where(not_(_CAME_BACK))
 """A bounce can be recorded before the sender settles the letter; then the bounce wins."""
-_LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed_by=bindparam("by")))
+_LEASE = Prepared(_UPDATE.values(due_at=bindparam("until"), claimed_by=bindparam("by")))
 _RENEW = Prepared(
-    _ONE.where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by.is_not(None)).values(
+    _UPDATE.where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by.is_not(None)).values(
         due_at=bindparam("until")
     )
 )
-_LOST = (
+_UPDATE_LOST = (
     update(outbox)
     .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by == bindparam("by"))
     .values(due_at=bindparam("now"), claimed_by=None)
 )
-_RELEASE_LOST = Prepared(_LOST)
-_POSTPONE = Prepared(_ONE.values(due_at=bindparam("now")))
+_RELEASE_LOST = Prepared(_UPDATE_LOST)
+_POSTPONE = Prepared(_UPDATE.values(due_at=bindparam("now")))
 _RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed_by=None))
 _RELEASE_WITH_ERROR = Prepared(
     _IN_HAND.values(due_at=bindparam("until"), error=bindparam("why"), claimed_by=None)
@@ -158,9 +158,9 @@ _FAILED = Prepared(
         **_WITHOUT_ADDRESS,
     )
 )
-_PARK = Prepared(_ONE.values(state=LetterState.PARKED, due_at=None, claimed_by=None))
-_ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == LetterState.QUEUED)
-_NEXT = Prepared(_ALL_NEXT)
+_PARK = Prepared(_UPDATE.values(state=LetterState.PARKED, due_at=None, claimed_by=None))
+_SELECT_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == LetterState.QUEUED)
+_NEXT = Prepared(_SELECT_NEXT)
 
 
 def claim(
@@ -184,7 +184,8 @@ def claim(
         share: claim letters of this share only; `None` for all.
     """
     _release_lost(connection, by, claim.in_hand, now, share)
-    claimed, parked = list[ClaimedLetter](), list[int]()
+    claimed: list[ClaimedLetter] = []
+    parked: list[int] = []
     for *columns, given_up in _due(connection, claim, now, share):
         row = ClaimedLetter(*columns)
         if row.letter in _PARTS and row.raw is None:
@@ -195,7 +196,7 @@ def claim(
             claimed.append(row)
     if parked:
         _PARK.run(connection, *[key_of(connection, i) for i in parked])
-    if sum([row.effort for row in claimed]) > MOST_EFFORT:
+    if sum(row.effort for row in claimed) > MOST_EFFORT:
         claimed, postponed = _split_by_effort(claimed)
         if postponed:
             _POSTPONE.run(
@@ -214,7 +215,7 @@ def _due(
     values = {"now": now, "most": claim.most}
     if not claim.avoiding and share is None:  # as in most claims; compiled once
         return _DUE.run(connection, values)
-    statement = within(_ALL_DUE, outbox, share).where(_not_to(claim.avoiding))
+    statement = within(_SELECT_DUE, outbox, share).where(_not_to(claim.avoiding))
     if claim.since is not None:
         statement = statement.where(outbox.c.due_at >= claim.since)
     return connection.execute(statement, values)
@@ -224,13 +225,17 @@ def _split_by_effort(
     due: Sequence[ClaimedLetter],
 ) -> tuple[list[ClaimedLetter], list[ClaimedLetter]]:
     """Split letters into those within each reader's `MOST_EFFORT` and those beyond."""
-    near, beyond = list[ClaimedLetter](), list[ClaimedLetter]()
+    within_effort: list[ClaimedLetter] = []
+    beyond: list[ClaimedLetter] = []
     efforts: dict[str, int] = {}
     for row in due:
         before = efforts.get(row.recipient, 0)
         efforts[row.recipient] = before + row.effort
-        (beyond if before and efforts[row.recipient] > MOST_EFFORT else near).append(row)
-    return near, beyond
+        if before and efforts[row.recipient] > MOST_EFFORT:
+            beyond.append(row)
+        else:
+            within_effort.append(row)
+    return within_effort, beyond
 
 
 _PACKED_ROW = select(
@@ -307,7 +312,7 @@ def _release_lost(
     if not in_hand and share is None:  # as in most claims; compiled once
         _RELEASE_LOST.run(connection, values)
     else:
-        lost = within(_LOST, outbox, share).where(outbox.c.id.not_in(in_hand))
+        lost = within(_UPDATE_LOST, outbox, share).where(outbox.c.id.not_in(in_hand))
         connection.execute(lost, values)
 
 
@@ -326,7 +331,7 @@ def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime |
     if not avoiding and shares == UNDIVIDED:
         next_at: datetime | None = _NEXT.run(connection)[0][0]
         return next_at
-    statement = _ALL_NEXT.where(_not_to(avoiding))
+    statement = _SELECT_NEXT.where(_not_to(avoiding))
     moments = [connection.execute(within(statement, outbox, share)).scalar() for share in shares]
     return min((moment for moment in moments if moment is not None), default=None)
 

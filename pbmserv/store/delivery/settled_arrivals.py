@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from pbmserv.errors import ServerFault
 from pbmserv.store.core.prepared import Prepared
+from pbmserv.store.core.statements import in_chunks
 from pbmserv.store.delivery.arrivals import Arrival
 from pbmserv.store.tables.mail import settled
 
@@ -24,8 +25,6 @@ class Gone(ServerFault):
 
 
 _SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
-_CHUNK = 500
-"""Numbers in one statement."""
 
 
 def settle(
@@ -71,10 +70,9 @@ def result_of(connection: Connection, store: str, number: int) -> tuple[bool, An
 
 def forget(connection: Connection, store: str, gone: Collection[int]) -> None:
     """Delete the records of arrivals that the door has removed."""
-    ids = list(gone)
-    for at in range(0, len(ids), _CHUNK):
-        chunk = settled.c.number.in_(ids[at : at + _CHUNK])
-        connection.execute(delete(settled).where(settled.c.store == store, chunk))
+    for chunk in in_chunks(list(gone)):
+        of_chunk = settled.c.number.in_(chunk)
+        connection.execute(delete(settled).where(settled.c.store == store, of_chunk))
 
 
 def prune(connection: Connection, before: datetime) -> None:

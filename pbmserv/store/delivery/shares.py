@@ -1,9 +1,9 @@
-"""Shares of the queues, so that a distributed PostgreSQL can have each on one node (0154).
+"""Shares of the queues, so that a distributed PostgreSQL can have each on one node.
 
 On PostgreSQL the number of a row in `arrivals`, `inbox` or `outbox` is the next number of the
 table's sequence times `SHARES`, plus the share. So the share of a row follows from its number. The
 work for bots, `house_turns` and `analyses`, is in the share that follows from the number of the
-board. SQLite has one share, 0, and numbers its rows itself.
+board. SQLite has one share, 0, and numbers its rows itself. Decision 0154 says why.
 """
 
 from __future__ import annotations

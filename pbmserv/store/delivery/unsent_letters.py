@@ -40,13 +40,13 @@ class Unsent:
     Attributes:
         player_id: its reader; `None` for a stranger.
         begun: whether a sender has tried it or has it in hand, so that it may have been read.
-        says: whether it carries words of another player.
+        has_words: whether it carries words of another player.
     """
 
     id: int
     player_id: int | None
     begun: bool
-    says: bool
+    has_words: bool
 
 
 def about(connection: Connection, board_id: int, after: int, now: datetime) -> list[Unsent]:
@@ -65,10 +65,10 @@ def about(connection: Connection, board_id: int, after: int, now: datetime) -> l
 
 def drop(connection: Connection, letters: Collection[Unsent]) -> None:
     """Drop letters; of those that carry words of a player, keep only the words."""
-    words = [letter.id for letter in letters if letter.says]
-    dropped = [letter.id for letter in letters if not letter.says]
-    if words:
-        connection.execute(update(outbox).where(outbox.c.id.in_(words)).values(letter="chat"))
+    with_words = [letter.id for letter in letters if letter.has_words]
+    dropped = [letter.id for letter in letters if not letter.has_words]
+    if with_words:
+        connection.execute(update(outbox).where(outbox.c.id.in_(with_words)).values(letter="chat"))
     if dropped:
         connection.execute(delete(outbox).where(outbox.c.id.in_(dropped)))
 
@@ -96,12 +96,13 @@ def silence(connection: Connection, reader_ids: Collection[int], userids: Collec
 
 
 def _silenced(words: Any, userids: Collection[str]) -> Any:
+    """Return the words of a letter, or a value in them, without what these players say."""
     match words:
         case dict():
-            inner = {key: _silenced(value, userids) for key, value in words.items()}
-            return (
-                {**inner, "said": ""} if "said" in inner and inner.get("by") in userids else inner
-            )
+            values = {key: _silenced(value, userids) for key, value in words.items()}
+            if "said" in values and values.get("by") in userids:
+                values["said"] = ""
+            return values
         case list() | tuple():
             return [_silenced(value, userids) for value in words]
         case _:
