@@ -56,6 +56,7 @@ class Gate(asyncio.Protocol):
             session.connection_made(transport)
         else:
             handshake = self._encrypt(transport, self._make_session(place), peer)
+            # Kept here, since the loop itself holds tasks only weakly.
             self._handshake = asyncio.get_running_loop().create_task(handshake)
 
     async def _encrypt(self, transport: asyncio.Transport, session: SmtpSession, peer: str) -> None:
@@ -76,4 +77,5 @@ class Gate(asyncio.Protocol):
             if encrypted is not None and not encrypted.is_closing():
                 session.connection_made(encrypted)
                 return
+        # The session frees the place, too, if asyncio tells it of the end of the connection.
         self._limits.leave(self._place)

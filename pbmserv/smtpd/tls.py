@@ -27,15 +27,15 @@ class Certificate:
     def __init__(self, chain: Path, key: Path) -> None:
         self._chain = chain
         self._key = key
-        self._seen = self._stamp()
-        self._context = self._fresh()
+        self._seen = self._stamps()
+        self._context = self._new_context()
 
     def context(self) -> ssl.SSLContext:
         """Return the context for a new handshake: always the same object, renewed in place.
 
         If changed files cannot be used, that is logged and the old certificate stays.
         """
-        if self._stamp() != self._seen:
+        if self._stamps() != self._seen:
             self.reload("change")
         return self._context
 
@@ -45,10 +45,10 @@ class Certificate:
         Args:
             occasion: why they are read again, for the log.
         """
-        self._seen = self._stamp()
+        self._seen = self._stamps()
         facts = {"asked": occasion, "stage": "door"}  # only the door has sessions
         try:
-            self._fresh()  # fails before a mismatched pair could replace the one in use
+            self._new_context()  # fails before a mismatched pair could replace the one in use
             self._load(self._context)
         except ConfigError as error:
             facts["why"] = str(error)
@@ -57,7 +57,7 @@ class Certificate:
             facts |= {"file": str(self._chain), "good_until": _good_until(self._chain)}
             log.info("the certificate was read again", extra=facts)
 
-    def _fresh(self) -> ssl.SSLContext:
+    def _new_context(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)  # TLS 1.2 and later
         self._load(context)
         return context
@@ -90,8 +90,8 @@ class Certificate:
                 f'PBMSERV_TLS_CERT = "{self._chain}", PBMSERV_TLS_KEY = "{self._key}": {wrong}'
             ) from None
 
-    def _stamp(self) -> tuple[tuple[int, int, int], ...]:
-        return tuple(_stamp(path) for path in (self._chain, self._key))
+    def _stamps(self) -> tuple[tuple[int, int, int], ...]:
+        return tuple(_file_stamp(path) for path in (self._chain, self._key))
 
 
 def _good_until(chain: Path) -> str:
@@ -105,7 +105,7 @@ def _good_until(chain: Path) -> str:
 _MISSING = (0, 0, 0)
 
 
-def _stamp(path: Path) -> tuple[int, int, int]:
+def _file_stamp(path: Path) -> tuple[int, int, int]:
     """Return facts of a file that change when it is replaced."""
     try:
         status = path.stat()

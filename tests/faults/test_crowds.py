@@ -129,16 +129,35 @@ def test_a_mail_on_its_way_gives_way_after_those_who_sit(tmp_path: Path) -> None
             wire.close()
 
 
-def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> None:
-    """With TLS at once nothing is known of a session before it is encrypted."""
+@contextlib.contextmanager
+def an_encrypted_server(folder: Path) -> Iterator[tuple[Running, ssl.SSLContext]]:
+    """A server with TLS at once on a port, and the context of its clients."""
     authority = trustme.CA()
     issued = authority.issue_cert("games.example")
-    issued.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
-    issued.private_key_pem.write_to_path(tmp_path / "key.pem")
-    files = {"tls_cert": f"{tmp_path}/cert.pem", "tls_key": f"{tmp_path}/key.pem"}
+    issued.cert_chain_pems[0].write_to_path(folder / "cert.pem")
+    issued.private_key_pem.write_to_path(folder / "key.pem")
+    files = {"tls_cert": f"{folder}/cert.pem", "tls_key": f"{folder}/key.pem"}
     context = ssl.create_default_context()
     authority.configure_trust(context)
-    with a_server(tmp_path, smtps="127.0.0.1:0", **files) as running:
+    with a_server(folder, smtps="127.0.0.1:0", **files) as running:
+        yield running, context
+
+
+def test_a_handshake_that_fails_gives_its_place_back(tmp_path: Path) -> None:
+    with an_encrypted_server(tmp_path) as (running, context):
+        for _ in range(5):  # its network has two places
+            client = sits(running.smtps_port, STRANGER)
+            client.sendall(b"EHLO stranger.example\r\n")
+            assert ends(client)
+        with context.wrap_socket(
+            sits(running.smtps_port, STRANGER), server_hostname="games.example"
+        ) as encrypted:
+            assert encrypted.recv(100).startswith(b"220 games.example")
+
+
+def test_a_handshake_that_never_comes_takes_a_place_as_well(tmp_path: Path) -> None:
+    """With TLS at once nothing is known of a session before it is encrypted."""
+    with an_encrypted_server(tmp_path) as (running, context):
         limits = [sits(running.smtps_port, source) for source in FIVE for _ in range(2)]
         with context.wrap_socket(
             sits(running.smtps_port, STRANGER), server_hostname="games.example"
