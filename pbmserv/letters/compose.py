@@ -29,9 +29,10 @@ from pbmserv.letters.proof import (
     proof_of,
     proofs_of_searches,
 )
-from pbmserv.letters.rendering import Composed, compose, excerpt
+from pbmserv.letters.reader import Reader
+from pbmserv.letters.rendering import LetterTexts, Share, render_letter, render_part
 from pbmserv.letters.replies import answer_to, unsubscribe_addresses
-from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
+from pbmserv.letters.shortening import cut_to_room, seated_boards, without_repeats
 from pbmserv.letters.template_values import TemplateValues
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.mail_domain import MailDomain
@@ -70,7 +71,7 @@ class _Draft:
     reader: Reader
     shown: ShownBoard | None
     title: str
-    texts: Composed
+    texts: LetterTexts
 
 
 class Composer:
@@ -179,7 +180,7 @@ class Composer:
         reader = self._reader(boards, row, player, shown)
         _prove(boards, row.letter, shown, reader)
         values = self._values_of(boards, row, shown, reader)
-        render = partial(_tiny if _is_tiny(row, reader) else compose, row.letter, values)
+        render = partial(_tiny if _is_tiny(row, reader) else render_letter, row.letter, values)
         texts = with_defaults(shown.board.game, render) if shown else render()
         return _Draft(reader, shown, values["title"], texts)
 
@@ -252,8 +253,8 @@ class Composer:
         waiting, news = row.words["waiting"], row.words["news"]
         reader.parts = len(waiting) + len(news)
         return {
-            "waiting": [self._excerpt(boards, part, reader) for part in waiting],
-            "news": [self._excerpt(boards, part, reader) for part in news],
+            "waiting": [self._part(boards, part, reader) for part in waiting],
+            "news": [self._part(boards, part, reader) for part in news],
             "keys": sorted({boards.board(part["board"]).game for part in waiting}),
         }
 
@@ -275,20 +276,20 @@ class Composer:
                 has_board = part["board"] is not None
                 key = (part["board"], part["seat"]) if has_board else (part["letter"], None)
                 if key not in drawn or part["letter"] != "show":
-                    parts.append(self._excerpt(boards, part, reader, brief=key in drawn))
+                    parts.append(self._part(boards, part, reader, brief=key in drawn))
                 if not kind_of(part["letter"]).beyond_record:
                     drawn.add(key)
             rendered.append({**line, "parts": parts[::-1]})
         return rendered[::-1]
 
-    def _excerpt(
+    def _part(
         self,
         boards: ShownBoards,
         part: Mapping[str, Any],
         reader: Reader,
         *,
         brief: bool = False,
-    ) -> Composed:
+    ) -> LetterTexts:
         """Return a part of a letter. If its board cannot be shown, the part says only that.
 
         Args:
@@ -297,34 +298,34 @@ class Composer:
             reader: the reader, whose room shrinks.
             brief: whether the board is drawn in another part.
         """
-        share = reader.share()
-        show = partial(self._board_excerpt, boards, part, reader, share, brief=brief)
+        share = reader.next_share()
+        show = partial(self._board_part, boards, part, reader, share, brief=brief)
         board = part["board"]
         if board is None:
             texts = show()
         else:
             shown = show_or_log(board, boards.board(board).game, show)
-            texts = shown or excerpt("unshown", {"words": {"board": board}}, *share)
+            texts = shown or render_part("unshown", {"words": {"board": board}}, share)
         reader.room -= len(texts.html)
         reader.text_room -= len(texts.text.encode())
         return texts
 
-    def _board_excerpt(
+    def _board_part(
         self,
         boards: ShownBoards,
         part: Mapping[str, Any],
         reader: Reader,
-        share: tuple[int, int, int],
+        share: Share,
         *,
         brief: bool,
-    ) -> Composed:
+    ) -> LetterTexts:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
         _prove(boards, part["letter"], shown, reader)
         values = self._template_values.of_letter(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
-        draw = partial(excerpt, part["letter"], {**values, "brief": brief}, *share)
+        draw = partial(render_part, part["letter"], {**values, "brief": brief}, share)
         return with_defaults(shown.board.game, draw) if shown else draw()
 
     def _only_board(
@@ -362,12 +363,12 @@ def _cut(text: str) -> str:
     return f"{text[:_LONGEST_TEXT].rpartition(chr(10))[0]}\n\nThe rest is left out.\n"
 
 
-def _tiny(letter: str, values: Mapping[str, Any]) -> Composed:
+def _tiny(letter: str, values: Mapping[str, Any]) -> LetterTexts:
     """Return a letter about a turn without all that its reader knows: help, links, the legend.
 
     A board that would make it too long is left out; its reader can ask for it.
     """
-    whole = compose(letter, values)
+    whole = render_letter(letter, values)
     for drawn in (True, False):
         words = {**values, "headline": whole.headline, "drawn": drawn}
         text = re.sub(r"\n\n+", "\n", render_text("letters/pieces/tiny.txt.j2", words)) + "\n"

@@ -1,13 +1,13 @@
 """Renders letters: the blocks of a template become a subject, a headline, text and HTML.
 
-A letter of its own gets a layout around it; an excerpt is a part of a summary or a digest.
+A letter of its own gets a frame around it; a part of a summary or a digest has none.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -19,13 +19,13 @@ ROOM = 55_000
 """Most characters of an HTML letter: 60 kB with players' words in any script."""
 
 LONGEST_HTML = 60_000
-"""Most octets of HTML; a letter with more is sent as text alone (`Composed.html` is empty)."""
+"""Most octets of HTML; a letter with more is sent as text alone (`LetterTexts.html` is empty)."""
 
 _GAP = re.compile("\n\n\n+")
 
 
 class Links(StrEnum):
-    """The links that a board has, or that it is left out.
+    """How many links a board has, or that it is left out.
 
     A letter takes the next lower level until it is short enough.
     """
@@ -40,7 +40,7 @@ _DOWN_FROM = {links: tuple(Links)[place:] for place, links in enumerate(Links)}
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class LetterTexts:
     """The texts of a letter; `html` is empty if it would be too long for mail programs."""
 
     subject: str
@@ -49,71 +49,73 @@ class Composed:
     html: str
 
 
-def compose(letter: str, values: Mapping[str, Any]) -> Composed:
-    """Return a letter's subject, headline, text and HTML.
+class Share(NamedTuple):
+    """The room for a part of a letter.
 
-    Args:
-        letter: its name.
-        values: all values that its templates name.
-    """
-    texts = _fitted(_letter, letter, values, ROOM, ROOM)
-    is_short = len(texts.html.encode()) < LONGEST_HTML
-    return Composed(texts.subject, texts.headline, texts.text, texts.html if is_short else "")
-
-
-def excerpt(
-    letter: str, values: Mapping[str, Any], fair: int, most: int, most_text: int
-) -> Composed:
-    """Return a letter without its frame, as a part of a summary or a digest.
-
-    Args:
-        letter: its name.
-        values: all values that its templates name.
+    Attributes:
         fair: most characters of HTML with links.
         most: most characters of HTML without links.
         most_text: most octets of text with the board.
     """
-    texts = _fitted(_part, letter, values, fair, most)
-    if len(texts.text.encode()) > most_text and values.get("scene") is not None:
+
+    fair: int
+    most: int
+    most_text: int
+
+
+def render_letter(letter: str, values: Mapping[str, Any]) -> LetterTexts:
+    """Return the texts of a letter of its own.
+
+    Args:
+        letter: its name.
+        values: all values that its templates name.
+    """
+    texts = _fitted(_in_frame, letter, values, ROOM, ROOM)
+    is_short = len(texts.html.encode()) < LONGEST_HTML
+    return texts if is_short else replace(texts, html="")
+
+
+def render_part(letter: str, values: Mapping[str, Any], share: Share) -> LetterTexts:
+    """Return the texts of a letter without its frame, as a part of a summary or a digest.
+
+    Args:
+        letter: its name.
+        values: all values that its templates name.
+        share: the room for it.
+    """
+    texts = _fitted(_without_frame, letter, values, share.fair, share.most)
+    if len(texts.text.encode()) > share.most_text and values.get("scene") is not None:
         undrawn = {**values, "drawn": False, "links": Links.UNDRAWN}
-        texts = _fitted(_part, letter, undrawn, fair, most)
-    html = Markup(texts.html)  # noqa: S704 - of templates that escape
-    return Composed(texts.subject, texts.headline, texts.text, html)
+        texts = _fitted(_without_frame, letter, undrawn, share.fair, share.most)
+    return replace(texts, html=Markup(texts.html))  # noqa: S704 - of templates that escape
 
 
-def _fitted(draw: Draw, letter: str, values: Mapping[str, Any], fair: int, most: int) -> _Texts:
+Render: TypeAlias = Callable[[str, Mapping[str, Any]], LetterTexts]
+"""A function that renders a letter, by its name, with these values."""
+
+
+def _fitted(
+    render: Render, letter: str, values: Mapping[str, Any], fair: int, most: int
+) -> LetterTexts:
     """Return a letter's texts, its HTML with as many links as there is room for.
 
     Links are left out if the HTML is longer than *fair*, and the board if it is longer than *most*.
     """
     values = {"links": Links.NONE, **values}
-    first = texts = draw(letter, values)
+    first = texts = render(letter, values)
     for links in _DOWN_FROM[values["links"]]:
         if links != values["links"]:
             values["links"] = links
-            texts = draw(letter, values)
+            texts = render(letter, values)
         room = most if links is Links.NONE else fair
         if len(texts.html) <= room or values.get("scene") is None:
             break
     # Pieces that print nothing leave blank lines.
     text = _GAP.sub("\n\n", first.text.strip("\n") + "\n")
-    return _Texts(" ".join(first.subject.split()), first.headline, text, texts.html)
+    return LetterTexts(" ".join(first.subject.split()), first.headline, text, texts.html)
 
 
-class _Texts(NamedTuple):
-    """The texts of a letter before it is shortened."""
-
-    subject: str
-    headline: str
-    text: str
-    html: str
-
-
-Draw: TypeAlias = Callable[[str, Mapping[str, Any]], _Texts]
-"""A function that renders a letter, by its name, with these values."""
-
-
-def _letter(letter: str, values: Mapping[str, Any]) -> _Texts:
+def _in_frame(letter: str, values: Mapping[str, Any]) -> LetterTexts:
     """Return a letter in its frame."""
     words, page = _blocks(letter, "txt", values), _blocks(letter, "html", values)
     frame = {
@@ -127,13 +129,13 @@ def _letter(letter: str, values: Mapping[str, Any]) -> _Texts:
     html = with_head_styles(
         _framed("html", {**frame, **shown}), values.get("drawn_games", frozenset())
     )
-    return _Texts(words["subject"], headline, text, html)
+    return LetterTexts(words["subject"], headline, text, html)
 
 
-def _part(letter: str, values: Mapping[str, Any]) -> _Texts:
+def _without_frame(letter: str, values: Mapping[str, Any]) -> LetterTexts:
     """Return a letter without its frame."""
     words, page = _blocks(letter, "txt", values), _blocks(letter, "html", values)
-    return _Texts(words["subject"], words["headline"].strip(), words["text"], page["html"])
+    return LetterTexts(words["subject"], words["headline"].strip(), words["text"], page["html"])
 
 
 def _blocks(letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> dict[str, str]:

@@ -1,17 +1,12 @@
-"""Keeps letters short: shares their room among the parts, and leaves out repeats."""
+"""Keeps summaries short: leaves out repeats, and the parts for which there is no room."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from pbmserv.letters.mime import Attachment
-from pbmserv.letters.proof import BoardProof
-from pbmserv.letters.rendering import ROOM, Composed
-from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.store.accounts.players import Player
+from pbmserv.letters.rendering import ROOM, LetterTexts
 
 ROOM_FOR_STRANGERS = 24_000
 """Most characters of text, and of HTML, in a letter to an unproven sender. They are few, since a
@@ -19,51 +14,6 @@ forger may have such letters sent to somebody else."""
 
 _FRAME = 200
 """Characters around each part; the HTML of a letter to a player has further room for them."""
-
-_PART = 3_000
-"""Characters of HTML of a part without its board."""
-
-_TEXT_PART = 600
-"""Octets of text of a part without its board."""
-
-
-@dataclass(slots=True)
-class Reader:
-    """The reader of a letter that is being made, and the room that is left in it.
-
-    Attributes:
-        player: the player; ``None`` for a stranger.
-        answer: what the reply address says; ``None`` for the plain address.
-        reply_to: the address for answers.
-        form: ``html``, ``text`` or ``spoken``, as the player wants letters.
-        room: characters of HTML that are left for parts.
-        text_room: octets of text that are left for parts.
-        parts: number of parts that are not rendered yet.
-        proofs: the hashes of the boards in the letter, by board.
-        opened: files that open the hashes of finished boards, by board.
-    """
-
-    player: Player | None
-    answer: ReplyAddress | None
-    reply_to: str
-    form: str
-    room: int = ROOM - 5_000
-    text_room: int = 45_000
-    parts: int = 0
-    proofs: dict[int, BoardProof] = field(default_factory=dict)
-    opened: dict[int, Attachment] = field(default_factory=dict)
-
-    def share(self) -> tuple[int, int, int]:
-        """Return the room for the next part: a fair share of HTML, and the most HTML and text.
-
-        The most is what leaves a minimum for each of the other parts.
-        """
-        self.parts = max(1, self.parts) - 1
-        return (
-            self.room // (self.parts + 1),
-            self.room - self.parts * _PART,
-            self.text_room - self.parts * _TEXT_PART,
-        )
 
 
 def without_repeats(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -96,7 +46,7 @@ def cut_to_room(lines: Sequence[Mapping[str, Any]], *, for_stranger: bool) -> li
     shortened = []
     is_first = True
     for line in lines:
-        parts: Sequence[Composed] = line["parts"]
+        parts: Sequence[LetterTexts] = line["parts"]
         text -= sum(len(part.text) + _FRAME for part in parts) + len(line["echo"])
         html -= sum(len(part.html) + around for part in parts)
         is_cut = bool(parts) and not is_first and min(text, html) < 0

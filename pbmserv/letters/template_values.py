@@ -11,9 +11,9 @@ from pbmserv.commands.help_topics import HelpTopic
 from pbmserv.commands.help_topics import topic as help_topic
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal
+from pbmserv.letters.reader import Reader
 from pbmserv.letters.rendering import Links
 from pbmserv.letters.replies import Mailto
-from pbmserv.letters.shortening import Reader
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.mail_domain import MailDomain
 from pbmserv.mail.reply_address import Purpose, ReplyAddress

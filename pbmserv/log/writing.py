@@ -78,7 +78,7 @@ class _LineWriter(QueueListener):
 
     def __init__(self, lines: SimpleQueue[str], formatter: logging.Formatter) -> None:
         super().__init__(lines)
-        self._lines, self._notices = lines, formatter
+        self._lines, self._formatter = lines, formatter
         self.overflowed = 0
         self.is_abandoned = False
         self._failed = self._reported = 0
@@ -106,7 +106,7 @@ class _LineWriter(QueueListener):
             "msg": "log lines were lost",
             "lost": lost - self._reported,
         }
-        if _write(self._notices.format(logging.makeLogRecord(facts))):
+        if _write(self._formatter.format(logging.makeLogRecord(facts))):
             self._reported = lost
 
 

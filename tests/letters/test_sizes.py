@@ -10,7 +10,7 @@ import pytest
 from examples import DEEP
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.letters.rendering import compose
+from pbmserv.letters.rendering import render_letter
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +120,7 @@ def test_a_letter_that_would_be_too_long_goes_as_text_alone() -> None:
         "scene": None,
         "words": {"by": "alice", "said": words, "said_to": ""},
     }
-    parts = compose("message", values)
+    parts = render_letter("message", values)
     assert parts.html == ""
     assert parts.text.count('"') >= len(words)
-    assert compose("message", {**values, "words": {**values["words"], "said": "Hi!"}}).html
+    assert render_letter("message", {**values, "words": {**values["words"], "said": "Hi!"}}).html
