@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import lru_cache
@@ -19,20 +19,20 @@ from typing import Literal
 
 from pbmserv.errors import ServerFault
 
-#: RFC 5322, 2.1.1: octets in a line without its CRLF.
 _LONGEST_LINE = 998
-#: Longest text of a header, with room for its name and brackets.
+"""Octets in a line without its CRLF (RFC 5322, 2.1.1)."""
 _LONGEST_VALUE = 900
-#: RFC 2045, 6.7 (5).
+"""Characters of a header's text, with room for its name and brackets."""
 _LONGEST_QUOTED_LINE = 76
-#: RFC 2047, 2 allows 75; with 64 the line `Subject: …` keeps below 76 as well.
+"""Characters of a line in quoted-printable (RFC 2045, 6.7 (5))."""
 _LONGEST_ENCODED_WORD = 64
+"""Characters; RFC 2047, 2 allows 75, but so the line ``Subject: …`` stays below 76, too."""
 
-# C0, DEL, C1 and the two line ends of Unicode must not reach a header.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-# Octets of a 7bit body. RFC 5322 forbids NUL and bare CR, and terminals obey other controls.
+"""C0, DEL, C1 and the two line ends of Unicode, which must not reach a header."""
 _LINE_FEED = 0x0A
 _PLAIN_OCTETS = bytes((0x09, 0x0A, *range(0x20, 0x7F)))
+"""Octets of a 7bit body. RFC 5322 forbids NUL and bare CR, and terminals obey other controls."""
 
 # Non-ASCII by RFC 6532, 3.2; lone surrogates are not characters. The class lists what is forbidden:
 # one that lists most of Unicode takes `re` 3 ms to compile.
@@ -180,6 +180,7 @@ def _header_lines(headers: Headers) -> str:
     pages = [url for url in urls if url.startswith("https:")]
     if len(pages) + len([url for url in urls if url.startswith("mailto:")]) < len(urls):
         raise ServerFault("List-Unsubscribe needs mailto: or https: addresses")
+    _check_ids(headers)
     words = (headers.auto_submitted, headers.x_loop, headers.list_id, headers.feedback_id or "-")
     for word in (*words, *urls):
         if not _TOKEN.fullmatch(word):
@@ -210,18 +211,13 @@ def _header_lines(headers: Headers) -> str:
 
 def _brief_lines(headers: Headers) -> str:
     """Return the headers without which no mail arrives, is answered or ends a loop."""
-    threading = [
-        line
-        for line in _thread_lines(replace(headers, thread="", references=()))
-        if line.startswith(("Subject:", "Message-ID:"))
-    ]
     return "\r\n".join(
         [
             f"Date: {_date(headers.date.astimezone(UTC).replace(microsecond=0))}",
             f"From: {_mailbox('', headers.from_addr)}",
             f"To: {_address(headers.to)}",
             f"Reply-To: {_address(headers.reply_to)}",
-            *threading,
+            *_subject_and_id(headers),
             f"Auto-Submitted: {headers.auto_submitted}",
             f"X-Loop: {headers.x_loop}",
             *(f"Pbmserv-Record: {record}" for record in headers.records),
@@ -230,45 +226,72 @@ def _brief_lines(headers: Headers) -> str:
     )
 
 
-_EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
-_FILETIME_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
-_INDEX_START = b"\x01" + (
-    (_EPOCH - _FILETIME_EPOCH) // timedelta(microseconds=1) * 10 >> 16 & 0xFFFFFFFFFF
-).to_bytes(5)
+def _check_ids(headers: Headers) -> None:
+    """Check the ids of a letter.
+
+    Raises:
+        ServerFault: its own is malformed, or another one has a control character.
+    """
+    if not _MESSAGE_ID.fullmatch(headers.message_id):
+        raise ServerFault(f"not a message id: {headers.message_id!r}")
+    ids = "".join((headers.in_reply_to or "", *headers.references))
+    if not ids.isprintable() and _CONTROL.search(ids):
+        raise ServerFault(f"control character in a message id: {ids!r}")
+
+
+def _subject_and_id(headers: Headers) -> list[str]:
+    return [
+        f"Subject: {_unstructured(headers.subject)}",
+        f"Message-ID: {headers.message_id}",
+    ]
 
 
 def _thread_lines(headers: Headers) -> list[str]:
     """Return the headers that put a letter into its thread, ``Thread-Topic`` to ``References``.
 
-    Outlook ignores ``References``, and the subjects of a thread differ. MS-OXOMSG section 2.2.1.3
-    wants 22 octets, of which the last 16 name the conversation, and 5 for the letter's place in
-    it. By MS-OXCMAIL section 2.2.3.2.7 a topic in front of the subject counts.
+    Outlook ignores ``References``, and the subjects of a thread differ, so it gets a topic and an
+    index. By MS-OXCMAIL section 2.2.3.2.7 a topic in front of the subject counts.
 
     Ids of strangers have a line each, so that folding never cuts one. An id that RFC 5322, 3.6.4
     does not allow (players' programs write bare words, blanks, and ids of 2 kB) is left out: the
     thread breaks, but the player is answered.
     """
-    if not _MESSAGE_ID.fullmatch(headers.message_id):
-        raise ServerFault(f"not a message id: {headers.message_id!r}")
-    answered = headers.in_reply_to or ""
-    ids = "".join((answered, *headers.references))
-    if not ids.isprintable() and _CONTROL.search(ids):
-        raise ServerFault(f"control character in a message id: {ids!r}")
     lines = []
     if headers.thread:
-        since = (headers.date - _EPOCH) // timedelta(microseconds=1) * 10
-        index = _INDEX_START + sha256(headers.thread.encode()).digest()[:16]
-        index += (1 << 31 | since >> 23 & 0x7FFFFFFF).to_bytes(4)
-        index += sha256(headers.message_id.encode()).digest()[:1]
         lines.append(f"Thread-Topic: {_unstructured(headers.topic)}")
-        lines.append(f"Thread-Index: {base64.b64encode(index).decode('ascii')}")
-    lines.append(f"Subject: {_unstructured(headers.subject)}")
-    lines.append(f"Message-ID: {headers.message_id}")
+        lines.append(f"Thread-Index: {_thread_index(headers)}")
+    lines += _subject_and_id(headers)
+    answered = headers.in_reply_to or ""
     if _MESSAGE_ID.fullmatch(answered):
         lines.append(f"In-Reply-To: {answered}")
     if references := "\r\n ".join(filter(_MESSAGE_ID.fullmatch, headers.references)):
         lines.append(f"References: {references}")
     return lines
+
+
+_THREADS_BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
+"""The time at which all our threads claim to have begun, so that a thread has one index."""
+_FILETIME_BEGINS = datetime(1601, 1, 1, tzinfo=UTC)
+
+
+def _ticks(span: timedelta) -> int:
+    """Return a span in units of 100 ns, in which Windows counts."""
+    return span // timedelta(microseconds=1) * 10
+
+
+def _thread_index(headers: Headers) -> str:
+    """Return the place of a letter in its thread, as Outlook counts (MS-OXOMSG section 2.2.1.3).
+
+    The first 22 octets are a 1, the time at which the thread began, and 16 octets that name it.
+    Then come 5 octets for the letter: 31 bits of the time since then, and one octet of chance.
+    """
+    began = _ticks(_THREADS_BEGIN - _FILETIME_BEGINS)
+    since = _ticks(headers.date - _THREADS_BEGIN)
+    index = b"\x01" + ((began >> 16) & 0xFFFFFFFFFF).to_bytes(5)
+    index += sha256(headers.thread.encode()).digest()[:16]
+    index += ((1 << 31) | ((since >> 23) & 0x7FFFFFFF)).to_bytes(4)
+    index += sha256(headers.message_id.encode()).digest()[:1]
+    return base64.b64encode(index).decode("ascii")
 
 
 _date = lru_cache(maxsize=64)(format_datetime)
