@@ -24,6 +24,7 @@ from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.proof import (
     MOST_FIELDS,
     BoardProof,
+    Growths,
     SearchProof,
     opened_record,
     proof_of,
@@ -50,7 +51,6 @@ log = logging.getLogger("pbmserv.send")
 
 LONGEST = 100_000
 """Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
-
 
 _LONGEST_TEXT = 95_000
 """Characters of a text; only a game that says far too much has more."""
@@ -90,6 +90,7 @@ class Composer:
         self.mail_domain = mail_domain
         self.positions = positions
         self._web_url = web_url
+        self._growths: Growths = {}
         self._template_values = TemplateValues(mail_domain, registry, web_url)
 
     def bytes_of(self, boards: ShownBoards, row: QueuedLetter) -> bytes:
@@ -178,7 +179,7 @@ class Composer:
         player = None if row.player_id is None else by_id(boards.connection, row.player_id)
         shown = boards.shown(row.board_id, row.ply, row.seat, player)
         reader = self._reader(boards, row, player, shown)
-        _prove(boards, row.letter, shown, reader)
+        self._prove(boards, row.letter, shown, reader)
         values = self._values_of(boards, row, shown, reader)
         render = partial(_tiny if _is_tiny(row, reader) else render_letter, row.letter, values)
         texts = with_defaults(shown.board.game, render) if shown else render()
@@ -321,12 +322,24 @@ class Composer:
     ) -> LetterTexts:
         place = part["board"], part["ply"], part["seat"]
         shown = boards.shown(*place, reader.player)
-        _prove(boards, part["letter"], shown, reader)
+        self._prove(boards, part["letter"], shown, reader)
         values = self._template_values.of_letter(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
             values |= _coach_values(boards, part["words"], *place)
         draw = partial(render_part, part["letter"], {**values, "brief": brief}, share)
         return with_defaults(shown.board.game, draw) if shown else draw()
+
+    def _prove(
+        self, boards: ShownBoards, letter: str, shown: ShownBoard | None, reader: Reader
+    ) -> None:
+        """Note the hashes of a board for the letter, and the file with which a result opens
+        them."""
+        proof = proof_of(shown, self._growths) if shown is not None else None
+        if shown is None or proof is None:
+            return
+        reader.proofs[proof.board] = proof
+        if letter == "result" and (opened := opened_record(boards.connection, shown)):
+            reader.opened[proof.board] = opened
 
     def _only_board(
         self, boards: ShownBoards, row: QueuedLetter, player: Player | None
@@ -338,16 +351,6 @@ class Composer:
         board, ply, seat = (parts[-1][name] for name in ("board", "ply", "seat"))
         show = partial(boards.shown, board, ply, seat, player)
         return show_or_log(board, boards.board(board).game, show)
-
-
-def _prove(boards: ShownBoards, letter: str, shown: ShownBoard | None, reader: Reader) -> None:
-    """Note the hashes of a board for the letter, and the file with which a result opens them."""
-    proof = proof_of(shown) if shown is not None else None
-    if shown is None or proof is None:
-        return
-    reader.proofs[proof.board] = proof
-    if letter == "result" and (opened := opened_record(boards.connection, shown)):
-        reader.opened[proof.board] = opened
 
 
 def _is_tiny(row: QueuedLetter, reader: Reader) -> bool:

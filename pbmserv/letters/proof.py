@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -29,11 +29,11 @@ MOST_FIELDS = 20
 """Fields with hashes in one letter; a digest may be about more boards."""
 
 
-_growths: dict[tuple[int, bytes], Growth] = {}
+Growths: TypeAlias = dict[tuple[int, bytes], Growth]
 """Hashes of earlier letters, so that the next letter about a board need not hash all moves."""
 
 _MOST_GROWTHS = 1_000
-"""Boards in `_growths`: some 0.3 MB."""
+"""Entries of `Growths`: some 0.3 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +84,19 @@ class BoardProof:
         return f"{self.brief}, pledge {short(self.pledge)}" if self.hashes.move else self.brief
 
 
-def proof_of(shown: ShownBoard) -> BoardProof | None:
-    """Return the hashes for a letter, `None` for a board of an older version."""
+def proof_of(shown: ShownBoard, growths: Growths) -> BoardProof | None:
+    """Return the hashes for a letter, `None` for a board of an older version.
+
+    Args:
+        growths: a cache, which is looked into and filled.
+    """
     if not shown.board.pledged:
         return None
     pledge = pledge_of(_record(shown))
     position, seat = shown.position, shown.seat
-    if len(_growths) > _MOST_GROWTHS:
-        _growths.clear()
-    hashes = RecordHashes(pledge, seat, _growths, shown.board.id).at(position)
+    if len(growths) > _MOST_GROWTHS:
+        growths.clear()
+    hashes = RecordHashes(pledge, seat, growths, shown.board.id).at(position)
     return BoardProof(shown.board.id, seat, position.turns_of(seat), pledge, hashes)
 
 
@@ -116,7 +120,15 @@ class SearchProof:
         """The line below the text of a letter."""
         return f"Pledge {short(self.pledge)}"
 
-    short_field, brief = field, line
+    @property
+    def short_field(self) -> str:
+        """The value of the field in a tiny letter."""
+        return self.field
+
+    @property
+    def brief(self) -> str:
+        """The pledge for people."""
+        return self.line
 
 
 def proofs_of_searches(letter: str, words: Mapping[str, Any]) -> list[SearchProof]:

@@ -14,8 +14,7 @@ from indoors import PASSWORD, Indoors, indoors
 from mailboxes_of_games import Played, sentences, verdict_of
 from sqlalchemy import Connection, delete, update
 
-from pbmserv.letters import proof
-from pbmserv.service.boards import plies as plies_of_boards
+from pbmserv.service.boards import first_draws
 from pbmserv.store.tables.boards import boards, plies
 
 TWO = ("anna", "bela")
@@ -90,7 +89,6 @@ def test_a_change_in_a_running_game_is_noticed(tmp_path: Path, cheat: str) -> No
     with indoors(tmp_path) as world:
         before = begun(world, challenge, moves)
         world.server.writer.submit(change).result()
-    proof._growths.clear()
     with indoors(tmp_path) as world:
         after = Played(world, before.names, before.number, before.mails, before.letters)
         number = after.position().number
@@ -106,7 +104,7 @@ def test_a_change_in_a_running_game_is_noticed(tmp_path: Path, cheat: str) -> No
 def test_a_server_that_mixes_no_mail_at_all_cannot_hide_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plies_of_boards, "mark_of_mail", lambda _: "")
+    monkeypatch.setattr(first_draws, "mark_of_mail", lambda _: "")
     with indoors(tmp_path) as world:
         game = begun(world, *DICE)
         game.reply("anna", "resign")
