@@ -29,7 +29,7 @@ from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
-from pbmserv.store.delivery import bounces, outbox
+from pbmserv.store.delivery import bounces, outbox, unsent_letters
 from pbmserv.store.delivery.letter_claims import (
     MOST_EFFORT,
     Claim,
@@ -202,6 +202,24 @@ def test_a_letter_with_stored_octets_has_little_effort(post: Post, clock: Movabl
     post.writer.submit(lambda c: keep_bytes(c, packed, clock.now())).result(PATIENCE_S)
     clock.move(seconds=LEASE.total_seconds())
     assert [row.effort for row in post.queue.take(9)] == [1]
+
+
+def test_a_letter_that_was_tried_may_have_been_read(post: Post, clock: MovableClock) -> None:
+    """`undo` asks this; a relay may have passed on a letter although it did not say so."""
+    news = letter_to("alice", "board")
+    post.add([replace(news, board_id=1, ply=ply) for ply in (1, 2, 3)], clock)
+    packed = {post.number(2): pack(b"made"), post.number(3): pack(b"made")}
+    post.writer.submit(lambda c: keep_bytes(c, packed, clock.now())).result(PATIENCE_S)
+    soon = clock.now() + timedelta(minutes=1)
+    post.queue.settle([Later(post.number(3), soon, "451 greylisted")])
+
+    def begun(connection: Connection) -> list[bool]:
+        letters = unsent_letters.about(connection, 1, 0, clock.now())
+        return [letter.begun for letter in sorted(letters, key=lambda letter: letter.id)]
+
+    assert post.writer.submit(begun).result(PATIENCE_S) == [False, True, True]
+    clock.move(minutes=2)  # it is due again, and nobody has claimed it
+    assert post.writer.submit(begun).result(PATIENCE_S) == [False, True, True]
 
 
 def test_every_result_of_a_letter(post: Post, clock: MovableClock) -> None:
