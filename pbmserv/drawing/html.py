@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from pbmserv.game import Grid, Items, Part, matching
-from pbmserv.game.cells import Cell, Layout, edge_words, face, laid_out, piece_of
+from pbmserv.game.cells import MOST_STACKED, Cell, Layout, edge_words, face, laid_out, piece_of
 
 _LARGE = 9
 """The most columns of a board whose cells are as large as a thumb."""
-_MEN = 5
 _SMALL = frozenset({"hexes", "points"})
 
 
@@ -26,11 +25,11 @@ class Block:
 
     Attributes:
         kind: ``grid``, ``items`` or ``text``.
-        title: of the part.
-        rows: the rows of the table, for a grid.
+        title: the title of the part.
+        rows: the rows of the table, for a grid; every text in them is escaped.
         texts: the items or paragraphs.
         is_large: whether the cells are as large as a thumb.
-        shape: of the grid.
+        shape: the shape of the grid.
         notes: sentences below the board.
     """
 
@@ -44,6 +43,9 @@ class Block:
 
 
 Draw = Callable[[Cell], str]
+"""Returns the inside of a cell."""
+Head = Callable[[str, str], str]
+"""Returns the head of a column, by its name and what a tap on it replies."""
 
 
 def letter_blocks(
@@ -61,13 +63,12 @@ def letter_blocks(
         moves: those that the reader can make now.
         link: makes the address of a reply with a move; `None` if there is no room for links.
     """
-
     grids = [part for part in parts if isinstance(part, Grid)]
     is_points = any(grid.shape == "points" for grid in grids)
     named = all(_is_large(grid) and grid.shape != "lines" for grid in grids)
 
     def draw(cell: Cell) -> str:
-        shown = _shown(cell, named=named, stacked=is_points)
+        shown = _inside(cell, named=named, stacked=is_points)
         if cell.piece is None and not named and not is_points:
             shown = "&middot;"
         if link is None or not cell.tap:
@@ -110,13 +111,13 @@ def page_blocks(
         name = matching.pieces(cell.name)
         tap = cell.name if name in further else cell.tap
         if not tap:
-            return _shown(cell, named=False, stacked=is_points)
+            return _inside(cell, named=False, stacked=is_points)
         pressed = begun and (name == begun[-1:] or matching.pieces(tap) == begun)
         state = ' aria-pressed="true"' if pressed else ""
         label = escape(f"{cell.name}: {cell.says}")
         return (
             f'<button class="tap" name="tap" value="{escape(tap)}"{state} '
-            f'aria-label="{label}">{_shown(cell, named=False, stacked=is_points)}</button>'
+            f'aria-label="{label}">{_inside(cell, named=False, stacked=is_points)}</button>'
         )
 
     def head(name: str, tap: str) -> str:
@@ -133,7 +134,7 @@ def _blocks(
     you: int | None,
     moves: Sequence[str],
     draw: Draw,
-    head: Callable[[str, str], str],
+    head: Head,
     *,
     turned: bool,
 ) -> Iterator[Block]:
@@ -163,14 +164,14 @@ def _is_large(grid: Grid) -> bool:
     return max(map(len, grid.rows), default=0) <= _LARGE and grid.shape not in _SMALL
 
 
-def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> list[str]:
+def _rows(layout: Layout, draw: Draw, head: Head) -> list[str]:
     """Return the rows of a table."""
     if layout.grid.shape == "points":
         return _points(layout, draw)
     is_hex = layout.grid.shape == "hexes"
     span = ' colspan="2"' if is_hex else ""
     first = "".join(
-        f"<th{span}{_edge(layout, 'top')}>{head(name, tap)}</th>"
+        f"<th{span}{_edge_class(layout, 'top')}>{head(name, tap)}</th>"
         for name, tap in zip(layout.columns, layout.taps, strict=True)
     )
     lines = []
@@ -178,7 +179,7 @@ def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> list[s
         lines.append((escape(name), _cells(layout, row, draw, span)))
     if is_hex:
         return _shifted(layout, first, lines)
-    left, right = _edge(layout, "left"), _edge(layout, "right")
+    left, right = _edge_class(layout, "left"), _edge_class(layout, "right")
     rows = [f"<tr><th{left}>{name}</th>{cells}<th{right}>{name}</th></tr>" for name, cells in lines]
     return [f"<tr><th></th>{first}<th></th></tr>", *rows]
 
@@ -201,14 +202,14 @@ def _shifted(layout: Layout, first: str, lines: Sequence[tuple[str, str]]) -> li
         left = _gap(place + 1 - on_left) + _line_name(layout, "left", name, on_left)
         right = _line_name(layout, "right", name, width) + _gap(height + 1 - place - width)
         rows.append(f"<tr>{left}{cells}{right}</tr>")
-    last = first.replace(_edge(layout, "top"), _edge(layout, "bottom"))
+    last = first.replace(_edge_class(layout, "top"), _edge_class(layout, "bottom"))
     return [*rows, f"<tr>{_gap(height)}{last}{_gap(2)}</tr>"]
 
 
 def _line_name(layout: Layout, side: str, name: str, columns: int) -> str:
     """Return the cell with the name of a row, across some columns of the table."""
     span = f' colspan="{columns}"' if columns > 1 else ""
-    return f"<th{span}{_edge(layout, side)}>{name}</th>"
+    return f"<th{span}{_edge_class(layout, side)}>{name}</th>"
 
 
 def _gap(columns: int) -> str:
@@ -231,22 +232,22 @@ def _points(layout: Layout, draw: Draw) -> list[str]:
 def _cells(layout: Layout, row: Sequence[Cell], draw: Draw, span: str = "") -> str:
     """Return the cells of a row; cells without a name are empty."""
     return "\n".join(
-        f'<td{span} class="{_classes(layout, cell)}"{_label(cell)}>{draw(cell)}</td>'
+        f'<td{span} class="{_classes(layout, cell)}"{_aria_label(cell)}>{draw(cell)}</td>'
         if cell.name
         else f"<td{span}></td>"
         for cell in row
     )
 
 
-_WOOD = {"chequered": "wd", "lines": "ln", "hexes": "hx", "points": "pt"}
+_CLASS_OF_SHAPE = {"chequered": "wd", "lines": "ln", "hexes": "hx", "points": "pt"}
 
 
 def _classes(layout: Layout, cell: Cell) -> str:
     words = []
     if cell.dark:
         words.append("dk")
-    elif layout.grid.shape in _WOOD:
-        words.append(_WOOD[layout.grid.shape])
+    elif layout.grid.shape in _CLASS_OF_SHAPE:
+        words.append(_CLASS_OF_SHAPE[layout.grid.shape])
     if cell.piece is not None:
         words.append(f"p{cell.piece.seat}" if cell.piece.seat in {0, 1} else "pn")
     if cell.strong:
@@ -256,18 +257,18 @@ def _classes(layout: Layout, cell: Cell) -> str:
     return " ".join(words) or "em"
 
 
-def _label(cell: Cell) -> str:
+def _aria_label(cell: Cell) -> str:
     if cell.piece is None:
         return ""
     return f' aria-label="{escape(f"{cell.name}: {cell.says}")}"'
 
 
-def _edge(layout: Layout, side: str) -> str:
+def _edge_class(layout: Layout, side: str) -> str:
     owner = layout.edges.get(side)
     return f' class="p{owner}"' if owner in {0, 1} else ""
 
 
-def _shown(cell: Cell, *, named: bool, stacked: bool) -> str:
+def _inside(cell: Cell, *, named: bool, stacked: bool) -> str:
     """Return the inside of a cell: its piece, or in a letter the name of an empty cell.
 
     Args:
@@ -280,6 +281,6 @@ def _shown(cell: Cell, *, named: bool, stacked: bool) -> str:
         return man
     if not stacked:
         return f"{man}{cell.count}"
-    if cell.count <= _MEN:
+    if cell.count <= MOST_STACKED:
         return "<br>".join([man] * cell.count)
-    return "<br>".join([*[man] * (_MEN - 1), str(cell.count)])
+    return "<br>".join([*[man] * (MOST_STACKED - 1), str(cell.count)])

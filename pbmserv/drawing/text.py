@@ -6,14 +6,13 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from pbmserv.game import Grid, Items, Part, Piece
-from pbmserv.game.cells import Cell, Layout, edge_words, laid_out, legend, piece_of
+from pbmserv.game.cells import MOST_STACKED, Cell, Layout, edge_words, laid_out, legend, piece_of
 
 WIDTH = 76
+"""Columns of a letter."""
 _BOXED = 8
 """The most columns of a board whose cells are drawn as boxes."""
 _GAP = "    "
-_MEN = 5
-"""The most pieces of a point that are drawn above each other."""
 
 
 def board_text(
@@ -69,7 +68,7 @@ def _grid(layout: Layout) -> list[str]:
 def _boxed(layout: Layout) -> list[str]:
     """Return a board of boxes, with a letter and a number at each edge."""
     margin = max(map(len, layout.lines), default=0)
-    size = max(3, _longest(layout) + 2)
+    size = max(3, _widest_sign(layout) + 2)
     rule = " " * (margin + 2) + "+" + ("-" * size + "+") * layout.width
     head = " " * (margin + 2) + "".join(f" {name:^{size}}" for name in layout.columns)
     lines = [head, rule]
@@ -101,7 +100,7 @@ def _sign(piece: Piece, count: int) -> str:
 def _close(layout: Layout) -> list[str]:
     """Return a board with one sign for each cell; rows of hexes are shifted."""
     margin = max(map(len, layout.lines), default=0)
-    size = max(_longest(layout), *map(len, layout.columns))
+    size = max(_widest_sign(layout), *map(len, layout.columns))
     is_hex = layout.grid.shape == "hexes"
     head = " " * (margin + 1) + "".join(f" {name:>{size}}" for name in layout.columns)
     lines = [head]
@@ -126,7 +125,8 @@ def _close_row(row: Sequence[Cell], size: int) -> str:
     return line + (closing or " ")
 
 
-def _longest(layout: Layout) -> int:
+def _widest_sign(layout: Layout) -> int:
+    """Return the width of the widest sign on the board."""
     return max(
         (len(_sign(cell.piece, cell.count)) for cell in layout.cells if cell.piece), default=1
     )
@@ -138,35 +138,36 @@ def _points(layout: Layout) -> list[str]:
     for place, row in enumerate(layout.rows):
         is_top = place < len(layout.rows) / 2
         names = " ".join(f"{cell.name or '|':>3}" for cell in row)
-        tallest = max((min(cell.count, _MEN) for cell in row if cell.piece), default=0)
+        tallest = max((min(cell.count, MOST_STACKED) for cell in row if cell.piece), default=0)
         stacks = [
-            " ".join(f"{_man(cell, level):>3}" for cell in row)
+            " ".join(f"{_stacked_sign(cell, level):>3}" for cell in row)
             for level in range(1, max(tallest, 1) + 1)
         ]
         lines += [names, *stacks, ""] if is_top else [*reversed(stacks), names]
     return lines
 
 
-def _man(cell: Cell, level: int) -> str:
+def _stacked_sign(cell: Cell, level: int) -> str:
+    """Return what a point shows at a level, counted from the edge of the board."""
     if not cell.name:
         return "|"
     if cell.piece is None:
         return "." if level == 1 else ""
-    if level == _MEN and cell.count > _MEN:
+    if level == MOST_STACKED and cell.count > MOST_STACKED:
         return str(cell.count)
     return cell.piece.text if level <= cell.count else ""
 
 
 def _is_beside(left: list[str], right: list[str]) -> bool:
-    return _wide(left) + len(_GAP) + _wide(right) <= WIDTH and _wide(left) <= WIDTH // 2
+    return _width(left) + len(_GAP) + _width(right) <= WIDTH and _width(left) <= WIDTH // 2
 
 
-def _wide(block: Iterable[str]) -> int:
+def _width(block: Iterable[str]) -> int:
     return max(map(len, block), default=0)
 
 
 def _beside(left: list[str], right: list[str]) -> list[str]:
-    width = _wide(left)
+    width = _width(left)
     height = max(len(left), len(right))
     padded = [*left, *[""] * (height - len(left))], [*right, *[""] * (height - len(right))]
     return [f"{line:<{width}}{_GAP}{other}" for line, other in zip(*padded, strict=True)]

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from pbmserv.engine.types import Drawing, Seat, Shape
 from pbmserv.game import Grid, Items, Part
-from pbmserv.game.cells import Cell, Layout, laid_out, piece_of
+from pbmserv.game.cells import MOST_STACKED, Cell, Layout, laid_out, piece_of
 
 SIDE = 36.0
 _GAP = 24.0
-_MEN = 5
 _WOOD = frozenset({"chequered", "lines", "points"})
 _ROUND = frozenset("\N{BLACK CIRCLE}\N{WHITE CIRCLE}\N{DOTTED CIRCLE}")
 
@@ -24,7 +23,7 @@ def board_drawing(parts: Sequence[Part], *, turned: bool) -> Drawing | None:
             continue
         layout = laid_out(part, turned=turned)
         is_tall = part.shape == "points"
-        height = SIDE * (len(layout.rows) * (_MEN if is_tall else 1) + 2)
+        height = SIDE * (len(layout.rows) * (MOST_STACKED if is_tall else 1) + 2)
         shapes += _of_grid(layout, top)
         slant = SIDE / 2 * len(layout.rows) if part.shape == "hexes" else 0
         width = max(width, SIDE * (layout.width + 2) + slant)
@@ -36,7 +35,7 @@ def board_drawing(parts: Sequence[Part], *, turned: bool) -> Drawing | None:
 
 def _of_grid(layout: Layout, top: float) -> Iterator[Shape]:
     shape = layout.grid.shape
-    tall = _MEN if shape == "points" else 1
+    tall = MOST_STACKED if shape == "points" else 1
     for column, name in enumerate(layout.columns):
         x = (column + 1.5) * SIDE
         yield Shape("word", "label", (x, top + SIDE / 2), name)
@@ -68,10 +67,10 @@ def _of_cell(layout: Layout, cell: Cell, x: float, y: float, *, is_top: bool) ->
     shape = layout.grid.shape
     middle = x + SIDE / 2, y + SIDE / 2
     if shape == "points":
-        yield Shape("box", "wood", (x, y, SIDE, SIDE * _MEN))
-        for n in range(min(cell.count, _MEN) if cell.piece else 0):
-            level = n if is_top else _MEN - 1 - n
-            text = str(cell.count) if n == _MEN - 1 and cell.count > _MEN else ""
+        yield Shape("box", "wood", (x, y, SIDE, SIDE * MOST_STACKED))
+        for n in range(min(cell.count, MOST_STACKED) if cell.piece else 0):
+            level = n if is_top else MOST_STACKED - 1 - n
+            text = str(cell.count) if n == MOST_STACKED - 1 and cell.count > MOST_STACKED else ""
             yield from _man(cell, middle[0], y + SIDE * (level + 0.5), text)
         return
     if shape == "hexes":

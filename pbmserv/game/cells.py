@@ -10,6 +10,9 @@ from pbmserv.game.api import Grid, Part, Piece
 
 EMPTY, NO_CELL = ".", " "
 
+MOST_STACKED = 5
+"""Most signs that are drawn above each other in a cell; of more pieces, the last is a number."""
+
 
 @dataclass(frozen=True)
 class Cell:

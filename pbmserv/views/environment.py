@@ -22,9 +22,9 @@ from jinja2 import (
 
 from pbmserv import __version__
 from pbmserv.drawing.filters import BOARD_FILTERS
-from pbmserv.drawing.help_filters import HELP_FILTERS
 from pbmserv.views.filters import FILTERS
 from pbmserv.views.grids import GRID_FILTERS
+from pbmserv.views.help_filters import HELP_FILTERS
 from pbmserv.views.letter_styles import InlineStyles, classes_in, head_rules, is_style
 from pbmserv.views.template_loader import ESCAPED, TemplateLoader
 
