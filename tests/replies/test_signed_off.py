@@ -150,6 +150,8 @@ def test_words_right_above_a_signature_with_a_phone_number_stay():
         "Phone me on 555-123-4567 tomorrow",
         "we played on\n03.03.2014",
         "Alice\nborn 03.03.1914",
+        "Alice\n03.03.1914",
+        "My birthday, 03.03.1914",
         "tel me more",
         "I will fire at 3 next\nand at 12 then\ntel. 0123 456789 is my number, by the way",
         "3 12 14 20 1 2 3 4",
