@@ -48,9 +48,9 @@ def build_mailbox(
         templates: the templates of pages.
     """
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - replaced, not bound
-    door = Listen(local.get(smtp.host, smtp.host), smtp.port)
+    reached = Listen(local.get(smtp.host, smtp.host), smtp.port)
     root = Path(read_relay_url(relay).path)
-    program = MailProgram(root, f"smtp://{door}", mail_domain.address)
+    program = MailProgram(root, f"smtp://{reached}", mail_domain.address)
     secret = mailbox_secret(mail_domain.ring)
     top = f"/{secret}"
     handlers = MailboxHandlers(program, f"{top}/", templates)

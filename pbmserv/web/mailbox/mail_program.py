@@ -112,7 +112,7 @@ class ShownLetter:
 
     @property
     def text(self) -> str:
-        """The text part; else the HTML part as it is; ``""`` without either."""
+        """The text part; without one, the source of the HTML part; ``""`` without either."""
         part = self.message.get_body(("plain", "html"))
         return "" if part is None else str(part.get_content()).replace("\r\n", "\n")
 
@@ -148,8 +148,8 @@ class ShownLetter:
             subject = f"Re: {subject}"
         name, address = parseaddr(self.header("From"))
         attribution = f"{self.when}, {name or address} wrote:".removeprefix(", ")
-        quote = "\n".join(f"> {line}".rstrip() for line in self.text.rstrip().split("\n"))
-        return Draft(self.reply_to, subject, f"\n\n{attribution}\n{quote}\n", self.key)
+        quoted = "\n".join(f"> {line}".rstrip() for line in self.text.rstrip().split("\n"))
+        return Draft(self.reply_to, subject, f"\n\n{attribution}\n{quoted}\n", self.key)
 
 
 class MailProgram:
@@ -157,14 +157,14 @@ class MailProgram:
 
     Args:
         root: the folder of the Maildirs.
-        door: the server's door as the URL of a relay.
+        smtp_url: the port of the server for mail.
         server: the server's address for commands.
     """
 
-    def __init__(self, root: Path, door: str, server: str) -> None:
+    def __init__(self, root: Path, smtp_url: str, server: str) -> None:
         self.server = server
         self._root = root
-        self._door = door
+        self._smtp_url = smtp_url
 
     def people(self) -> list[Person]:
         """Return the owners of all Maildirs."""
@@ -172,12 +172,12 @@ class MailProgram:
 
     def letters(self, address: str) -> list[ShownLetter]:
         """Return the letters of a person, the newest first, at most `MOST_LISTED`."""
-        return [_shown(stored) for stored in self._box(address).newest(MOST_LISTED)]
+        return [_parsed(stored) for stored in self._box(address).newest(MOST_LISTED)]
 
     def letter(self, address: str, key: str) -> ShownLetter | None:
         """Return a letter; `None` if there is none with this key."""
         stored = self._box(address).letter(key)
-        return None if stored is None else _shown(stored)
+        return None if stored is None else _parsed(stored)
 
     def mark_seen(self, address: str, key: str) -> None:
         """Mark a letter as read."""
@@ -193,11 +193,11 @@ class MailProgram:
         message = self._message(sender, draft)
         recipient = parseaddr(draft.to)[1]
         message_id = str(message["Message-ID"])
-        door = open_relay(self._door)
+        relay = open_relay(self._smtp_url)
         try:
-            door.deliver(OutgoingLetter(0, message_id, sender, recipient, message.as_bytes()))
+            relay.deliver(OutgoingLetter(0, message_id, sender, recipient, message.as_bytes()))
         finally:
-            door.close()
+            relay.close()
 
     def _box(self, address: str) -> Mailbox:
         return Mailbox(self._root, address)
@@ -252,6 +252,6 @@ def draft_of_form(fields: Mapping[str, str]) -> Draft:
     )
 
 
-def _shown(stored: StoredLetter) -> ShownLetter:
+def _parsed(stored: StoredLetter) -> ShownLetter:
     message = message_from_bytes(stored.raw, _class=EmailMessage, policy=default)
     return ShownLetter(stored, message)

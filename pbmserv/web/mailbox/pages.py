@@ -79,7 +79,7 @@ class MailboxHandlers:
         """Send a mail that signs up for each name and password; redirect to the letters."""
         domain = self._program.server.rpartition("@")[2]
         senders = [f"{name.lower()}@{domain}" for name, _ in signups]
-        before = await self._unread(*senders)
+        before = await self._unread_keys(*senders)
         for (name, password), sender in zip(signups, senders, strict=True):
             draft = Draft(self._program.server, f"signup {name} {password}", "")
             error = await self._send_draft(sender, draft)
@@ -129,7 +129,7 @@ class MailboxHandlers:
     async def _send(self, request: Request, person: Person) -> Response:
         """Send the mail of a form, and redirect to the answer to it if one comes soon."""
         draft = draft_of_form(await read_form(request, LONGEST_FORM))
-        before = await self._unread(person.address)
+        before = await self._unread_keys(person.address)
         error = await self._send_draft(person.address, draft)
         if error:
             return await self._page("write", 422, person=person, draft=draft, error=error)
@@ -189,7 +189,7 @@ class MailboxHandlers:
             return str(error)
         return ""
 
-    async def _unread(self, *senders: str) -> Mapping[str, frozenset[str]]:
+    async def _unread_keys(self, *senders: str) -> Mapping[str, frozenset[str]]:
         """Return the keys of the unread letters to each sender, who may have no Maildir yet."""
         people = await asyncio.to_thread(self._program.people)
         unread = {person.address: frozenset(person.unread) for person in people}
@@ -199,7 +199,7 @@ class MailboxHandlers:
         """Wait for a letter that is not in *before*; return its key, or ``""`` if none comes."""
         end = monotonic() + ANSWER_S
         while monotonic() < end:
-            unread = await self._unread(address)
+            unread = await self._unread_keys(address)
             new = unread[address] - before
             if new:
                 return min(new)
