@@ -83,3 +83,11 @@ def test_the_parts_that_every_mail_has_are_not_told(kind, names):
     mail = mail_of(kind, *names)
     assert not mail.left_out
     assert not mail.unread
+
+
+def test_reading_ends_in_a_mail_of_very_many_lines():
+    words = "\n".join(["g", *(f"word {number}" for number in range(6_000))])
+    new_text = read_new_text(words)
+    assert new_text.left_out
+    assert len(new_text.text.split("\n")) == 5_000
+    assert new_text.text.startswith("g\nword 0\n")
