@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.prepared import Prepared
@@ -200,9 +200,10 @@ def oldest_after(connection: Connection, number: int) -> datetime | None:
 
 def waiting(connection: Connection) -> tuple[int, datetime | None]:
     """Return the number of arrivals, and when the first one came."""
-    counts = select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
+    columns: list[ColumnElement[Any]] = [func.count(), func.min(arrivals.c.received_at)]
     rows = [
-        connection.execute(within(counts, arrivals, share)).one() for share in shares_of(connection)
+        connection.execute(within(select(*columns).select_from(arrivals), arrivals, share)).one()
+        for share in shares_of(connection)
     ]
     first_at = min((at for _, at in rows if at is not None), default=None)
     return sum(number for number, _ in rows), first_at
