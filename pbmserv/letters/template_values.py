@@ -22,7 +22,7 @@ from pbmserv.views.board import BEYOND_RECORD, BoardScene, scene_beyond_record
 from pbmserv.views.shown_boards import ShownBoard
 from pbmserv.views.texts import refusal_sentence, render_text
 
-USUAL: dict[str, Any] = {
+DEFAULT_WORDS: dict[str, Any] = {
     "event": "",
     "by": "",
     "said": "",
@@ -36,7 +36,7 @@ USUAL: dict[str, Any] = {
 """Defaults for the words of letters about boards."""
 
 _BOT = PlayerState.BOT
-_HERE = frozenset({PlayerState.ACTIVE, _BOT})
+_PRESENT = frozenset({PlayerState.ACTIVE, _BOT})
 """States of players who can be challenged."""
 
 
@@ -68,7 +68,7 @@ class TemplateValues:
         values: dict[str, Any] = {
             "house": self.mail_domain.address,
             "userid": reader.player.userid if reader.player else "",
-            "words": USUAL | dict(words),
+            "words": DEFAULT_WORDS | dict(words),
             "brief": False,
             "compact": letter == "tray-board",
             "drawn": True,
@@ -95,7 +95,7 @@ class TemplateValues:
             "others": [name for name in shown.board.names if name != userid] if shown else [],
             # the other players, without bots, which read no words
             "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
-            "here": [s.userid for s in sitters if s.state in _HERE],
+            "here": [s.userid for s in sitters if s.state in _PRESENT],
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "note": _own_note(shown),
         }

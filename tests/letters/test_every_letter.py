@@ -22,7 +22,7 @@ from pbmserv.commands.table.looking import Games, Help
 from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.robots import automatic
-from pbmserv.letters.template_values import USUAL
+from pbmserv.letters.template_values import DEFAULT_WORDS
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 from pbmserv.views.environment import template_of, templates_root
@@ -73,7 +73,7 @@ def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() ->
 
 def test_somebody_gives_each_word_that_a_template_names(letters: list[Posted]) -> None:
     """A misspelt word would only show where a letter is rare enough."""
-    given = set(USUAL).union(*(words for _, words in all_words(letters)))
+    given = set(DEFAULT_WORDS).union(*(words for _, words in all_words(letters)))
     unknown = {kind: sorted(words_named(kind) - given) for kind in KINDS}
     assert {kind: words for kind, words in unknown.items() if words} == {}
 

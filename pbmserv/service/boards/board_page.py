@@ -25,7 +25,7 @@ from pbmserv.errors import MoveError
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
-from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far, newest_words
+from pbmserv.service.boards.talk import ListedMove, Saying, known_to, moves_so_far, newest_words
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.secret_boxes import is_shut
@@ -130,7 +130,7 @@ class BoardPage:
     steps: int = 0
     placement: str = ""
     talk: tuple[Saying, ...] = ()
-    moves: tuple[ToldMove, ...] = ()
+    moves: tuple[ListedMove, ...] = ()
     bank: Mapping[str, Any] | None = None
 
     at_once: ClassVar[bool] = False
@@ -198,7 +198,7 @@ class _CachedScene(NamedTuple):
     scene: BoardScene
     asks_coach: bool
     steps: int
-    moves: tuple[ToldMove, ...] | None = None
+    moves: tuple[ListedMove, ...] | None = None
 
 
 class BoardPages:
@@ -312,7 +312,7 @@ class BoardPages:
         page: BoardPage,
         board: BoardRow,
         sitter: Sitter,
-        moves: tuple[ToldMove, ...],
+        moves: tuple[ListedMove, ...],
     ) -> BoardPage:
         """Return the page with the moves so far, the words at the board and the reader's clock."""
         if board.seats == 1:

@@ -21,7 +21,8 @@ MOST_BOARDS = 2_000
 LISTED = 40
 """Most friends in a list."""
 
-USUAL = frozenset({"usual", "usual opponent", "my usual", "my usual opponent"})
+USUAL_OPPONENT = frozenset({"usual", "usual opponent", "my usual", "my usual opponent"})
+"""Words in the place of an opponent that mean the person with whom a player plays most."""
 
 
 @dataclass(slots=True)
@@ -100,6 +101,6 @@ def with_usual_opponent(context: CommandContext, command: Challenge) -> Challeng
 def _place_of_usual(userids: Sequence[str]) -> int | None:
     """Return the index at which the words for the usual opponent begin; they come last."""
     for at in range(max(0, len(userids) - 3), len(userids)):
-        if " ".join(userids[at:]) in USUAL:
+        if " ".join(userids[at:]) in USUAL_OPPONENT:
             return at
     return None

@@ -31,7 +31,7 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldMove:
+class ListedMove:
     """A move in a list, in a sentence for each of its effects.
 
     Attributes:
@@ -87,7 +87,7 @@ def known_to(newest: Position, seat: Seat) -> list[Position]:
 
 def moves_so_far(
     positions: list[Position], names: tuple[str, ...], seat: Seat
-) -> tuple[ToldMove, ...]:
+) -> tuple[ListedMove, ...]:
     """Return the newest moves of *positions*, which `known_to` has returned, newest first."""
     moves = []
     for step in range(len(positions) - 1, 0, -1):
@@ -96,7 +96,7 @@ def moves_so_far(
         shown_notes = [note for note in notes if note.kind != SCORE]
         sentences = note_sentences(position.game, shown_notes, names, seat)
         if sentences and position.ply is not None:
-            moves.append(ToldMove(step, position.ply.seat, tuple(sentences)))
+            moves.append(ListedMove(step, position.ply.seat, tuple(sentences)))
         if len(moves) == MOST_MOVES:
             break
     return tuple(moves)

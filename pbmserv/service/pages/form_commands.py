@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pbmserv.commands.grammar.words import quoted
-from pbmserv.service.boards.opponents import USUAL
+from pbmserv.service.boards.opponents import USUAL_OPPONENT
 
 NEW_GAME_FORMS = frozenset({"challenge", "solo", "seek", "seek-off", "rematch"})
 """Forms that start games."""
@@ -69,7 +69,7 @@ def _command_of_new_game(fields: Mapping[str, str]) -> str:
     match fields["do"]:
         case "challenge":
             opponent = " ".join(fields.get("who", "").lower().split())
-            name = "usual" if opponent in USUAL else values.get("who", "")
+            name = "usual" if opponent in USUAL_OPPONENT else values.get("who", "")
             words = (game, "challenge", name, *options)
         case "solo":
             words = (game, "solo", *options)
