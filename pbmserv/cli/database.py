@@ -12,6 +12,7 @@ import typer
 from pbmserv.cli.output import complain, failure, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config.display import blank_passwords
+from pbmserv.plurals import counted
 from pbmserv.stages import preflight
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def compact(
             before = compacting.room(database)
             if "game" in stores:
                 dropped = _drop_expired(database, configuration.settings)
-                say(f"Dropped {dropped:,} old mails and letters.")
+                say(f"Dropped {counted(dropped, 'old mail or letter', 'old mails and letters')}.")
             if rebuild:
                 compacting.rebuild(database)
             else:

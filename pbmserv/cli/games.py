@@ -16,6 +16,7 @@ from pbmserv.cli.orders import IN_A_BROWSER, By, Why, give_order, look, print_fa
 from pbmserv.cli.output import complain, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.errors import OperatorError
+from pbmserv.plurals import counted
 
 app = typer.Typer(no_args_is_help=True, help="Look after the games on offer.", epilog=IN_A_BROWSER)
 
@@ -108,8 +109,9 @@ def check(
     report = check_game(rules_of(game), seeds)
     for finding in report.listed:
         complain(str(finding))
+    played = f"{counted(report.games, 'game')}, {counted(report.moves, 'move')}"
     per_move = f"slowest move {1000 * report.slowest:.0f} ms, largest state {report.largest} octets"
-    say(f"{report.key}: {report.games} games, {report.moves} moves, {per_move}.")
+    say(f"{report.key}: {played}, {per_move}.")
     if report.listed:
         raise typer.Exit(1)
     say("Nothing is wrong.")

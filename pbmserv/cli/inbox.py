@@ -12,6 +12,7 @@ import typer
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Why, give_order, signature
 from pbmserv.cli.output import failure, harmless, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
     from pbmserv.service.operators.kept_mails import KeptMailsView
@@ -96,7 +97,8 @@ def print_list(mails: KeptMailsView) -> None:
         fixed=2,
     )
     if more > 0:
-        say(f"{more} older ones are kept, too: drop or retry some of these to see them.")
+        older = counted(more, "older one is", "older ones are")
+        say(f"{older} kept, too: drop or retry some of these to see more.")
 
 
 def print_mail(mails: KeptMailsView, number: int) -> None:

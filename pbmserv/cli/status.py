@@ -13,6 +13,7 @@ import typer
 from pbmserv.cli.database import opened
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -82,7 +83,8 @@ def status(
         say(line)
     if ends is not None:
         days = (ends - datetime.now(UTC)) // timedelta(days=1)
-        left = f"ends {ends:%Y-%m-%d}, in {days} days" if days >= 0 else f"ended {ends:%Y-%m-%d}"
+        soon = f", in {counted(days, 'day')}" if days >= 0 else ""
+        left = f"{'ends' if days >= 0 else 'ended'} {ends:%Y-%m-%d}{soon}"
         say(f"The certificate of the mail ports {left}.")
     if reports:
         say(reports)

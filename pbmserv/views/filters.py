@@ -12,6 +12,7 @@ from typing import Any
 from pbmserv.commands.grammar.words import typed
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import is_form
+from pbmserv.plurals import counted
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
@@ -183,8 +184,8 @@ def lasting(seconds: float) -> str:
     """Format a length of time as ``12 days and 3 hours``, or in minutes below an hour."""
     minutes = int(seconds // 60)
     days, hours = divmod(minutes // 60, 24)
-    counted = ((days, "day"), (hours, "hour")) if minutes >= 60 else ((minutes, "minute"),)
-    shown = [f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in counted if number]
+    spans = ((days, "day"), (hours, "hour")) if minutes >= 60 else ((minutes, "minute"),)
+    shown = [counted(number, unit) for number, unit in spans if number]
     return " and ".join(shown) or "no time"
 
 

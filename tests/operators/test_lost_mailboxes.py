@@ -119,7 +119,7 @@ def test_a_retired_key_ends_its_addresses_and_nothing_else(house: Indoors) -> No
     with pytest.raises(OperatorError, match="no key is old enough"):
         do(house, reply_keys.retire, days=0)
     do(house, reply_keys.rotate)
-    with pytest.raises(OperatorError, match="signed letters in the last 90 days"):
+    with pytest.raises(OperatorError, match="signed some in the last 90 days"):
         do(house, reply_keys.retire, days=90)
     house.live(days=91)
     done = do(house, reply_keys.retire, days=90)

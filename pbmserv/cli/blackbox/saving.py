@@ -18,6 +18,7 @@ from pbmserv.cli.blackbox.game_files import (
 from pbmserv.cli.blackbox.marks import grid
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import harmless, say
+from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.practice import Practice
@@ -79,7 +80,7 @@ def load(
         say("")
         for number, step in enumerate(practice.chain, 1):
             say(f"{number}. {step.text}{'' if number <= practice.done else ' (undone)'}")
-        say(f"{practice.scoring}, {seconds} seconds")
+        say(f"{practice.scoring}, {counted(seconds, 'second')}")
 
 
 def game_on(game_id: str, moves: str) -> Practice:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pbmserv.errors import MailError, OperatorError
 from pbmserv.inbound.from_field import one_mailbox
+from pbmserv.plurals import counted
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import is_free
@@ -50,7 +51,8 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
         if letter.player_id != player.id
     ]
     farewell = Part("deleted", {"neutral": neutral})
-    summary = f"The personal data of {player.userid} are deleted; {len(ended)} boards ended."
+    boards = counted(len(ended), "board")
+    summary = f"The personal data of {player.userid} are deleted; {boards} ended."
     facts = {"ended": ended}
     return Deed(
         "erase", f"user {neutral}", summary, (*others, Notification(home, None, farewell)), facts

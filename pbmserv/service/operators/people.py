@@ -5,6 +5,7 @@ from __future__ import annotations
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
+from pbmserv.plurals import counted
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
@@ -44,7 +45,8 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
     leaving.leave(context.connection, player)
     operator_people.bar(context.connection, player.id)
     letters.append(Notification(home, None, account_part("suspended", userid, by)))
-    summary = f"{userid} is suspended" + (f"; {len(ended)} boards ended." if end_games else ".")
+    boards = f"; {counted(len(ended), 'board')} ended" if end_games else ""
+    summary = f"{userid} is suspended{boards}."
     facts = {"before": PlayerState.ACTIVE, "after": PlayerState.BARRED, "ended": ended}
     return Deed("suspend", f"user {userid}", summary, tuple(letters), facts)
 
@@ -140,7 +142,8 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     letters = [Notification(new.address, new.id, account_part("merged", into, by, other=userid))]
     for number in moved:
         letters += board_letters(context, number, new.id)
-    summary = f"{userid} is part of {into} now: {seats} seats, {len(moved)} of them running."
+    all_seats = counted(seats, "seat")
+    summary = f"{userid} is part of {into} now: {all_seats}, {len(moved)} of them running."
     facts = {"into": into, "seats": seats}
     return Deed("merge", f"user {userid}", summary, tuple(letters), facts)
 

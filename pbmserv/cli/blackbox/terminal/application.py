@@ -35,6 +35,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.marker_checks import check_markers
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
 from pbmserv.games.blackbox.rays import cells_passed, trace
+from pbmserv.plurals import counted
 from pbmserv.views.texts import note_sentences, render_text
 
 USUAL_FILE = "blackbox.txt"
@@ -381,8 +382,7 @@ class Terminal(App[None]):
         box, most = self.practice.state.boxes[PLAYER], self.practice.options.most
         extra = len(box.markers) - most
         if extra > 0 and not self.practice.over:
-            plural = "" if extra == 1 else "s"
-            yield f"You have {extra} marker{plural} too many for a guess."
+            yield f"You have {counted(extra, 'marker')} too many for a guess."
 
     def _sentences(self, notes: Iterable[Note]) -> list[str]:
         return note_sentences(GAME, notes, ["you"], PLAYER)
