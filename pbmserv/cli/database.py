@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BETWEEN_S = 0.02
 """Seconds between two batches of deletions, so that a running server can write."""
 
-SINCE = """\
+AFTER_RESTORE = """\
 Everything after the copy is gone: boards are as they were then, and players must send again what
 they have sent since. The server sends the letters that waited then, and carries out the mails that
 waited. It refuses a reply to a later letter as out of date, or takes it for the turn of the same
@@ -153,7 +153,7 @@ def backup(
     configuration = loaded(config)
     url = configuration.settings.database
     files.check_database_exists(url, configuration.sources)
-    with used(url):
+    with failing_politely(url):
         place = files.replacing if overwrite else files.only_new
         copy = backups.save(url, file, place, is_compressed=compress)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
@@ -180,11 +180,11 @@ def restore(
     from pbmserv.store.operators import backup as backups
 
     url = loaded(config).settings.database
-    with used(url):
+    with failing_politely(url):
         place = files.replacing if overwrite else files.only_new
         copy = backups.restore(url, file, place)
     say(f"{blank_passwords(url)} is now the copy {file} (revision {copy.revision}).")
-    say(SINCE)
+    say(AFTER_RESTORE)
 
 
 def _drop_expired(database: Database, settings: Settings) -> int:
@@ -218,7 +218,7 @@ def opened(url: str) -> Iterator[Database]:
     """
     from pbmserv.store.core.database import Database
 
-    with used(url):
+    with failing_politely(url):
         database = Database(url)
         try:
             yield database
@@ -227,8 +227,8 @@ def opened(url: str) -> Iterator[Database]:
 
 
 @contextmanager
-def used(url: str) -> Iterator[None]:
-    """Report errors of a database in a block.
+def failing_politely(url: str) -> Iterator[None]:
+    """Turn errors of a database in a block into one printed sentence.
 
     Raises:
         typer.Exit: the database cannot be used; the reason was printed.

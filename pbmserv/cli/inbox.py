@@ -105,7 +105,7 @@ def print_mail(mails: KeptMailsView, number: int) -> None:
     """Print a mail; a kept one is printed unchanged."""
     raw = mails.show(number)
     if raw is None:
-        raise _unknown(number)
+        raise failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
     say(harmless(raw))
 
 
@@ -113,10 +113,6 @@ def check_is_kept(mails: KeptMailsView, number: int) -> None:
     """Raise a failure unless the mail is kept."""
     if not mails.is_kept(number):
         raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
-
-
-def _unknown(number: int) -> typer.Exit:
-    return failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
 
 
 @contextmanager

@@ -8,9 +8,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.boards import BoardNumber
 from pbmserv.cli.database import opened
-from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, give_order, look
+from pbmserv.cli.orders import IN_A_BROWSER, BoardNumber, By, Most, Why, give_order, look
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.plurals import counted

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from pbmserv.store.core.database import Database
-    from pbmserv.store.operators.health import Queues
 
 
 def status(
@@ -55,23 +54,25 @@ def status(
             reports = reports_line(connection)
             sources = reported_sources.worst(connection, most=20)
         sizes = health.sizes(database) | {"mail_texts": texts}
-    folder = first_place(configuration.settings.data_dir)
-    own = states(folder)
-    stages = {name: state.doing for name, state in own.items()}
-    ends, since, relay = (
-        certificate_ends(own.values()),
-        started(own.values()),
-        relay_of(own.values()),
-    )
+    states_here = states(first_place(configuration.settings.data_dir))
+    stages = {name: state.doing for name, state in states_here.items()}
+    certificate_end = certificate_ends(states_here.values())
+    since = started(states_here.values())
+    relay = relay_of(states_here.values())
     if as_json:
+        up_since = queues.up_since.isoformat() if queues.up_since else None
         facts = {
+            "running": runs(queues),
+            **asdict(queues),
+            "up_since": up_since,
+            "bytes": sizes,
             "stages": stages,
             "started": since.isoformat() if since else None,
-            "certificate_ends": ends.isoformat() if ends else None,
+            "certificate_ends": certificate_end.isoformat() if certificate_end else None,
             "relay": asdict(relay),
             "reported_sources": [asdict(source) for source in sources],
         }
-        say(json.dumps(_facts(queues, sizes) | facts))
+        say(json.dumps(facts))
         return
     say(running(queues, since))
     if stages:
@@ -81,23 +82,24 @@ def status(
         say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
     if line := relay_line(relay):
         say(line)
-    if ends is not None:
-        days = (ends - datetime.now(UTC)) // timedelta(days=1)
-        soon = f", in {counted(days, 'day')}" if days >= 0 else ""
-        left = f"{'ends' if days >= 0 else 'ended'} {ends:%Y-%m-%d}{soon}"
-        say(f"The certificate of the mail ports {left}.")
+    if certificate_end is not None:
+        say(_certificate_line(certificate_end))
     if reports:
         say(reports)
     for away in queues.away:
         say(f"Game {sentence_about(away)}.")
     say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
-    say(
-        "Octets: "
-        + ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
-        + "."
-    )
+    octets = ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
+    say(f"Octets: {octets}.")
     say("")
     table(("what waits", "how many", "oldest for"), waiting(queues), fixed=3)
+
+
+def _certificate_line(ends: datetime) -> str:
+    days = (ends - datetime.now(UTC)) // timedelta(days=1)
+    if days < 0:
+        return f"The certificate of the mail ports ended {ends:%Y-%m-%d}."
+    return f"The certificate of the mail ports ends {ends:%Y-%m-%d}, in {counted(days, 'day')}."
 
 
 @contextmanager
@@ -113,10 +115,3 @@ def _mail_store(database: Database) -> Iterator[Connection | None]:
         return
     with opened(url) as mail, mail.reading.connect() as connection:
         yield connection
-
-
-def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
-    from pbmserv.stages.status_lines import runs
-
-    up_since = queues.up_since.isoformat() if queues.up_since else None
-    return {"running": runs(queues), **asdict(queues), "up_since": up_since, "bytes": sizes}
