@@ -9,7 +9,6 @@ import typer
 
 from pbmserv.cli.blackbox.arguments import Ids, every_box
 from pbmserv.cli.blackbox.game_files import (
-    Unreadable,
     parse_game,
     read_game,
     read_text,
@@ -55,10 +54,7 @@ def save(
             if file.exists():
                 raise Unusable(f"{file} exists already, so nothing was saved.")
         for file, game in zip(files, games, strict=True):
-            try:
-                write_game(file, game, 0)
-            except Unreadable as error:
-                raise OSError(str(error)) from None
+            write_game(file, game, 0)
             say(str(file))
 
 

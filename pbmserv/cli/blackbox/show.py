@@ -33,7 +33,7 @@ def show(
     """
     with politely("show"):
         shown = box_to_show(which)
-        view = shown.view(marks_of(shown, marks), markers, seals, solution)
+        view = shown.view(marks_of(shown, marks), markers, seals, opened=solution)
         say(shown.title)
         say("")
         say(grid(list(view.boxes)))

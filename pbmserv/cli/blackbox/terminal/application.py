@@ -13,7 +13,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from pbmserv.cli.blackbox.game_files import Unreadable, read_game, write_game
+from pbmserv.cli.blackbox.game_files import Unreadable, Unwritable, read_game, write_game
 from pbmserv.cli.blackbox.marks import grid
 from pbmserv.cli.blackbox.refusals import sentence
 from pbmserv.cli.blackbox.terminal.board import Board, Highlight, held_cells
@@ -409,7 +409,7 @@ class Terminal(App[None]):
         if name:
             try:
                 write_game(Path(name).expanduser(), self.practice, self.seconds)
-            except Unreadable as error:
+            except Unwritable as error:
                 self._say(str(error))
             else:
                 self._file, self._saved = name, self.practice
