@@ -227,6 +227,24 @@ def opened(url: str) -> Iterator[Database]:
 
 
 @contextmanager
+def opened_mail_store(url: str) -> Iterator[Database | None]:
+    """Open the mail store beside a database for a block; `None` if it does not exist yet.
+
+    Raises:
+        typer.Exit: the store cannot be used; the reason was printed.
+    """
+    from pbmserv.files import sqlite_file
+    from pbmserv.store.core.database import mail_url
+
+    path = sqlite_file(mail_url(url))
+    if path is not None and not path.exists():  # the first start makes it
+        yield None
+        return
+    with opened(mail_url(url)) as store:
+        yield store
+
+
+@contextmanager
 def failing_politely(url: str) -> Iterator[None]:
     """Turn errors of a database in a block into one printed sentence.
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pbmserv.cli.database import opened
+from pbmserv.cli.database import opened, opened_mail_store
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.plurals import counted
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from pbmserv.store.core.database import Database
 
 
 def status(
@@ -48,7 +42,11 @@ def status(
     files.check_database_exists(configuration.settings.database, configuration.sources)
     with opened(configuration.settings.database) as database:
         schema.require(database)
-        with _mail_store(database) as mail, database.reading.connect() as connection:
+        with (
+            opened_mail_store(database.url) as store,
+            store.reading.connect() if store else nullcontext() as mail,
+            database.reading.connect() as connection,
+        ):
             queues = health.queues(mail, connection, datetime.now(UTC))
             texts = sum(inbox.octets(connection).values())
             reports = reports_line(connection)
@@ -100,18 +98,3 @@ def _certificate_line(ends: datetime) -> str:
     if days < 0:
         return f"The certificate of the mail ports ended {ends:%Y-%m-%d}."
     return f"The certificate of the mail ports ends {ends:%Y-%m-%d}, in {counted(days, 'day')}."
-
-
-@contextmanager
-def _mail_store(database: Database) -> Iterator[Connection | None]:
-    """Connect to the mail store; `None` if it does not exist yet."""
-    from pbmserv import files
-    from pbmserv.store.core.database import mail_url
-
-    url = mail_url(database.url)
-    path = files.sqlite_file(url)
-    if path is not None and not path.exists():
-        yield None
-        return
-    with opened(url) as mail, mail.reading.connect() as connection:
-        yield connection
