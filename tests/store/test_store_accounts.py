@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pbmserv.store import bots
-from pbmserv.store.accounts import blocks, leaving, persons, players, preferences
+from pbmserv.store.accounts import blocks, erasing, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import bounces
@@ -27,7 +27,7 @@ def test_a_new_account_and_an_erased_one_have_the_usual_preferences(database: Da
         assert alice == Player(
             alice.id, "alice", "argon", "alice@players.example", 0, PlayerState.ACTIVE
         )
-        neutral = leaving.erase(connection, alice)
+        neutral = erasing.erase(connection, alice)
         erased = Player(alice.id, neutral, "", "", 1, PlayerState.DELETED, accept="none")
         assert players.by_id(connection, alice.id) == erased
 

@@ -17,7 +17,7 @@ from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.service.time import timekeeping
 from pbmserv.service.time.time_options import read_times
 from pbmserv.store import clocks
-from pbmserv.store.accounts import leaving, players
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
@@ -292,4 +292,4 @@ def may_show_secrets(context: CommandContext, number: int | None, player_id: int
     board = boards.load(context.connection, number) if number else None
     if board is not None and board.status in RUNNING:
         return True
-    return bool(player_id and leaving.running(context.connection, player_id))
+    return bool(player_id and boards.running_of(context.connection, player_id))

@@ -16,7 +16,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.people import player_named
 from pbmserv.store import audit, ratings
-from pbmserv.store.accounts import blocks, leaving, players, preferences
+from pbmserv.store.accounts import blocks, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.audit import Entry
 from pbmserv.store.boards import boards, closed_games, game_pauses
@@ -42,7 +42,7 @@ def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[En
     """
     player = player_named(context, userid)
     connection = context.connection
-    running = leaving.running(connection, player.id)
+    running = boards.running_of(connection, player.id)
     away = [
         f"{absence.begins:%Y-%m-%d %H:%M} to {absence.ends:%Y-%m-%d %H:%M} UTC"
         for absence in preferences.absences_of(connection, player.id)
