@@ -135,6 +135,10 @@ def filled(words: str, indent: str = "", hanging: str = "", width: int = WIDTH) 
     return "\n".join(lines)
 
 
+sentence = lru_cache(maxsize=1_000)(filled)
+"""`filled` with a memory, for sentences that many letters have in common."""
+
+
 def in_one_line(sentences: Sequence[str]) -> str:
     """Join sentences in one line; if that is too long, each gets a line of its own."""
     line = "  ".join(sentences)
@@ -150,10 +154,6 @@ def explained(example: str, meaning: str) -> str:
         return ""
     first = f"  {example:20}" if len(example) <= 20 else f"  {example}\n{'':22}"
     return f"{first} {meaning}\n"
-
-
-sentence = lru_cache(maxsize=1_000)(filled)
-"""`filled` with a memory, for sentences that many letters have in common."""
 
 
 def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:

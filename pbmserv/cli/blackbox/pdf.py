@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from fpdf import FPDF
 
 from pbmserv.cli.blackbox.arguments import BoxOfId
-from pbmserv.cli.blackbox.marks import BoxToShow, marks_of
+from pbmserv.cli.blackbox.box_to_show import BoxToShow, marks_of
 from pbmserv.cli.blackbox.pdf_box import (
     BLACK_AND_WHITE,
     COLOURS,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.blackbox.arguments import Ids, every_box
+from pbmserv.cli.blackbox.box_to_show import grid
 from pbmserv.cli.blackbox.game_files import (
     parse_game,
     read_game,
     read_text,
     write_game,
 )
-from pbmserv.cli.blackbox.marks import grid
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import harmless, say
 from pbmserv.plurals import counted

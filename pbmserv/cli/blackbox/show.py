@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.blackbox.arguments import Which
-from pbmserv.cli.blackbox.marks import Markers, Marks, box_to_show, grid, marks_of
+from pbmserv.cli.blackbox.box_to_show import Markers, Marks, box_to_show, grid, marks_of
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import say
 

@@ -13,8 +13,8 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
+from pbmserv.cli.blackbox.box_to_show import grid
 from pbmserv.cli.blackbox.game_files import Unreadable, Unwritable, read_game, write_game
-from pbmserv.cli.blackbox.marks import grid
 from pbmserv.cli.blackbox.refusals import sentence
 from pbmserv.cli.blackbox.terminal.board import Board, Highlight, held_cells
 from pbmserv.cli.blackbox.terminal.hiding import Hiding
