@@ -264,6 +264,17 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
     } | {"outbox retry": {"key", "why", "since"}}
 
 
+def test_a_change_that_takes_long_goes_on_behind_the_page(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as impatient:
+        impatient.setattr(pages, "ANSWER_S", 0.0)
+        operator.do("/server", "block", sender="slow.example", until="")
+    assert operator.status == 202
+    assert "has stored your change" in operator.html
+    wait_until(lambda: "slow.example" in operator.open("/audit").html, "the block in the audit")
+
+
 def test_a_change_is_signed_and_audited_as_a_command_is(operator: Operator) -> None:
     server = operator.server
     server.sign_up("carla")
