@@ -23,7 +23,7 @@ from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.shared_boxes import SOLVED
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import addresses, audit, invitations, notices, players
+from pbmserv.store.tables.accounts import addresses, invitations, notices, players
 from pbmserv.store.tables.boards import (
     daily_readers,
     followers,
@@ -40,6 +40,7 @@ from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
 from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
+from pbmserv.store.tables.operators import audit
 from pbmserv.store.tables.teams import team_members, teams
 
 
