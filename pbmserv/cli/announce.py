@@ -30,7 +30,7 @@ def announce(
         Path,
         typer.Argument(metavar="FILE", help="Its first line is the subject; the text follows."),
     ],
-    why: Annotated[str, typer.Option("--why", help="Your reason, which the audit keeps.")],
+    why: AuditWhy,
     service: Annotated[
         bool,
         typer.Option(
@@ -74,7 +74,7 @@ def announce(
 
 
 @app.command("list")
-def announcements(most: Most = 20, config: ConfigFile = None) -> None:
+def list_(most: Most = 20, config: ConfigFile = None) -> None:
     """List announcements, newest first. Example: pbmserv announcement list"""
     from pbmserv.service.operators.announcements import listed, progress
 

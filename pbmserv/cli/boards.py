@@ -7,14 +7,23 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, give_order, look, print_facts
+from pbmserv.cli.orders import (
+    IN_A_BROWSER,
+    BoardNumber,
+    By,
+    Most,
+    Why,
+    give_order,
+    look,
+    print_facts,
+)
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.", epilog=IN_A_BROWSER)
 
 STATUSES = ("proposed", "active", "finished", "declined")
-BoardNumber: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
+"""The members of `BoardStatus`, which is not imported here to keep help fast."""
 Days: TypeAlias = Annotated[int | None, typer.Option(min=0, max=365, help="Days; 0 = none.")]
 
 

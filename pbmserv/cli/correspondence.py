@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pbmserv.cli.database import opened, opened_mail_store
 from pbmserv.cli.orders import Most, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
@@ -72,15 +72,7 @@ def mails(
 
 def _waiting(database: str, who: Correspondent) -> Sequence[tuple[int, datetime]]:
     """Return the arrivals of a correspondent that are stored and not yet carried out."""
-    from pbmserv.files import sqlite_file
     from pbmserv.service.operators import correspondence
-    from pbmserv.store.core.database import Database, mail_url
 
-    path = sqlite_file(mail_url(database))
-    if path is not None and not path.exists():
-        return ()
-    with (
-        closing(Database(mail_url(database))) as mail,
-        closing(Database(database)) as game,
-    ):
-        return correspondence.waiting(mail, game, who)
+    with opened_mail_store(database) as mail, opened(database) as game:
+        return () if mail is None else correspondence.waiting(mail, game, who)

@@ -12,6 +12,7 @@ import typer
 from pbmserv.cli.output import complain, failure, say
 from pbmserv.cli.settings import ConfigFile, loaded
 from pbmserv.config.display import blank_passwords
+from pbmserv.plurals import counted
 from pbmserv.stages import preflight
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 BETWEEN_S = 0.02
 """Seconds between two batches of deletions, so that a running server can write."""
 
-SINCE = """\
+AFTER_RESTORE = """\
 Everything after the copy is gone: boards are as they were then, and players must send again what
 they have sent since. The server sends the letters that waited then, and carries out the mails that
 waited. It refuses a reply to a later letter as out of date, or takes it for the turn of the same
@@ -121,7 +122,7 @@ def compact(
             before = compacting.room(database)
             if "game" in stores:
                 dropped = _drop_expired(database, configuration.settings)
-                say(f"Dropped {dropped:,} old mails and letters.")
+                say(f"Dropped {counted(dropped, 'old mail or letter', 'old mails and letters')}.")
             if rebuild:
                 compacting.rebuild(database)
             else:
@@ -152,7 +153,7 @@ def backup(
     configuration = loaded(config)
     url = configuration.settings.database
     files.check_database_exists(url, configuration.sources)
-    with used(url):
+    with failing_politely(url):
         place = files.replacing if overwrite else files.only_new
         copy = backups.save(url, file, place, is_compressed=compress)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
@@ -179,11 +180,11 @@ def restore(
     from pbmserv.store.operators import backup as backups
 
     url = loaded(config).settings.database
-    with used(url):
+    with failing_politely(url):
         place = files.replacing if overwrite else files.only_new
         copy = backups.restore(url, file, place)
     say(f"{blank_passwords(url)} is now the copy {file} (revision {copy.revision}).")
-    say(SINCE)
+    say(AFTER_RESTORE)
 
 
 def _drop_expired(database: Database, settings: Settings) -> int:
@@ -217,7 +218,7 @@ def opened(url: str) -> Iterator[Database]:
     """
     from pbmserv.store.core.database import Database
 
-    with used(url):
+    with failing_politely(url):
         database = Database(url)
         try:
             yield database
@@ -226,8 +227,26 @@ def opened(url: str) -> Iterator[Database]:
 
 
 @contextmanager
-def used(url: str) -> Iterator[None]:
-    """Report errors of a database in a block.
+def opened_mail_store(url: str) -> Iterator[Database | None]:
+    """Open the mail store beside a database for a block; `None` if it does not exist yet.
+
+    Raises:
+        typer.Exit: the store cannot be used; the reason was printed.
+    """
+    from pbmserv.files import sqlite_file
+    from pbmserv.store.core.database import mail_url
+
+    path = sqlite_file(mail_url(url))
+    if path is not None and not path.exists():  # the first start makes it
+        yield None
+        return
+    with opened(mail_url(url)) as store:
+        yield store
+
+
+@contextmanager
+def failing_politely(url: str) -> Iterator[None]:
+    """Turn errors of a database in a block into one printed sentence.
 
     Raises:
         typer.Exit: the database cannot be used; the reason was printed.

@@ -33,7 +33,7 @@ def new(
 
     Only the user who runs this can read the file, so run it as the server's user.
     """
-    from pbmserv.outbound.dkim_keys import KeyFile, make_key, parse_key_files
+    from pbmserv.outbound.dkim_keys import KeyFile, make_key
 
     if kind not in {"rsa", "ed25519"}:
         raise failure(f"--kind {kind}: write rsa or ed25519.")
@@ -46,26 +46,21 @@ def new(
     )
     example = f"such as `pbmserv dkim new {next(unused)}`"
     key_file = KeyFile((selector or file.stem).lower(), file)
-    try:
-        is_name = parse_key_files(f"{key_file.selector}=x") == (
-            KeyFile(key_file.selector, Path("x")),
-        )
-    except ValueError:
-        is_name = False
-    if not is_name:
+    if not _is_selector(key_file.selector):
         raise failure(
             f"{key_file.selector} cannot be a name in DNS: write letters, digits and hyphens, as "
             f"the file's name, {example}, or with --selector, such as --selector s2026."
         )
+    advice = f"name a new file, {example}."
+    if "," in str(file):
+        raise failure(f"FILE {file}: in dkim_keys commas stand between files; {advice}")
     try:
-        if "," in str(file):
-            raise OSError("in dkim_keys commas stand between files")
         key = make_key(key_file.selector, kind, key_file.path)
+    except FileExistsError:
+        why = "it exists already, and keys are never overwritten"
+        raise failure(f"FILE {file}: {why}; {advice}") from None
     except OSError as error:
-        why = error.strerror or str(error)
-        if isinstance(error, FileExistsError):
-            why = "it exists already, and keys are never overwritten"
-        raise failure(f"FILE {file}: {why}; name a new file, {example}.") from None
+        raise failure(f"FILE {file}: {error.strerror or error}; {advice}") from None
     if current.sources["address"] == "default":
         complain(
             "PBMSERV_ADDRESS is not set, so this record is for localhost. "
@@ -114,6 +109,17 @@ def check(config: ConfigFile = None) -> None:
         (complain if fault else say)(f"{key.name(domain)}: {fault or 'right'}")
     if faults:
         raise typer.Exit(1)
+
+
+def _is_selector(text: str) -> bool:
+    """Return whether the setting dkim_keys can name a key so."""
+    from pbmserv.outbound.dkim_keys import KeyFile, parse_key_files
+
+    file = Path("x")
+    try:
+        return parse_key_files(f"{text}={file}") == (KeyFile(text, file),)
+    except ValueError:
+        return False
 
 
 def _keys(config: Path | None) -> tuple[list[Key], str]:

@@ -7,7 +7,18 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, give_order, look
+from pbmserv.cli.orders import (
+    IN_A_BROWSER,
+    LARGEST,
+    BoardNumber,
+    By,
+    GameKey,
+    Most,
+    Userid,
+    Why,
+    give_order,
+    look,
+)
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -52,7 +63,7 @@ def create(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="league, cup, swiss, duplicate or team")
     ],
-    of: Annotated[str, typer.Argument(metavar="GAME")],
+    of: GameKey,
     starts: Day,
     why: Why,
     by: By = "",
@@ -92,7 +103,7 @@ def cancel(event: Number, why: Why, by: By = "", config: ConfigFile = None) -> N
 @app.command()
 def remove(
     event: Number,
-    player: Annotated[str, typer.Argument(metavar="USERID")],
+    player: Userid,
     why: Why,
     by: By = "",
     config: ConfigFile = None,
@@ -108,7 +119,7 @@ def remove(
 
 @app.command()
 def decide(
-    match: Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)],
+    board: BoardNumber,
     result: Annotated[str, typer.Argument(metavar="RESULT", help="first, second, draw or lost")],
     why: Why,
     by: By = "",
@@ -120,4 +131,4 @@ def decide(
     """
     from pbmserv.service.operators import events
 
-    give_order(config, by, why, events.decide, match, result)
+    give_order(config, by, why, events.decide, board, result)

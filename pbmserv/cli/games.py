@@ -12,14 +12,14 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, By, Why, give_order, look, print_facts
+from pbmserv.cli.orders import IN_A_BROWSER, By, GameKey, Why, give_order, look, print_facts
 from pbmserv.cli.output import complain, say, table
 from pbmserv.cli.settings import ConfigFile
 from pbmserv.errors import OperatorError
+from pbmserv.plurals import counted
 
 app = typer.Typer(no_args_is_help=True, help="Look after the games on offer.", epilog=IN_A_BROWSER)
 
-Game: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
 Rules: TypeAlias = Annotated[
     str, typer.Argument(metavar="GAME", help="A game's key, a file, or MODULE:NAME.")
 ]
@@ -35,7 +35,7 @@ def list_games(config: ConfigFile = None) -> None:
 
 
 @app.command("show")
-def show_game(game: Game, config: ConfigFile = None) -> None:
+def show_game(game: GameKey, config: ConfigFile = None) -> None:
     """Show one game's options and state. Example: pbmserv game show blackbox"""
     from pbmserv.service.operators.overviews import game_facts
 
@@ -44,7 +44,7 @@ def show_game(game: Game, config: ConfigFile = None) -> None:
 
 
 @app.command()
-def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def suspend(game: GameKey, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Stop new boards of a game; running ones go on.
 
     Example: pbmserv game suspend blackbox --why "a bug in its rules"
@@ -55,7 +55,7 @@ def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
 
 @app.command()
-def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def restore(game: GameKey, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Allow new boards of a game again.
 
     Example: pbmserv game restore blackbox --why "fixed"
@@ -66,7 +66,7 @@ def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
 
 @app.command()
-def resume(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def resume(game: GameKey, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Let a game go on that was stopped because its rules hung; `pbmserv status` names it.
 
     Example: pbmserv game resume nim --why "version 1.1 is installed"
@@ -108,8 +108,9 @@ def check(
     report = check_game(rules_of(game), seeds)
     for finding in report.listed:
         complain(str(finding))
+    played = f"{counted(report.games, 'game')}, {counted(report.moves, 'move')}"
     per_move = f"slowest move {1000 * report.slowest:.0f} ms, largest state {report.largest} octets"
-    say(f"{report.key}: {report.games} games, {report.moves} moves, {per_move}.")
+    say(f"{report.key}: {played}, {per_move}.")
     if report.listed:
         raise typer.Exit(1)
     say("Nothing is wrong.")

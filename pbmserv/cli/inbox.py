@@ -12,6 +12,7 @@ import typer
 from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Why, give_order, signature
 from pbmserv.cli.output import failure, harmless, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
     from pbmserv.service.operators.kept_mails import KeptMailsView
@@ -96,14 +97,15 @@ def print_list(mails: KeptMailsView) -> None:
         fixed=2,
     )
     if more > 0:
-        say(f"{more} older ones are kept, too: drop or retry some of these to see them.")
+        older = counted(more, "older one is", "older ones are")
+        say(f"{older} kept, too: drop or retry some of these to see more.")
 
 
 def print_mail(mails: KeptMailsView, number: int) -> None:
     """Print a mail; a kept one is printed unchanged."""
     raw = mails.show(number)
     if raw is None:
-        raise _unknown(number)
+        raise failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
     say(harmless(raw))
 
 
@@ -111,10 +113,6 @@ def check_is_kept(mails: KeptMailsView, number: int) -> None:
     """Raise a failure unless the mail is kept."""
     if not mails.is_kept(number):
         raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
-
-
-def _unknown(number: int) -> typer.Exit:
-    return failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
 
 
 @contextmanager

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.orders import LARGEST, By, Most, Why, give_order, look
+from pbmserv.cli.orders import BoardNumber, By, GameKey, Most, Userid, Why, give_order, look
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after ladders.")
-
-Game: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
-Board: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
 
 
 @app.command("list")
@@ -30,7 +26,7 @@ def list_(config: ConfigFile = None) -> None:
 
 
 @app.command()
-def show(game: Game, most: Most = 100, config: ConfigFile = None) -> None:
+def show(game: GameKey, most: Most = 100, config: ConfigFile = None) -> None:
     """List the places of a ladder, with the boards that run. Example: pbmserv ladder show chess"""
     from pbmserv.service.operators.ladders import place_lines
 
@@ -40,8 +36,8 @@ def show(game: Game, most: Most = 100, config: ConfigFile = None) -> None:
 
 @app.command()
 def remove(
-    of: Game,
-    player: Annotated[str, typer.Argument(metavar="USERID")],
+    of: GameKey,
+    player: Userid,
     why: Why,
     by: By = "",
     config: ConfigFile = None,
@@ -57,8 +53,8 @@ def remove(
 
 @app.command()
 def settle(
-    match: Board,
-    winner: Annotated[str, typer.Argument(metavar="USERID")],
+    board: BoardNumber,
+    winner: Userid,
     why: Why,
     by: By = "",
     config: ConfigFile = None,
@@ -69,15 +65,15 @@ def settle(
     """
     from pbmserv.service.operators import ladders
 
-    give_order(config, by, why, ladders.settle, match, winner)
+    give_order(config, by, why, ladders.settle, board, winner)
 
 
 @app.command()
-def annul(match: Board, why: Why, by: By = "", config: ConfigFile = None) -> None:
+def annul(board: BoardNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
     """Let a challenge move nobody; its board ends if it runs.
 
     Example: pbmserv ladder annul 412 --why "a fault of the server"
     """
     from pbmserv.service.operators import ladders
 
-    give_order(config, by, why, ladders.annul, match)
+    give_order(config, by, why, ladders.annul, board)

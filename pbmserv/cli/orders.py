@@ -1,4 +1,4 @@
-"""Orders and queries of operators' commands, and the options that these commands share."""
+"""Orders and queries of operators' commands, and the options and arguments that they share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Why: TypeAlias = Annotated[
     ),
 ]
 AuditWhy: TypeAlias = Annotated[str, typer.Option("--why", help="Your reason, for the audit.")]
-"""The reason for a deed of which no player reads."""
+"""The reason for a deed about which no player gets a letter."""
 By: TypeAlias = Annotated[
     str,
     typer.Option("--by", help="Your name; default: your login on this machine, also behind sudo."),
@@ -37,6 +37,9 @@ LARGEST = 2**63 - 1
 Most: TypeAlias = Annotated[
     int, typer.Option("--most", min=1, max=LARGEST, help="Print at most so many lines.")
 ]
+BoardNumber: TypeAlias = Annotated[int, typer.Argument(metavar="BOARD", min=1, max=LARGEST)]
+GameKey: TypeAlias = Annotated[str, typer.Argument(metavar="GAME")]
+Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
 
 
 def look(config: Path | None, query: Callable[[CommandContext], Any]) -> Any:

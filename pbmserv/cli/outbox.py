@@ -18,15 +18,17 @@ app = typer.Typer(
 )
 
 LetterNumber: TypeAlias = Annotated[int, typer.Argument(metavar="LETTER", min=1, max=LARGEST)]
-ALL = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
-WAITING = ("queued", "held", "parked", "returned", "failed", "coming")
+STATES = ("queued", "held", "parked", "returned", "failed", "sent", "tray", "folded", "coming")
+"""The members of `LetterState`, which is not imported here to keep help fast."""
+UNFINISHED = ("queued", "held", "parked", "returned", "failed", "coming")
+"""States of letters that are listed if no state is named."""
 
 
 @app.command("list")
 def list_letters(
     to: Annotated[str, typer.Argument(metavar="[PART]", help="Part of the address.")] = "",
     state: Annotated[
-        str, typer.Option("--state", help="One of: " + ", ".join((*ALL, "all")) + ".")
+        str, typer.Option("--state", help="One of: " + ", ".join((*STATES, "all")) + ".")
     ] = "",
     most: Most = 100,
     config: ConfigFile = None,
@@ -38,8 +40,8 @@ def list_letters(
     """
     from pbmserv.store.operators import letters as letter_rows
 
-    wanted = one_of("--state", state, (*ALL, "all"))
-    states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
+    wanted = one_of("--state", state, (*STATES, "all"))
+    states = STATES if wanted == "all" else (wanted,) if wanted else UNFINISHED
     letters = look(
         config,
         lambda context: letter_rows.letters(context.connection, states, to.lower(), most),

@@ -8,11 +8,11 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.boards import BoardNumber
 from pbmserv.cli.database import opened
-from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, give_order, look
+from pbmserv.cli.orders import IN_A_BROWSER, BoardNumber, By, Most, Why, give_order, look
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.plurals import counted
 
 app = typer.Typer(no_args_is_help=True, help="Look after the ratings.", epilog=IN_A_BROWSER)
 
@@ -95,10 +95,10 @@ def _compare_ratings(config: Path | None) -> None:
         result = rebuilding.check(database)
     for line in result.examples:
         complain(line)
-    summary = f"{result.boards} rated boards, {result.players} ratings"
+    summary = f"{counted(result.boards, 'rated board')}, {counted(result.players, 'rating')}"
     if result.differences:
         raise failure(
-            f"{summary}: {result.differences} rows differ. To fix them: "
+            f"{summary}: {counted(result.differences, 'row differs', 'rows differ')}. To fix them: "
             "pbmserv rating rebuild --why REASON"
         )
     say(f"{summary}: all correct.")

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pbmserv.cli.database import opened
+from pbmserv.cli.database import opened, opened_mail_store
 from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from pbmserv.store.core.database import Database
-    from pbmserv.store.operators.health import Queues
+from pbmserv.plurals import counted
 
 
 def status(
@@ -48,29 +42,35 @@ def status(
     files.check_database_exists(configuration.settings.database, configuration.sources)
     with opened(configuration.settings.database) as database:
         schema.require(database)
-        with _mail_store(database) as mail, database.reading.connect() as connection:
+        with (
+            opened_mail_store(database.url) as store,
+            store.reading.connect() if store else nullcontext() as mail,
+            database.reading.connect() as connection,
+        ):
             queues = health.queues(mail, connection, datetime.now(UTC))
             texts = sum(inbox.octets(connection).values())
             reports = reports_line(connection)
             sources = reported_sources.worst(connection, most=20)
         sizes = health.sizes(database) | {"mail_texts": texts}
-    folder = first_place(configuration.settings.data_dir)
-    own = states(folder)
-    stages = {name: state.doing for name, state in own.items()}
-    ends, since, relay = (
-        certificate_ends(own.values()),
-        started(own.values()),
-        relay_of(own.values()),
-    )
+    states_here = states(first_place(configuration.settings.data_dir))
+    stages = {name: state.doing for name, state in states_here.items()}
+    certificate_end = certificate_ends(states_here.values())
+    since = started(states_here.values())
+    relay = relay_of(states_here.values())
     if as_json:
+        up_since = queues.up_since.isoformat() if queues.up_since else None
         facts = {
+            "running": runs(queues),
+            **asdict(queues),
+            "up_since": up_since,
+            "bytes": sizes,
             "stages": stages,
             "started": since.isoformat() if since else None,
-            "certificate_ends": ends.isoformat() if ends else None,
+            "certificate_ends": certificate_end.isoformat() if certificate_end else None,
             "relay": asdict(relay),
             "reported_sources": [asdict(source) for source in sources],
         }
-        say(json.dumps(_facts(queues, sizes) | facts))
+        say(json.dumps(facts))
         return
     say(running(queues, since))
     if stages:
@@ -80,41 +80,21 @@ def status(
         say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
     if line := relay_line(relay):
         say(line)
-    if ends is not None:
-        days = (ends - datetime.now(UTC)) // timedelta(days=1)
-        left = f"ends {ends:%Y-%m-%d}, in {days} days" if days >= 0 else f"ended {ends:%Y-%m-%d}"
-        say(f"The certificate of the mail ports {left}.")
+    if certificate_end is not None:
+        say(_certificate_line(certificate_end))
     if reports:
         say(reports)
     for away in queues.away:
         say(f"Game {sentence_about(away)}.")
     say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
-    say(
-        "Octets: "
-        + ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
-        + "."
-    )
+    octets = ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
+    say(f"Octets: {octets}.")
     say("")
     table(("what waits", "how many", "oldest for"), waiting(queues), fixed=3)
 
 
-@contextmanager
-def _mail_store(database: Database) -> Iterator[Connection | None]:
-    """Connect to the mail store; `None` if it does not exist yet."""
-    from pbmserv import files
-    from pbmserv.store.core.database import mail_url
-
-    url = mail_url(database.url)
-    path = files.sqlite_file(url)
-    if path is not None and not path.exists():
-        yield None
-        return
-    with opened(url) as mail, mail.reading.connect() as connection:
-        yield connection
-
-
-def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
-    from pbmserv.stages.status_lines import runs
-
-    up_since = queues.up_since.isoformat() if queues.up_since else None
-    return {"running": runs(queues), **asdict(queues), "up_since": up_since, "bytes": sizes}
+def _certificate_line(ends: datetime) -> str:
+    days = (ends - datetime.now(UTC)) // timedelta(days=1)
+    if days < 0:
+        return f"The certificate of the mail ports ended {ends:%Y-%m-%d}."
+    return f"The certificate of the mail ports ends {ends:%Y-%m-%d}, in {counted(days, 'day')}."

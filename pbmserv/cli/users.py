@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import typer
 
-from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, give_order, look, print_facts
+from pbmserv.cli.orders import (
+    IN_A_BROWSER,
+    By,
+    Most,
+    Userid,
+    Why,
+    give_order,
+    look,
+    print_facts,
+)
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 
 app = typer.Typer(no_args_is_help=True, help="Look after players.", epilog=IN_A_BROWSER)
 
 STATES = ("active", "left", "barred", "deleted", "house")
-Userid: TypeAlias = Annotated[str, typer.Argument(metavar="USERID")]
+"""The members of `PlayerState`, which is not imported here to keep help fast."""
 
 
 @app.command("list")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
+from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
     from pbmserv.verifying.findings import Verdict
@@ -43,9 +44,10 @@ def verify(
         if board in {0, verdict.board}
     ]
     if mailbox.skipped:
-        complain(f"{mailbox.skipped} mails were left out: they are too long, or too many.")
+        skipped = counted(mailbox.skipped, "mail was", "mails were")
+        complain(f"{skipped} left out: a mail is too long, or there are too many.")
     if not results:
-        raise failure(f"No letter about a board is among these {mailbox.mails} mails.")
+        raise failure(f"No letter about a board was found in {counted(mailbox.mails, 'mail')}.")
     for verdict in results:
         _print(verdict)
     if not all(verdict.is_proven for verdict in results):

@@ -13,6 +13,7 @@ from pbmserv.doctor.connections import CONNECT_S
 from pbmserv.doctor.finding import Finding, problem, warning
 from pbmserv.doctor.installation import Installation
 from pbmserv.monitoring import upkeep
+from pbmserv.plurals import counted
 
 
 def check(installation: Installation) -> Iterator[Finding]:
@@ -60,7 +61,7 @@ def _finding(name: str, ends: datetime, now: datetime) -> Finding:
     left = ends - now
     if left <= timedelta():
         return problem("Certificate", f"{name} ended {ends:%Y-%m-%d}.", "certbot renew")
-    sentence = f"{name} is valid until {ends:%Y-%m-%d} ({left.days} days)."
+    sentence = f"{name} is valid until {ends:%Y-%m-%d} ({counted(left.days, 'day')})."
     if left < upkeep.SOON:
         return warning("Certificate", sentence, "certbot renew")
     return Finding("Certificate", sentence)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pbmserv.game import Grid, Items, Part
 from pbmserv.game.cells import Cell, Layout, edge_words, laid_out, piece_of
+from pbmserv.plurals import counted
 
 
 def board_sentences(
@@ -25,9 +26,7 @@ def board_sentences(
 
 
 def _grid(layout: Layout, names: Sequence[str], you: int | None) -> list[str]:
-    columns = "1 column" if layout.width == 1 else f"{layout.width} columns"
-    rows = "1 row" if len(layout.rows) == 1 else f"{len(layout.rows)} rows"
-    size = f"{columns} by {rows}"
+    size = f"{counted(layout.width, 'column')} by {counted(len(layout.rows), 'row')}"
     sentences = [f"{layout.grid.title or 'The board'}: {size}."]
     if words := edge_words(layout, names, you):
         sentences.append(words)

@@ -166,11 +166,12 @@ def _operators_secrets(path: Path | None) -> Sequence[str]:
 def keys_of(database: Database, clock: Clock) -> KeyRing:
     """Return the keys that sign reply addresses; the first start makes one."""
     with database.reading.connect() as connection:
-        keys, retired = signing_keys.by_id(connection), signing_keys.retired(connection)
+        keys = signing_keys.valid_secrets(connection)
+        retired = signing_keys.retired_secrets(connection)
     if not keys:
         with database.writing.begin() as connection:
-            keys = signing_keys.by_id(connection)
+            keys = signing_keys.valid_secrets(connection)
             if not keys:
                 signing_keys.add(connection, 1, secrets.token_bytes(32), clock.now())
-                keys = signing_keys.by_id(connection)
+                keys = signing_keys.valid_secrets(connection)
     return KeyRing(keys, retired)

@@ -82,8 +82,8 @@ class Reload:
             log.info("letters are signed", extra=self._facts | {"keys": names})
         try:
             with self._database.reading.connect() as connection:
-                keys = signing_keys.by_id(connection)
-                retired = signing_keys.retired(connection)
+                keys = signing_keys.valid_secrets(connection)
+                retired = signing_keys.retired_secrets(connection)
             check_keys(keys)
         except (SQLAlchemyError, ConfigError) as error:
             why = reason(error) or type(error).__name__

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.clock import duration_text
+from pbmserv.plurals import counted
 from pbmserv.service.operators.health import RelayState
 from pbmserv.store.delivery import reported_sources
 from pbmserv.store.operators.health import Queues
@@ -47,7 +48,7 @@ def relay_line(relay: RelayState) -> str:
     if not relay.failures:
         return ""
     waits = ", and letters wait" if relay.is_open else ""
-    return f"The relay has failed {relay.failures} times in a row{waits}: {relay.fault}"
+    return f"The relay has failed {counted(relay.failures, 'time')} in a row{waits}: {relay.fault}"
 
 
 def reports_line(connection: Connection) -> str:
@@ -56,8 +57,8 @@ def reports_line(connection: Connection) -> str:
     if not count:
         return ""
     line = (
-        f"Reports (DMARC) of {reported_sources.KEPT.days} days: {passed:,} messages passed and "
-        f"{failed:,} failed, from {count} addresses"
+        f"Reports (DMARC) of {reported_sources.KEPT.days} days: {counted(passed, 'message')} "
+        f"passed and {failed:,} failed, from {counted(count, 'address', 'addresses')}"
     )
     worst = [
         f"{source.source} ({source.failed:,})" for source in reported_sources.worst(connection, 3)

@@ -11,8 +11,9 @@ from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables.accounts import PlayerState, announcements, players
+from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.mail import LetterState, outbox
+from pbmserv.store.tables.operators import announcements
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables.accounts import audit
+from pbmserv.store.tables.operators import audit
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from pbmserv.store.core.statements import columns_of
-from pbmserv.store.tables.accounts import blocked_senders
+from pbmserv.store.tables.operators import blocked_senders
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 from pbmserv.commands.grammar.words import typed
 from pbmserv.engine.time_spans import zone
 from pbmserv.errors import is_form
+from pbmserv.plurals import counted
 
 WIDTH = 76
 """Columns of a text letter (spec/mail.md)."""
@@ -134,6 +135,10 @@ def filled(words: str, indent: str = "", hanging: str = "", width: int = WIDTH) 
     return "\n".join(lines)
 
 
+sentence = lru_cache(maxsize=1_000)(filled)
+"""`filled` with a memory, for sentences that many letters have in common."""
+
+
 def in_one_line(sentences: Sequence[str]) -> str:
     """Join sentences in one line; if that is too long, each gets a line of its own."""
     line = "  ".join(sentences)
@@ -149,10 +154,6 @@ def explained(example: str, meaning: str) -> str:
         return ""
     first = f"  {example:20}" if len(example) <= 20 else f"  {example}\n{'':22}"
     return f"{first} {meaning}\n"
-
-
-sentence = lru_cache(maxsize=1_000)(filled)
-"""`filled` with a memory, for sentences that many letters have in common."""
 
 
 def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:
@@ -183,8 +184,8 @@ def lasting(seconds: float) -> str:
     """Format a length of time as ``12 days and 3 hours``, or in minutes below an hour."""
     minutes = int(seconds // 60)
     days, hours = divmod(minutes // 60, 24)
-    counted = ((days, "day"), (hours, "hour")) if minutes >= 60 else ((minutes, "minute"),)
-    shown = [f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in counted if number]
+    spans = ((days, "day"), (hours, "hour")) if minutes >= 60 else ((minutes, "minute"),)
+    shown = [counted(number, unit) for number, unit in spans if number]
     return " and ".join(shown) or "no time"
 
 

@@ -80,7 +80,7 @@ def shipped_text(name: str) -> str:
     """
     shipped = _Shipped()
     if name not in shipped.names:
-        raise OperatorError(shipped.unknown(name))
+        raise OperatorError(shipped.no_such_name(name))
     return shipped.text(name)
 
 
@@ -158,8 +158,8 @@ class _Shipped:
     def tree(self, name: str) -> nodes.Template:
         return self.environment.parse(self.text(name))
 
-    def unknown(self, name: str) -> str:
-        """Return the sentence about a name that no shipped template has."""
+    def no_such_name(self, name: str) -> str:
+        """Return a sentence about a name that no shipped template has."""
         near = get_close_matches(name, self.names, 1, 0.6)
         hint = f"did you mean {near[0]}?" if near else "`pbmserv templates list` shows all"
         return f"no template of this version is called {name}; {hint}"
@@ -180,7 +180,7 @@ def _check(name: str, file: Path, shipped: _Shipped) -> None:
         _Fault: it cannot replace the shipped one.
     """
     if name not in shipped.names:
-        raise _Fault(0, shipped.unknown(name))
+        raise _Fault(0, shipped.no_such_name(name))
     text = _read(file)
     if text == shipped.text(name):
         return
@@ -195,7 +195,7 @@ def _check(name: str, file: Path, shipped: _Shipped) -> None:
     for node in tree.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport)):
         template = getattr(node, "template", None)
         if isinstance(template, nodes.Const) and template.value not in shipped.names:
-            raise _Fault(node.lineno, shipped.unknown(str(template.value)))
+            raise _Fault(node.lineno, shipped.no_such_name(str(template.value)))
     unknown = meta.find_undeclared_variables(tree) - meta.find_undeclared_variables(model)
     unknown -= set(shipped.environment.globals)
     if unknown and (unknown := unknown - shipped.values):

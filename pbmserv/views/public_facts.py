@@ -399,11 +399,11 @@ class PublicBoardPage:
     draft: ClassVar[str] = ""
     at_once: ClassVar[bool] = False
     is_running: ClassVar[bool] = False
-    """Nobody can play on this page."""
+    """Facts of `BoardPage` that templates of boards ask for: nobody can play on this page."""
 
     @property
     def now(self) -> Any:
-        """The view."""
+        """The view, under the name that templates of boards know from `BoardPage`."""
         return self.scene.view
 
 

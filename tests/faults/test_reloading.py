@@ -163,7 +163,7 @@ def test_keys_of_reply_addresses(database_url: str, tmp_path: Path) -> None:
     database = Database(database_url)
     served = Served(tmp_path, database_url, Files(tmp_path))
     with database.reading.connect() as connection:
-        first = signing_keys.by_id(connection)
+        first = signing_keys.valid_secrets(connection)
     second = {7: b"another secret of 32 octets, yes"}
 
     def takes(ring: dict[int, bytes]) -> bool:

@@ -93,11 +93,12 @@ def test_an_error_of_the_game_itself_blames_no_template(
         raise ZeroDivisionError
 
     write("board.txt.j2", "A board of its own: {{ view.parts }}\n")
-    monkeypatch.setattr(TicTacToe, "show", show)
-    with pytest.raises(ZeroDivisionError):
-        letters_of_a_move()
+    with monkeypatch.context() as patch:
+        patch.setattr(TicTacToe, "show", show)
+        with pytest.raises(ZeroDivisionError):
+            letters_of_a_move()
     assert not [line for line in caplog.records if "template of a game" in line.message]
-    monkeypatch.undo()
+    assert all("A board of its own" in text for text in letters_of_a_move())
 
 
 @pytest.mark.parametrize("owner", ["pbmserv.games.blackbox", "pbm_first"])

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trustme
@@ -271,6 +272,28 @@ def test_the_age_of_the_newest_copy_is_known(tmp_path: Path) -> None:
         week_ago = (datetime.now(UTC) - timedelta(days=7)).timestamp()
         os.utime(backup, (week_ago, week_ago))
         assert "7.0 days old" in only(machine.backup(checked)).sentence
+
+
+@rows(
+    ("free_gb", "total_gb", "level"),
+    [
+        (0.1, 100, Level.PROBLEM),
+        (1, 100, Level.WARNING),
+        (1, 5, Level.OK),  # a small disk of which a fifth is free
+        (50, 1_000, Level.OK),  # a twentieth of a large disk is enough
+    ],
+)
+def test_a_disk_is_nearly_full_by_its_share_and_by_its_octets(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    free_gb: float,
+    total_gb: float,
+    level: Level,
+) -> None:
+    usage = SimpleNamespace(free=free_gb * 1e9, total=total_gb * 1e9)
+    monkeypatch.setattr(machine.shutil, "disk_usage", lambda _: usage)
+    with installation(tmp_path, healthy_zone()) as checked:
+        assert only(machine.disk(checked)).level is level
 
 
 def test_silent_name_servers_hide_no_other_finding(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_no_server_and_no_network_are_needed(
 
 def test_a_mailbox_without_letters_says_so(tmp_path: Path) -> None:
     (tmp_path / "mbox").write_bytes(b"From x\nSubject: hello\n\nNo game.\n")
-    assert "No letter about a board is among these 1 mails" in verify(tmp_path / "mbox", code=1)
+    assert "No letter about a board was found in 1 mail." in verify(tmp_path / "mbox", code=1)
     assert "cannot read" in verify(tmp_path / "nothing", code=1)
 
 
@@ -94,7 +94,7 @@ def test_a_hundred_megabytes_of_other_mails_take_little_memory(tmp_path: Path) -
     assert mbox.stat().st_size > 95_000_000
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     output = verify(mbox)
-    assert "1 mails were left out" in output
+    assert "1 mail was left out" in output
     assert "proven" in output
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000, "60 MB"
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from pbmserv.store import bots
-from pbmserv.store.accounts import blocks, leaving, persons, players
+from pbmserv.store.accounts import blocks, erasing, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import bounces
@@ -27,7 +27,7 @@ def test_a_new_account_and_an_erased_one_have_the_usual_preferences(database: Da
         assert alice == Player(
             alice.id, "alice", "argon", "alice@players.example", 0, PlayerState.ACTIVE
         )
-        neutral = leaving.erase(connection, alice)
+        neutral = erasing.erase(connection, alice)
         erased = Player(alice.id, neutral, "", "", 1, PlayerState.DELETED, accept="none")
         assert players.by_id(connection, alice.id) == erased
 
@@ -40,6 +40,18 @@ def test_a_bot_is_shown_before_its_first_board_as_after_it(database: Database) -
         assert shown.columns == stored.columns
         assert bots.account(connection, "house", NOW) == stored
         assert bots.shown_account(connection, "house") == stored
+
+
+def test_an_absence_that_is_called_off_leaves_no_row(database: Database) -> None:
+    with database.writing.begin() as connection:
+        alice = players.create(connection, "alice", "argon", "alice@players.example", NOW)
+        assert alice is not None
+        for begins in (NOW - timedelta(days=2), NOW + timedelta(days=2)):
+            preferences.add_absence(connection, alice.id, begins, begins + timedelta(days=5))
+        for absence in preferences.absences_of(connection, alice.id):
+            preferences.end_absence(connection, absence, NOW)
+        (ended,) = preferences.absences_of(connection, alice.id)
+        assert (ended.begins, ended.ends) == (NOW - timedelta(days=2), NOW)
 
 
 def test_an_address_that_is_confirmed_again_has_no_bounces(database: Database) -> None:

@@ -215,7 +215,7 @@ def test_the_operator_is_told_what_differs(
         code = run(["ratings", "rebuild", *arguments])
         return (code, *capsys.readouterr())
 
-    assert ran("--check") == (0, "1 rated boards, 2 ratings: all correct.\n", "")
+    assert ran("--check") == (0, "1 rated board, 2 ratings: all correct.\n", "")
     with opened.writing.begin() as connection:
         connection.execute(update(ratings_table).values(ordinal=99))
     code, out, err = ran("--check")

@@ -257,6 +257,13 @@ def test_a_restart_within_five_minutes_is_no_outage(server: Correspondence) -> N
     assert beat == server.server.clock.now()
 
 
+def test_no_total_time_is_no_bank() -> None:
+    assert not read_times(["--totaltime=0"]).has_bank
+    with_bank = read_times(["--time=14d+1d"])
+    without = read_times(["--totaltime=0"], with_bank)
+    assert (without.total, without.increment, without.cap) == (None, 0, None)
+
+
 @pytest.mark.parametrize(
     ("words", "nag", "forfeit"),
     [

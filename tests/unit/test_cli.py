@@ -13,12 +13,15 @@ from datetime import UTC, datetime
 import pytest
 
 from pbmserv import __version__
-from pbmserv.cli import inbox
-from pbmserv.cli.database import used
+from pbmserv.cli import boards, inbox, outbox, users
+from pbmserv.cli.database import failing_politely
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
 from pbmserv.service.operators.kept_mails import KeptMail
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.tables.mail import LetterState
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +47,12 @@ def test_help_names_every_command(capsys) -> None:
     out = capsys.readouterr().out
     for command in ("serve", "send", "read", "config", "db", "inbox", "blackbox"):
         assert f" {command} " in out
+
+
+def test_lists_can_be_limited_to_every_state() -> None:
+    assert tuple(PlayerState) == users.STATES
+    assert tuple(BoardStatus) == boards.STATUSES
+    assert tuple(LetterState) == outbox.STATES
 
 
 @pytest.mark.parametrize("command", [["serve"], ["inbox", "list"]])
@@ -206,5 +215,5 @@ def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database(capsys) -> Non
         "pbmserv: no file can be made in /proc: No such file or directory; name"
     )
     assert "sqlite" not in errors
-    with pytest.raises(PermissionError), used("sqlite:///pbmserv.sqlite3"):
+    with pytest.raises(PermissionError), failing_politely("sqlite:///pbmserv.sqlite3"):
         raise PermissionError(errno.EACCES, "Permission denied", "/copies/today")

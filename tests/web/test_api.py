@@ -215,9 +215,14 @@ def test_wrong_requests_of_programs_are_refused_kindly(client: Client) -> None:
     assert problem["headers"].header("allow") in {"GET, HEAD", "HEAD, GET"}
     assert problem["detail"] == "This address does not accept POST; it accepts GET or HEAD."
     assert client.refused(405, "/seat/moves")["headers"].header("allow") == "POST"
-    for accept in ("text/html", "application/json;q=0", "image/*, text/plain;q=0.5"):
+    for accept in (
+        "text/html",
+        "application/json;q=0",
+        "image/*, text/plain;q=0.5",
+        "*/*, application/json;q=0",
+    ):
         assert client.refused(406, "/games", accept=accept)["code"] == "not-acceptable"
-    for accept in ("", "*/*", "application/*", "text/html, */*;q=0.1", "application/json; q=1.0"):
+    for accept in ("", "*/*", "application/*", "text/html, */*;q=0.1", "application/json, */*;q=0"):
         assert client.ask("/games", accept=accept).status == 200, accept
 
 
@@ -255,6 +260,14 @@ def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) 
     assert len(named) > 12
     for path in named:
         assert b"no-such-address" not in client.ask(path).body, path
+
+
+def test_a_seat_tells_at_once_who_has_accepted(client: Client) -> None:
+    client.world.sign_up("carol")
+    alice, bob = client.challenge("carol", "-race")
+    assert client.seat(alice)["undecided"] == ["bob", "carol"]
+    assert client.play(bob, "accept")[0] == 200
+    assert client.seat(alice)["undecided"] == ["carol"]
 
 
 @pytest.mark.both_databases

@@ -256,10 +256,23 @@ def test_every_form_is_a_change_and_every_change_has_a_form(
             words = fields.pop("do")
             by_path.setdefault(words, set()).update(fields)
     of_path = {"userid", "number", "numbers", "letter", "named", "board", "game", "failed"}
+    asks_for_board = {"event decide", "ladder settle", "ladder annul"}
     assert by_path == {
-        words: {"key", "why"} | set(action.fields) - of_path
+        words: {"key", "why"}
+        | set(action.fields) - (of_path - {"board"} if words in asks_for_board else of_path)
         for words, action in pages.ACTIONS.items()
     } | {"outbox retry": {"key", "why", "since"}}
+
+
+def test_a_change_that_takes_long_goes_on_behind_the_page(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as impatient:
+        impatient.setattr(pages, "ANSWER_S", 0.0)
+        operator.do("/server", "block", sender="slow.example", until="")
+    assert operator.status == 202
+    assert "has stored your change" in operator.html
+    wait_until(lambda: "slow.example" in operator.open("/audit").html, "the block in the audit")
 
 
 def test_a_change_is_signed_and_audited_as_a_command_is(operator: Operator) -> None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pbmserv.games.blackbox.game_ids import GameId
     from pbmserv.games.blackbox.geometry import Geometry
 
-
 LONGEST_LINE = 10_000
+"""Octets of a line of standard input."""
 PRESETS = {
     "7x7/4": "the classic box of this server",
     "8x8/4": "a larger box",
@@ -44,13 +44,23 @@ Ids: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(metavar="ID...", help="Game IDs; without any, one a line from standard input."),
 ]
-
-
 Params: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="PARAMS", help="8x8, 8x8/5, 8x8/3-6 or w8h8m3M6.", autocompletion=presets
     ),
+]
+Which: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID|PARAMS", help="A game ID, or just a size such as 8x8 for an unknown box."
+    ),
+]
+AsGame: TypeAlias = Annotated[
+    bool, typer.Option("--game", help="What you name is a game ID or PARAMS, never a file.")
+]
+AsFile: TypeAlias = Annotated[
+    bool, typer.Option("--load", help="What you name is a file, whatever it is called.")
 ]
 
 
@@ -75,14 +85,6 @@ class BoxOfId:
     def names(self) -> tuple[str, ...]:
         """The names of the cells, such as ``D1``, in the order of the ID."""
         return tuple(map(self.board.name, self.cells))
-
-
-AsGame: TypeAlias = Annotated[
-    bool, typer.Option("--game", help="What you name is a game ID or PARAMS, never a file.")
-]
-AsFile: TypeAlias = Annotated[
-    bool, typer.Option("--load", help="What you name is a file, whatever it is called.")
-]
 
 
 def names_a_file(argument: str, *, as_game: bool, as_file: bool) -> bool:
@@ -182,11 +184,3 @@ def _decoded_lines(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
             raise Unusable(f"line {number}: not UTF-8 text") from None
         if text.strip():
             yield number, text
-
-
-Which: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID|PARAMS", help="A game ID, or just a size such as 8x8 for an unknown box."
-    ),
-]

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class Unreadable(Unusable):
-    """A file that cannot be read or written; the text names the file and the reason."""
+    """A file that cannot be read; the text names the file and the reason."""
+
+
+class Unwritable(OSError):
+    """A file that cannot be written; the text names the file and the reason."""
 
 
 def write_game(file: Path, practice: Practice, seconds: int) -> None:
@@ -25,7 +29,7 @@ def write_game(file: Path, practice: Practice, seconds: int) -> None:
     An existing file is replaced only when the new one is complete.
 
     Raises:
-        Unreadable: the file cannot be written.
+        Unwritable: the file cannot be written.
     """
     from pbmserv.games.blackbox.tatham_files import write_saved_game
     from pbmserv.games.blackbox.transcripts import write_transcript
@@ -42,7 +46,7 @@ def write_game(file: Path, practice: Practice, seconds: int) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise Unreadable(f"{file} cannot be written: {error.strerror or error}.") from None
+        raise Unwritable(f"{file} cannot be written: {error.strerror or error}.") from None
 
 
 def read_text(file: str) -> str:

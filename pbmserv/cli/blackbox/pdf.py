@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from fpdf import FPDF
 
 from pbmserv.cli.blackbox.arguments import BoxOfId
-from pbmserv.cli.blackbox.marks import BoxToShow, marks_of
+from pbmserv.cli.blackbox.box_to_show import BoxToShow, marks_of
 from pbmserv.cli.blackbox.pdf_box import (
     BLACK_AND_WHITE,
     COLOURS,
@@ -30,6 +30,7 @@ from pbmserv.cli.blackbox.pdf_box import (
 from pbmserv.cli.blackbox.refusals import Unusable
 from pbmserv.games.blackbox.game_ids import described
 from pbmserv.games.blackbox.options import Options
+from pbmserv.plurals import counted
 
 PAPERS = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
 BLOCK = (186.0, 250.0)
@@ -203,7 +204,7 @@ class _Sheet:
 def _kind(box: BoxOfId) -> str:
     game = box.game
     if game.least == game.most:
-        atoms = f"{game.least} atom{'' if game.least == 1 else 's'}"
+        atoms = counted(game.least, "atom")
     else:
         atoms = f"{game.least} to {game.most} atoms"
     return f"{game.width} \u00d7 {game.height}, {atoms}"

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.blackbox.arguments import Ids, every_box
+from pbmserv.cli.blackbox.box_to_show import grid
 from pbmserv.cli.blackbox.game_files import (
-    Unreadable,
     parse_game,
     read_game,
     read_text,
     write_game,
 )
-from pbmserv.cli.blackbox.marks import grid
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import harmless, say
+from pbmserv.plurals import counted
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.practice import Practice
@@ -54,10 +54,7 @@ def save(
             if file.exists():
                 raise Unusable(f"{file} exists already, so nothing was saved.")
         for file, game in zip(files, games, strict=True):
-            try:
-                write_game(file, game, 0)
-            except Unreadable as error:
-                raise OSError(str(error)) from None
+            write_game(file, game, 0)
             say(str(file))
 
 
@@ -79,7 +76,7 @@ def load(
         say("")
         for number, step in enumerate(practice.chain, 1):
             say(f"{number}. {step.text}{'' if number <= practice.done else ' (undone)'}")
-        say(f"{practice.scoring}, {seconds} seconds")
+        say(f"{practice.scoring}, {counted(seconds, 'second')}")
 
 
 def game_on(game_id: str, moves: str) -> Practice:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.blackbox.arguments import Which
-from pbmserv.cli.blackbox.marks import Markers, Marks, box_to_show, grid, marks_of
+from pbmserv.cli.blackbox.box_to_show import Markers, Marks, box_to_show, grid, marks_of
 from pbmserv.cli.blackbox.refusals import Unusable, politely
 from pbmserv.cli.output import say
 
@@ -33,7 +33,7 @@ def show(
     """
     with politely("show"):
         shown = box_to_show(which)
-        view = shown.view(marks_of(shown, marks), markers, seals, solution)
+        view = shown.view(marks_of(shown, marks), markers, seals, opened=solution)
         say(shown.title)
         say("")
         say(grid(list(view.boxes)))

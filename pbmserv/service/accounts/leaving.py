@@ -15,7 +15,7 @@ from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store import events, ladders
-from pbmserv.store.accounts import leaving, players, preferences
+from pbmserv.store.accounts import erasing, leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.accounts import PlayerState
@@ -69,7 +69,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
-    neutral = leaving.erase(context.connection, gone)
+    neutral = erasing.erase(context.connection, gone)
     farewell = Part("deleted", {"neutral": neutral})
     return Answer(
         (), (*_renamed(notifications, player.userid, neutral), Notification(home, None, farewell))
@@ -89,7 +89,7 @@ def _question(context: CommandContext, player: Player, home: str, letter: str) -
         "userid": player.userid,
         "day": (context.now - _EPOCH).days,
         "days": ASKED_DAYS,
-        "games": len(leaving.running(context.connection, player.id)),
+        "games": len(boards.running_of(context.connection, player.id)),
     }
     return Notification(home, player.id, Part(letter, words))
 
@@ -127,7 +127,7 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     Returns:
         The letters to others, and the number of boards.
     """
-    numbers = leaving.running(context.connection, player.id)
+    numbers = boards.running_of(context.connection, player.id)
     context.current.line_words = ""
     notifications: list[Notification] = []
     for number in numbers:
@@ -156,7 +156,7 @@ def _renamed(
     """Return letters to others with a neutral name in place of a deleted userid."""
 
     def part(old: Part) -> Part:
-        return replace(old, words=leaving.without_name(old.words, userid, neutral))
+        return replace(old, words=erasing.without_name(old.words, userid, neutral))
 
     return tuple(
         replace(notification, part=part(notification.part)) for notification in notifications

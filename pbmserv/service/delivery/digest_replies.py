@@ -21,7 +21,6 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import is_player
-from pbmserv.store.accounts import leaving
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import BoardStatus
@@ -174,7 +173,7 @@ def _mailed(context: CommandContext) -> dict[int, int | None]:
         return {reply_address.about: reply_address.number}  # a letter about one board
     if reply_address is not None and reply_address.purpose is Purpose.PLAYER:
         # An answer about several boards, to which a reply names the board.
-        return dict.fromkeys(leaving.running(context.connection, reply_address.player))
+        return dict.fromkeys(boards.running_of(context.connection, reply_address.player))
     letter = None
     if reply_address is not None and reply_address.purpose is Purpose.TRAY:
         letter = outbox.letter(context.connection, reply_address.about)

@@ -23,7 +23,7 @@ from pbmserv.service.accounts import absences
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import digest
-from pbmserv.store.accounts import leaving, players, preferences
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -177,7 +177,7 @@ def letters_to_opponents(
 ) -> list[Notification]:
     """Return one letter to each opponent of a player, with the numbers of their running boards."""
     numbers_by_opponent: dict[int, tuple[Sitter, list[int]]] = {}
-    for number in leaving.running(context.connection, player.id)[:MOST_BOARDS]:
+    for number in boards.running_of(context.connection, player.id)[:MOST_BOARDS]:
         board = boards.load(context.connection, number)
         for sitter in board.sitters if board is not None else ():
             if sitter.player_id != player.id and sitter.state == PlayerState.ACTIVE:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from pbmserv.errors import OperatorError
+from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.store import announcements
@@ -40,7 +41,7 @@ def announce(
     if earlier is not None:
         raise OperatorError(
             f"this was announced on {earlier.created_at:%Y-%m-%d %H:%M} UTC as number "
-            f"{earlier.id}: {earlier.sent} letters so far, {progress(earlier)}"
+            f"{earlier.id}: {counted(earlier.sent, 'letter')} so far, {progress(earlier)}"
         )
     readers = announcements.count_readers(context.connection, is_service=is_service)
     number = announcements.add(
@@ -48,7 +49,8 @@ def announce(
     )
     facts = {"title": title, "service": is_service, "readers": readers}
     summary = (
-        f"Announcement {number} goes to {readers} players, three a second while the server runs."
+        f"Announcement {number} goes to {counted(readers, 'player')}, three a second while the "
+        "server runs."
     )
     return Deed("announce", f"announcement {number}", summary, (), facts)
 
@@ -81,9 +83,11 @@ def stop(context: CommandContext, _: Signature, number: int) -> Deed:
     for letter in waiting:
         letters.set_state(context.connection, letter, LetterState.HELD, None, "stopped")
     sent = announcement.sent - len(waiting)
+    gone = counted(sent, "letter is", "letters are")
+    held = counted(len(waiting), "that waited is", "that waited are")
     summary = (
-        f"Announcement {number} is stopped. {sent} letters are sent or on their way, and "
-        f"{len(waiting)} that waited are held; `pbmserv announcement resume {number}` goes on."
+        f"Announcement {number} is stopped. {gone} sent or on their way, and {held} held; "
+        f"`pbmserv announcement resume {number}` goes on."
     )
     facts = {"sent": sent, "held": len(waiting)}
     return Deed("stop", f"announcement {number}", summary, (), facts)
@@ -103,9 +107,8 @@ def resume(context: CommandContext, _: Signature, number: int) -> Deed:
         announcements.set_finished(context.connection, number, None)
     for letter in held:
         letters.set_state(context.connection, letter, LetterState.QUEUED, context.now, "")
-    summary = (
-        f"Announcement {number} goes on behind its {announcement.sent} letters, three a second."
-    )
+    sent = counted(announcement.sent, "letter")
+    summary = f"Announcement {number} goes on behind its {sent}, three a second."
     return Deed("resume", f"announcement {number}", summary, (), {"released": len(held)})
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
+from pbmserv.plurals import counted
 from pbmserv.service.boards.bot_turns import is_bot, rates
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.context import CommandContext
@@ -16,7 +17,7 @@ from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.service.time import timekeeping
 from pbmserv.service.time.time_options import read_times
 from pbmserv.store import clocks
-from pbmserv.store.accounts import leaving, players
+from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, closed_games, game_pauses
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
@@ -109,9 +110,10 @@ def set_deadline(context: CommandContext, by: Signature, number: int, times: Seq
         "before": [before.nag, before.forfeit, before.total],
         "after": [terms.nag, terms.forfeit, terms.total],
     }
+    total = counted(terms.total, "day") if terms.total else "any number of days"
     summary = (
         f"Board {number}: reminder {_after(terms.nag)}, forfeit {_after(terms.forfeit)}, "
-        f"in all {terms.total or 'any number of'} days, from now on."
+        f"in all {total}, from now on."
     )
     letters = tuple(_letters(board, "deadline", by))
     return Deed("deadline", f"board {number}", summary, letters, facts)
@@ -139,7 +141,7 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
     letters = _letters(board, "rated" if rated else "unrated", by)
     facts = {"before": board.rated, "after": rated}
     verdict = "counts" if rated else "does not count"
-    summary = f"Board {number} {verdict}; that changed {changed} rows."
+    summary = f"Board {number} {verdict}; that changed {counted(changed, 'row')}."
     action = "include" if rated else "exclude"
     return Deed(action, f"board {number}", summary, tuple(letters), facts)
 
@@ -157,10 +159,11 @@ def _why_never_rated(board: BoardRow) -> str:
 def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
     """Compute all ratings again from the record of the boards."""
     result = rebuilding.rebuild(context.connection)
-    rows = f"{result.boards} rated boards, {result.players} ratings"
+    rows = f"{counted(result.boards, 'rated board')}, {counted(result.players, 'rating')}"
     summary = f"{rows}: all correct."
     if result.differences:
-        summary = f"{rows}: {result.differences} rows differed and have been put right."
+        differed = counted(result.differences, "row differed and has", "rows differed and have")
+        summary = f"{rows}: {differed} been put right."
     facts = {"differences": result.differences, "first": result.examples}
     return Deed("rebuild", "ratings", "\n".join((*result.examples, summary)), (), facts)
 
@@ -237,7 +240,7 @@ def lock_running_board(context: CommandContext, number: int) -> BoardRow:
 
 
 def _after(days: int) -> str:
-    return f"after {days} days" if days else "never"
+    return f"after {counted(days, 'day')}" if days else "never"
 
 
 def game_key(context: CommandContext, name: str) -> str:
@@ -289,4 +292,4 @@ def may_show_secrets(context: CommandContext, number: int | None, player_id: int
     board = boards.load(context.connection, number) if number else None
     if board is not None and board.status in RUNNING:
         return True
-    return bool(player_id and leaving.running(context.connection, player_id))
+    return bool(player_id and boards.running_of(context.connection, player_id))

@@ -13,6 +13,7 @@ from typing import Any
 
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import Purpose
+from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
@@ -209,6 +210,6 @@ def _place(letter: AnswerLine) -> str:
         return (f"sent {letter.sent_at:%Y-%m-%d %H:%M} UTC" if letter.sent_at else "sent") + fault
     if letter.state == LetterState.QUEUED:
         due = f", due {letter.due_at:%Y-%m-%d %H:%M} UTC" if letter.due_at else ""
-        tried = f", tried {letter.attempts} times" if letter.attempts else ""
+        tried = f", tried {counted(letter.attempts, 'time')}" if letter.attempts else ""
         return f"on its way{due}{tried}{fault}"
     return _PLACES.get(letter.state, str(letter.state)) + fault

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
+from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game
 from pbmserv.service.core.outcome import Notification, Part
@@ -91,8 +92,7 @@ def postpone(context: CommandContext, by: Signature, number: int, starts: str) -
     entries = events.entries_of(context.connection, number)
     notifications = letters.news(context, changed, entries, "postponed", why=by.why)
     facts = {"before": f"{event.starts_at:%Y-%m-%d}", "after": f"{starts_at:%Y-%m-%d}"}
-    count = len(notifications)
-    readers = "1 player reads" if count == 1 else f"{count} players read"
+    readers = counted(len(notifications), "player reads", "players read")
     summary = f"Event {number} begins on {starts_at:%Y-%m-%d}; {readers} that."
     return Deed("postpone", f"event {number}", summary, tuple(notifications), facts)
 

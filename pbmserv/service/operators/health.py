@@ -23,6 +23,7 @@ from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.monitoring.upkeep import SOON, last_backup
 from pbmserv.monitoring.vitals import Vital
+from pbmserv.plurals import counted
 from pbmserv.service.limits.text_quota import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
@@ -159,7 +160,7 @@ class Snapshot:
 
 def sentence_about(away: Away) -> str:
     """Return a sentence for operators about a game that cannot be played."""
-    boards = f"{away.boards} running boards wait"
+    boards = counted(away.boards, "running board waits", "running boards wait")
     if away.kind == PauseKind.GONE:
         return f"{away.game}: {away.why}; {boards}"
     return f"{away.game} is stopped ({away.why}); {boards}; try `pbmserv game resume {away.game}`"
@@ -317,7 +318,8 @@ def _sessions(slots: Mapping[str, Slots]) -> Check:
 def _relay(relay: RelayState) -> Check:
     numbers = {"failures": relay.failures}
     if relay.is_open or relay.failures >= MANY_FAILURES:
-        why = f"the last {relay.failures} attempts did not reach the relay, or it refuses us"
+        attempts = counted(relay.failures, "attempt")
+        why = f"the last {attempts} did not reach the relay, or it refuses us"
         return Check("failing", why + ("; letters wait" if relay.is_open else ""), numbers)
     if relay.failures:
         return Check("degraded", "the last attempt did not reach the relay", numbers)

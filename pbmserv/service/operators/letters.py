@@ -8,6 +8,7 @@ from datetime import datetime
 from pbmserv.errors import OperatorError
 from pbmserv.mail.key_ring import blank_tokens
 from pbmserv.mail.letter_kinds import OF_ACCOUNTS
+from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import may_show_secrets
 from pbmserv.service.operators.deeds import Deed, Signature
@@ -70,7 +71,7 @@ def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int])
     if len(numbers) == 1:
         return _deed("retry", queued[0], lines[0])
     before = {str(line.id): line.state for line in queued}
-    return Deed("retry", f"{len(queued)} letters", "\n".join(lines), (), {"before": before})
+    return Deed("retry", counted(len(queued), "letter"), "\n".join(lines), (), {"before": before})
 
 
 def _retry_letter(context: CommandContext, number: int) -> LetterLine:

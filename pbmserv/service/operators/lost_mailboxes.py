@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pbmserv.errors import MailError, OperatorError
 from pbmserv.inbound.from_field import one_mailbox
+from pbmserv.plurals import counted
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.free_userids import is_free
@@ -17,8 +18,9 @@ from pbmserv.service.operators.boards import end_board
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.operators.people import account_part, human_named
 from pbmserv.store import audit, ladders
-from pbmserv.store.accounts import leaving, players
+from pbmserv.store.accounts import erasing, leaving, players
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
 from pbmserv.store.operators import people as operator_people
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -34,7 +36,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
     player = _kept_player(context, userid)
     home = _home(context, player)
     letters: list[Notification] = []
-    ended = leaving.running(context.connection, player.id)
+    ended = boards.running_of(context.connection, player.id)
     for number in ended:
         letters += end_board(context, by, number).letters
     contact.keep_blocks_on_deleted(context, player.id)
@@ -43,14 +45,15 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
         leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
-    neutral = leaving.erase(context.connection, gone)
+    neutral = erasing.erase(context.connection, gone)
     others = [
         replace(letter, part=_without_name(letter.part, player.userid, neutral))
         for letter in letters
         if letter.player_id != player.id
     ]
     farewell = Part("deleted", {"neutral": neutral})
-    summary = f"The personal data of {player.userid} are deleted; {len(ended)} boards ended."
+    ends = f"{counted(len(ended), 'board')} ended"
+    summary = f"The personal data of {player.userid} are deleted; {ends}."
     facts = {"ended": ended}
     return Deed(
         "erase", f"user {neutral}", summary, (*others, Notification(home, None, farewell)), facts
@@ -113,4 +116,4 @@ def _home(context: CommandContext, player: Player) -> str:
 
 
 def _without_name(part: Part, userid: str, neutral: str) -> Part:
-    return replace(part, words=leaving.without_name(part.words, userid, neutral))
+    return replace(part, words=erasing.without_name(part.words, userid, neutral))

@@ -11,11 +11,12 @@ from typing import TypeAlias
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import OperatorError
+from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.boards import game_key
 from pbmserv.service.operators.people import player_named
 from pbmserv.store import audit, ratings
-from pbmserv.store.accounts import blocks, leaving, players, preferences
+from pbmserv.store.accounts import blocks, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.audit import Entry
 from pbmserv.store.boards import boards, closed_games, game_pauses
@@ -41,7 +42,7 @@ def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[En
     """
     player = player_named(context, userid)
     connection = context.connection
-    running = leaving.running(connection, player.id)
+    running = boards.running_of(connection, player.id)
     away = [
         f"{absence.begins:%Y-%m-%d %H:%M} to {absence.ends:%Y-%m-%d %H:%M} UTC"
         for absence in preferences.absences_of(connection, player.id)
@@ -62,7 +63,7 @@ def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[En
     for game in context.services.registry:
         rated = ratings.of_player(connection, game.info.key, player.id)
         if rated is not None:
-            rating = f"{rated.standing.rating.shown} after {rated.standing.games} games"
+            rating = f"{rated.standing.rating.shown} after {counted(rated.standing.games, 'game')}"
             facts.append((game.info.key, rating))
     return facts, audit.entries(connection, f"user {player.userid}", _ENTRIES)
 
@@ -119,7 +120,8 @@ def board_facts(context: CommandContext, number: int) -> tuple[Facts, Sequence[E
         facts.append(("clock", _bank(terms)))
     for sitter, clock in zip(board.sitters, board.clocks, strict=False):
         if clock.since is not None:
-            reminded = f", reminded {len(clock.reminded)} times" if clock.reminded else ""
+            times = counted(len(clock.reminded), "time")
+            reminded = f", reminded {times}" if clock.reminded else ""
             facts.append(("waits for", f"{sitter.userid} since {clock.since:%Y-%m-%d}{reminded}"))
     if board.undecided:
         facts.append(("asked", ", ".join(board.undecided)))

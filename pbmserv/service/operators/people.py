@@ -5,6 +5,7 @@ from __future__ import annotations
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
+from pbmserv.plurals import counted
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
@@ -35,7 +36,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
     letters: list[Notification] = []
-    ended = leaving.running(context.connection, player.id) if end_games else []
+    ended = boards.running_of(context.connection, player.id) if end_games else []
     for number in ended:
         to_all = end_board(context, by, number).letters
         letters += [letter for letter in to_all if letter.player_id != player.id]
@@ -44,7 +45,8 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
     leaving.leave(context.connection, player)
     operator_people.bar(context.connection, player.id)
     letters.append(Notification(home, None, account_part("suspended", userid, by)))
-    summary = f"{userid} is suspended" + (f"; {len(ended)} boards ended." if end_games else ".")
+    ends = f"; {counted(len(ended), 'board')} ended" if end_games else ""
+    summary = f"{userid} is suspended{ends}."
     facts = {"before": PlayerState.ACTIVE, "after": PlayerState.BARRED, "ended": ended}
     return Deed("suspend", f"user {userid}", summary, tuple(letters), facts)
 
@@ -61,7 +63,7 @@ def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
     own = players.addresses_of(context.connection, player.id)
     leaving.come_back(context.connection, player, own[0])
     letters = [Notification(own[0], player.id, account_part("restored", userid, by))]
-    for number in leaving.running(context.connection, player.id):
+    for number in boards.running_of(context.connection, player.id):
         letters += board_letters(context, number, player.id)
     facts = {"before": PlayerState.BARRED, "after": PlayerState.ACTIVE}
     return Deed("restore", f"user {userid}", f"{userid} may play again.", tuple(letters), facts)
@@ -81,7 +83,7 @@ def reset(context: CommandContext, by: Signature, userid: str) -> Deed:  # noqa:
     operator_people.revoke_addresses(context.connection, player.id, player.reply_epoch)
     words = {"userid": userid, "mark": password_mark(player.password_hash)}
     letters = [Notification(player.address, player.id, Part("reset", words))]
-    for number in leaving.running(context.connection, player.id):
+    for number in boards.running_of(context.connection, player.id):
         letters += board_letters(context, number, player.id)
     summary = (
         f"The reply addresses of {userid} are revoked; "
@@ -130,7 +132,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
         raise OperatorError(
             f"{userid} and {into} play each other (board {first}), so you cannot merge them"
         )
-    moved = leaving.running(context.connection, old.id)
+    moved = boards.running_of(context.connection, old.id)
     operator_people.move_daily_readings(context.connection, old.id, new.id)
     ladders.leave_all(context.connection, old.id, context.now)
     leaving.leave(context.connection, old)
@@ -140,7 +142,8 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     letters = [Notification(new.address, new.id, account_part("merged", into, by, other=userid))]
     for number in moved:
         letters += board_letters(context, number, new.id)
-    summary = f"{userid} is part of {into} now: {seats} seats, {len(moved)} of them running."
+    all_seats = counted(seats, "seat")
+    summary = f"{userid} is part of {into} now: {all_seats}, {len(moved)} of them running."
     facts = {"into": into, "seats": seats}
     return Deed("merge", f"user {userid}", summary, tuple(letters), facts)
 

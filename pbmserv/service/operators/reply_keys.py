@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 from pbmserv.errors import OperatorError
+from pbmserv.plurals import counted
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.store.accounts import signing_keys
@@ -60,8 +61,8 @@ def retire(context: CommandContext, _: Signature, days: int) -> Deed:
     ]
     if not old:
         raise OperatorError(
-            f"no key is old enough: each has signed letters in the last {days} days, or signs "
-            "them now; `pbmserv rotate-keys` makes a new one"
+            "no key is old enough: each signs letters now, or has signed some in the last "
+            f"{counted(days, 'day')}; `pbmserv rotate-keys` makes a new one"
         )
     for key, _until in old:
         signing_keys.retire(context.connection, key.id, context.now)

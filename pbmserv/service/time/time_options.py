@@ -80,7 +80,7 @@ def _with_bank(terms: Terms, seen: Mapping[str, str]) -> Terms:
     if "time" not in seen:
         cap = seen["cap"]
         raise OptionError(
-            "time-cap-alone", part=cap, example=f"--time=14d+1d {_with_days(cap, 30)}"
+            "time-cap-alone", part=cap, example=f"--time=14d+1d {_with_days(cap, USUAL_CAP)}"
         )
     word = seen["time"]
     if "totaltime" in seen:
@@ -88,8 +88,8 @@ def _with_bank(terms: Terms, seen: Mapping[str, str]) -> Terms:
     bank, *more = (int(days) for days in _DAYS.findall(word))
     if bank == 0:
         raise OptionError("time-empty", part=word, example=_EXAMPLES["time"])
-    most = int(_DAYS.findall(seen["cap"])[0]) if "cap" in seen else max(bank, USUAL_CAP)
-    if most < bank:
+    cap_days = int(_DAYS.findall(seen["cap"])[0]) if "cap" in seen else max(bank, USUAL_CAP)
+    if cap_days < bank:
         example = f"{word} --cap={bank}d"
         raise OptionError("time-cap-low", part=seen["cap"], first=word, days=bank, example=example)
     return replace(
@@ -98,7 +98,7 @@ def _with_bank(terms: Terms, seen: Mapping[str, str]) -> Terms:
         forfeit=terms.forfeit if "forfeittime" in seen else 0,
         total=bank,
         increment=sum(more),
-        cap=most,
+        cap=cap_days,
         weekdays=word.endswith("/weekdays"),
     )
 

@@ -23,7 +23,7 @@ from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.shared_boxes import SOLVED
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import addresses, audit, invitations, notices, players
+from pbmserv.store.tables.accounts import addresses, invitations, notices, players
 from pbmserv.store.tables.boards import (
     daily_readers,
     followers,
@@ -40,6 +40,7 @@ from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.events import entries, event_bars, regulars
 from pbmserv.store.tables.ladders import ladder_places, ladders
 from pbmserv.store.tables.mail import bounces, inbox, outbox
+from pbmserv.store.tables.operators import audit
 from pbmserv.store.tables.teams import team_members, teams
 
 
@@ -200,7 +201,17 @@ def _read(
     }
 
 
+_NAMES_IN_PREFS = {"broadcasts": "broadcast", "announcements": "announce"}
+"""Names that players know, by the names of columns, where they differ."""
+
+
 def _account(connection: Connection, player: Player) -> dict[str, Any]:
+    """Return the account, with every column of `Player` but the secret ones."""
+    columns = {
+        _NAMES_IN_PREFS.get(name, name): _when(value) if isinstance(value, datetime) else value
+        for name, value in player.columns.items()
+        if name not in {"password_hash", "reply_epoch"}
+    }
     created = connection.execute(
         select(players.c.created_at).where(players.c.id == player.id)
     ).scalar_one()
@@ -210,18 +221,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "created_at": _when(created),
         "address": player.address,
         "password": "kept only as an argon2id hash",
-        "format": player.format,
-        "tz": player.tz,
-        "accept": player.accept,
-        "remind": player.remind,
-        "broadcast": player.broadcasts,
-        "announce": player.announcements,
-        "report": player.report,
-        "labels": player.labels,
-        "public": player.public,
-        "messages": player.messages,
-        "digest_minute": player.digest_minute,
-        "unreachable_since": _when(player.unreachable_since),
+        **columns,
     }
 
 

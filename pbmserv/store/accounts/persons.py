@@ -21,7 +21,7 @@ MOST_NAMES = 1_000
 separate persons."""
 
 MOST_LINES = 8
-"""Limit for reading more lines in place of those left out, as a multiple of the list's length."""
+"""Lines that `first_each_once` reads at most, as a multiple of those that it returns."""
 
 _PAIRS = select(addresses.c.player_id, addresses.c.mailbox).order_by(
     addresses.c.player_id, addresses.c.mailbox

@@ -28,13 +28,13 @@ def listed(connection: Connection) -> list[KeyLine]:
     return [KeyLine(*row) for row in rows]
 
 
-def by_id(connection: Connection) -> dict[int, bytes]:
-    """Return the keys of reply addresses by id, without retired ones."""
+def valid_secrets(connection: Connection) -> dict[int, bytes]:
+    """Return the secrets of keys that are not retired, by id."""
     return _secrets(connection, is_retired=False)
 
 
-def retired(connection: Connection) -> dict[int, bytes]:
-    """Return the retired keys by id."""
+def retired_secrets(connection: Connection) -> dict[int, bytes]:
+    """Return the secrets of retired keys, by id."""
     return _secrets(connection, is_retired=True)
 
 
@@ -45,7 +45,7 @@ def _secrets(connection: Connection, *, is_retired: bool) -> dict[int, bytes]:
 
 
 def retire(connection: Connection, key_id: int, now: datetime) -> None:
-    """Let a key verify no address."""
+    """Retire a key, so that it verifies no address."""
     connection.execute(update(keys).where(keys.c.id == key_id).values(retired_at=now))
 
 

@@ -389,6 +389,12 @@ def of_player(
     return player_boards.of_player(connection, player_id, statuses, game=game, most=limit)
 
 
+def running_of(connection: Connection, player_id: int) -> list[int]:
+    """Return a player's proposed and active boards, in the order to lock them."""
+    statement = _PLAYER_BOARDS.where(boards.c.status.in_(RUNNING))
+    return sorted(set(connection.execute(statement, {"player": player_id}).scalars()))
+
+
 def of_events(connection: Connection, player_id: int) -> list[int]:
     """Return a player's running boards of events and ladders, oldest first."""
     statement = _PLAYER_BOARDS.where(

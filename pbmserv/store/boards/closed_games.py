@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select
 
-from pbmserv.store.tables.accounts import closed_games
+from pbmserv.store.tables.operators import closed_games
 
 
 def closed_since(connection: Connection) -> dict[str, datetime]:

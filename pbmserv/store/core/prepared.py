@@ -24,14 +24,14 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 from pbmserv.store.core.database import as_dbapi_error, at_driver
-from pbmserv.store.tables.columns import State, read, written
+from pbmserv.store.tables.columns import State, from_json, to_json
 
 Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
 _Conversion: TypeAlias = tuple[int, Callable[[Any], Any]]
 """A place in a row, and the function for the value there."""
 
-_DIALECT = SQLiteDialect_pysqlite(json_serializer=written)
+_DIALECT = SQLiteDialect_pysqlite(json_serializer=to_json)
 _NO_VALUES: Sequence[Values] = ({},)
 
 
@@ -141,7 +141,7 @@ def _for_driver(kind: TypeEngine[Any]) -> _Convert:
     if isinstance(kind, Boolean):
         return None  # the driver accepts booleans
     if isinstance(kind, JSON):
-        return written
+        return to_json
     if isinstance(kind, State):
         return str  # the driver is slower with subclasses
     return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
@@ -149,7 +149,7 @@ def _for_driver(kind: TypeEngine[Any]) -> _Convert:
 
 def _from_driver(kind: TypeEngine[Any]) -> _Convert:
     if isinstance(kind, JSON):
-        return read
+        return from_json
     return kind.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
 
 

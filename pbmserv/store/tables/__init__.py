@@ -13,12 +13,8 @@ from pbmserv.store.tables.accounts import (
     absences,
     address_changes,
     addresses,
-    announcements,
-    audit,
     blocked_mailboxes,
-    blocked_senders,
     blocks,
-    closed_games,
     invitations,
     keys,
     notices,
@@ -86,6 +82,7 @@ from pbmserv.store.tables.mail import (
     settled,
     stores,
 )
+from pbmserv.store.tables.operators import announcements, audit, blocked_senders, closed_games
 from pbmserv.store.tables.teams import (
     MemberStatus,
     team_members,

@@ -107,9 +107,7 @@ class State(TypeDecorator[StrEnum]):
         self.states = states
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
-        return lambda state: (
-            None if state is None else str(state)
-        )  # drivers are slower with subclasses
+        return _text_of
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
         members: dict[str | None, StrEnum | None] = {member.value: member for member in self.states}
@@ -117,9 +115,14 @@ class State(TypeDecorator[StrEnum]):
         return members.__getitem__
 
 
-written: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+def _text_of(state: StrEnum | None) -> str | None:
+    """Return the text of a state, since drivers are slower with subclasses of `str`."""
+    return None if state is None else str(state)
+
+
+to_json: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 """Encode JSON for the store."""
-read: Callable[[str], Any] = json.JSONDecoder().decode
+from_json: Callable[[str], Any] = json.JSONDecoder().decode
 """Decode JSON of the store."""
 
 _PLAIN, _ZLIB = b"\x00", b"\x01"
@@ -151,7 +154,7 @@ def pack(value: bytes | Mapping[str, Any]) -> bytes:
         return b""
     if isinstance(value, Unpacked):
         return value.packed
-    octets = value if isinstance(value, bytes) else written(value).encode()
+    octets = value if isinstance(value, bytes) else to_json(value).encode()
     if _SHORTEST <= len(octets) <= _LONGEST:
         small = zlib.compress(octets, level=1)
         if len(small) < len(octets):
@@ -176,7 +179,7 @@ def unpack(kept: bytes | None, *, is_json: bool) -> Any:
     elif form not in {_PLAIN, b""}:
         raise ServerFault("a value in the database is compressed in no form that we know")
     if is_json:
-        return read(octets.decode()) if octets else {}
+        return from_json(octets.decode()) if octets else {}
     unpacked = Unpacked(octets)
     unpacked.packed = kept
     return unpacked

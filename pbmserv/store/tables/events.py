@@ -118,9 +118,9 @@ pairings = Table(
     Column("reason", String(12), nullable=False, server_default=""),
 )
 """Games of events. `second_id`: null for a bye. `board_id`: without a foreign key, since boards may
-be on another node. Points: 2 for a win, 1 for a draw; null while the
-game runs, and for a game that leaves the table (reason ``removed``). `reason`: as in the outcome of
-the board, or ``bye``, ``decided`` or ``removed``."""
+be on another node. `first_points`, `second_points`: 2 for a win, 1 for a draw; null while the game
+runs, and for a game that leaves the table (reason ``removed``). `reason`: as in the outcome of the
+board, or ``bye``, ``decided`` or ``removed``."""
 
 regulars = Table(
     "regulars",

@@ -181,6 +181,7 @@ UNSENT = tuple(
     for state in LetterState
     if state not in {LetterState.FAILED, LetterState.SENT, LetterState.FOLDED}
 )
+"""States of letters that may still be sent."""
 
 outbox = Table(
     "outbox",
@@ -235,18 +236,6 @@ Index(
     sqlite_where=IS_OVER,
 )
 
-letter_bytes = Table(
-    "letter_bytes",
-    metadata,
-    Column("letter_id", ForeignKey("outbox.id", ondelete="CASCADE"), primary_key=True),
-    Column("raw", PackedBytes, nullable=False),
-    Column("made_at", Instant, nullable=False, index=True),
-    Column("share", SmallInteger, nullable=False, server_default="0"),
-)
-"""Octets of letters, so that every attempt sends the same. They are not in `outbox`, whose rows
-change often, because SQLite rewrites whole rows. A letter without a row is made again, or its
-octets were deleted."""
-
 Index(
     "ix_outbox_open",
     outbox.c.state,
@@ -269,6 +258,18 @@ Index(
     postgresql_where=outbox.c.state == LetterState.QUEUED,
     sqlite_where=outbox.c.state == LetterState.QUEUED,
 )
+
+letter_bytes = Table(
+    "letter_bytes",
+    metadata,
+    Column("letter_id", ForeignKey("outbox.id", ondelete="CASCADE"), primary_key=True),
+    Column("raw", PackedBytes, nullable=False),
+    Column("made_at", Instant, nullable=False, index=True),
+    Column("share", SmallInteger, nullable=False, server_default="0"),
+)
+"""Octets of letters, so that every attempt sends the same. They are not in `outbox`, whose rows
+change often, because SQLite rewrites whole rows. A letter without a row is made again, or its
+octets were deleted."""
 
 reported_sources = Table(
     "reported_sources",

@@ -42,7 +42,7 @@ class Endpoint:
 
     @property
     def operation_id(self) -> str:
-        """Return the name of this operation in generated clients, such as ``get_boards_board``."""
+        """The name of this operation in generated clients, such as ``get_boards_board``."""
         return f"{self.method.lower()}_{re.sub(r'[^a-z]+', '_', self.path).strip('_')}"
 
     @property

@@ -158,7 +158,7 @@ class Climb:
     Attributes:
         before: rank before it; null if the player joined.
         after: rank after it; null if the player left.
-        why: "joined", "left", "silent", "up", "upper-late" or "lower-late".
+        why: "joined", "left", "silent", "removed", "up", "upper-late" or "lower-late".
         board: the game that caused it, or null.
     """
 

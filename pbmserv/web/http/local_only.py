@@ -25,8 +25,8 @@ class LocalOnly:
     Args:
         app: the application.
         what: the name of the pages, for error messages.
-        origin: origin of the server's own proxy, whose requests alone are answered then; "" for
-            none.
+        origin: origin of the server's own proxy, whose requests alone are answered then; ``""``
+            for none.
     """
 
     def __init__(self, app: ASGIApp, what: str, origin: str = "") -> None:
@@ -46,7 +46,7 @@ class LocalOnly:
 
 
 def refusal_reason(request: Request, what: str, origin: str) -> str:
-    """Return why a request is refused, or "": see `LocalOnly`."""
+    """Return why `LocalOnly` refuses a request; ``""`` if it does not."""
     host = request.headers.get("host", "")
     if origin:
         if host.lower() != urlsplit(origin).netloc.lower():

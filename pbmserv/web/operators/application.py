@@ -23,11 +23,8 @@ from pbmserv.web.operators.pages import OperatorHandlers
 from pbmserv.web.operators.printer import OperatorPrinter
 from pbmserv.web.operators.sessions import Sessions
 
-TOKEN_PATHS = (
-    *("/mails", "/letters", "/players", "/boards", "/events", "/games", "/server"),
-    *("/sign-in", "/sign-out"),
-)
-"""Beginnings of the paths of forms that need a session or the token."""
+TOKEN_PATHS = ("/",)
+"""Beginnings of the paths of forms that need a session or the token: all forms here do."""
 
 # With "no-referrer" browsers send forms with the origin "null", which `LocalOnly` refuses.
 _SAFE = SAFE_HEADERS | {"Referrer-Policy": "same-origin"}

@@ -47,6 +47,7 @@ class OperatorHandlers:
             values = {"text": text, "is_kept": is_kept, "entries": entries}
             return self._page("mail", request, number=number, **values)
 
+        # `inbox drop` takes a number, and `inbox retry` numbers.
         return await self._show_or_change(page, request, number=str(number), numbers=str(number))
 
     async def letters(self, request: OperatorRequest) -> Response:
@@ -69,6 +70,7 @@ class OperatorHandlers:
             values = {"text": text, "is_open": is_open, "entries": entries}
             return self._page("letter", request, row=row, **values)
 
+        # `outbox hold` and `outbox drop` take a letter, and `outbox retry` named ones.
         return await self._show_or_change(
             page, request, named=str(number), letter=str(number), failed=""
         )

@@ -13,8 +13,8 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from pbmserv.cli.blackbox.game_files import Unreadable, read_game, write_game
-from pbmserv.cli.blackbox.marks import grid
+from pbmserv.cli.blackbox.box_to_show import grid
+from pbmserv.cli.blackbox.game_files import Unreadable, Unwritable, read_game, write_game
 from pbmserv.cli.blackbox.refusals import sentence
 from pbmserv.cli.blackbox.terminal.board import Board, Highlight, held_cells
 from pbmserv.cli.blackbox.terminal.hiding import Hiding
@@ -35,6 +35,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.marker_checks import check_markers
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
 from pbmserv.games.blackbox.rays import cells_passed, trace
+from pbmserv.plurals import counted
 from pbmserv.views.texts import note_sentences, render_text
 
 USUAL_FILE = "blackbox.txt"
@@ -381,8 +382,7 @@ class Terminal(App[None]):
         box, most = self.practice.state.boxes[PLAYER], self.practice.options.most
         extra = len(box.markers) - most
         if extra > 0 and not self.practice.over:
-            plural = "" if extra == 1 else "s"
-            yield f"You have {extra} marker{plural} too many for a guess."
+            yield f"You have {counted(extra, 'marker')} too many for a guess."
 
     def _sentences(self, notes: Iterable[Note]) -> list[str]:
         return note_sentences(GAME, notes, ["you"], PLAYER)
@@ -409,7 +409,7 @@ class Terminal(App[None]):
         if name:
             try:
                 write_game(Path(name).expanduser(), self.practice, self.seconds)
-            except Unreadable as error:
+            except Unwritable as error:
                 self._say(str(error))
             else:
                 self._file, self._saved = name, self.practice

@@ -19,6 +19,7 @@ from pbmserv.games.blackbox.practice import Practice, Scoring
 from pbmserv.games.blackbox.racing import PER_WRONG, TIMED_FAULT
 from pbmserv.games.blackbox.rays import HIT_MARK, REFLECTION_MARK, result_text
 from pbmserv.games.blackbox.views import BoxView
+from pbmserv.plurals import counted
 
 
 def screen_layout(board: Board, facts: Static, messages: Static, keys: str) -> ComposeResult:
@@ -87,7 +88,7 @@ def wrong_ports(board: Geometry, notes: Sequence[Note]) -> Highlight:
 def _atoms(count: str) -> str:
     if "-" in count:
         return f"{count.replace('-', ' to ')} atoms"
-    return f"{count} atom{'' if count == '1' else 's'}"
+    return counted(int(count), "atom")
 
 
 def _markers(count: int, options: Options) -> str:

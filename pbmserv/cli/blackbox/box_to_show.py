@@ -46,7 +46,7 @@ class BoxToShow:
         """The size and labels of the box."""
         return self.options.board
 
-    def view(self, marks: tuple[str, ...], markers: str, seals: str, opened: bool) -> View:
+    def view(self, marks: tuple[str, ...], markers: str, seals: str, *, opened: bool) -> View:
         """Return the box as its solver would see it.
 
         Raises:
