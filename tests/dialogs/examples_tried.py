@@ -101,6 +101,8 @@ class Trying(HandedIn):
                 assert isinstance(self.server.clock, MovableClock)
                 house.server.clock.moment = self.server.clock.moment
                 house.mails = 1_000  # Message-IDs that no other mail has
+                house.reads_late = True  # nobody reads the letters that answer
+                house.server.bots_were_rung = False  # they have looked already
                 before, begun = _record(house)
                 came = house.reply(letter, refusal["example"])
                 after, begun_then = _record(house)
