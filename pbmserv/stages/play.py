@@ -144,8 +144,8 @@ class Play:
 
     def run_until_idle(self) -> None:
         """Carry out everything that has arrived, in the calling thread."""
+        self._look_at = 0.0
         while True:
-            self._look_at = 0.0
             self._look()
             self._begin_ready()
             if not self.is_idle():

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from email.utils import getaddresses, make_msgid, parseaddr
+from functools import cached_property
 
 from dialog_reader import (
     Arrival,
@@ -26,8 +27,9 @@ from headers import written
 from running import Correspondence, Letter
 
 from pbmserv.commands.table.command_types import Secret
-from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.envelope import Envelope, Verdict
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.store.delivery import inbox
 
 WIDTH = 76
@@ -66,28 +68,31 @@ TOKEN = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}(?=@)")
 """Tokens of reply addresses, which are random: a page is compared without them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Received:
     """A letter with its parts.
 
     Attributes:
-        page: its HTML with plain characters, without styles and the names of empty cells.
+        html: its HTML, ``""`` for players who want plain text.
     """
 
     letter: Letter
     to: str
     subject: str
     text: str
-    page: str
+    html: str
 
     @classmethod
     def of(cls, letter: Letter) -> _Received:
         to = dict(letter.message.raw_items())["To"].strip()
-        page = letter.message.get_body(("html",))  # `None` for players who want plain text
-        shown = ""
-        if page is not None:
-            shown = html.unescape(TOKEN.sub("", EMPTY_CELL.sub("", STYLE.sub("", letter.html))))
-        return cls(letter, to, letter.subject, letter.text, shown)
+        page = letter.message.get_body(("html",))
+        source = "" if page is None else str(page.get_content())
+        return cls(letter, to, letter.subject, letter.text, source)
+
+    @cached_property
+    def page(self) -> str:
+        """Its HTML with plain characters, without styles and the names of empty cells."""
+        return html.unescape(TOKEN.sub("", EMPTY_CELL.sub("", STYLE.sub("", self.html))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,9 @@ class Play:
         self._waiting: list[_Received] = []
         self._all: list[_Received] = []
         self._sent: _Sent | None = None
+        self._secrets: list[str] = []
+        parser = server.server.parser
+        self._parse, parser.parse = parser.parse, self._note_secrets
 
     def begin(self) -> dict[str, Letter]:
         """Create the boards that exist from the beginning; return each player's newest letter."""
@@ -224,17 +232,18 @@ class Play:
         return newest
 
     def _send(self, step: Step, sender: str, to: str, raw: bytes) -> None:
-        if not to.startswith(("<", "nobody")):
-            self._check_passwords(step, Envelope(sender, to, raw))
         self._sent = _Sent(sender, to, raw, self._server.send_raw(sender, to, raw))
         self._waiting += self._new_letters()
+        for secret in self._secrets:
+            if secret not in self._dialog.passwords:  # which no letter may show
+                raise self._failure(step, f'say at the top: "password: {secret}"')
 
-    def _check_passwords(self, step: Step, envelope: Envelope) -> None:
-        """Check that the dialog declares its passwords, which no letter may show."""
-        for line in self._server.server.parser.parse(envelope).reading.lines:
-            for secret in _secrets(line.meaning):
-                if secret not in self._dialog.passwords:
-                    raise self._failure(step, f'say at the top: "password: {secret}"')
+    def _note_secrets(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
+        """Read a mail for the server, and note the passwords in it."""
+        incoming = self._parse(envelope, verdict)
+        for line in incoming.reading.lines:
+            self._secrets += _secrets(line.meaning)
+        return incoming
 
     def _come_back(self, step: CameBack) -> None:
         """Send a report (RFC 3464) about the newest letter to its envelope sender."""
@@ -307,9 +316,11 @@ class Play:
         if wide is not None:
             raise self._failure(None, f"a line is wider than {WIDTH}:\n\n{_indented(wide)}", letter)
         headers = "\n".join(f"{name}: {value}" for name, value in message.raw_items())
-        shown = f"{headers}\n{letter.subject}\n{letter.text}\n{letter.page}".lower()
+        plain = f"{headers}\n{letter.subject}\n{letter.text}".lower()
+        source = letter.html.lower()  # to make the page takes longer
         for password in self._dialog.passwords:
-            if password.lower() in shown:
+            word = password.lower()
+            if word in plain or (html.escape(word) in source and word in letter.page.lower()):
                 raise self._failure(None, f'a letter shows the password "{password}":', letter)
 
     def _failure(

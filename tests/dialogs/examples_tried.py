@@ -1,6 +1,6 @@
 """Tries the example of each kind of refusal in a dialog on a copy of the server.
 
-A deep run tries every example.
+A deep run tries every example, also of kinds that another dialog tries.
 
 Forms to fill in, such as "forgot USERID", are not examples.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +22,6 @@ from sqlalchemy import select
 
 from pbmserv.errors import is_form
 from pbmserv.store.tables.boards import boards, plies, unconfirmed_boards
-from pbmserv.store.tables.mail import outbox
 
 
 @dataclass(frozen=True)
@@ -62,23 +61,33 @@ class Trying(HandedIn):
 
     Args:
         folder: its data and its SQLite database.
+        elsewhere: codes of the refusals whose examples another dialog tries.
+
+    Attributes:
+        met: codes of the refusals with an example.
     """
 
-    def __init__(self, house: Indoors, folder: Path, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, house: Indoors, folder: Path, settings: Mapping[str, str], elsewhere: Collection[str]
+    ) -> None:
         super().__init__(house)
-        self._house = house
         self._folder = folder
         self._settings = settings
+        self._elsewhere = () if DEEP else elsewhere
         self._seen: set[str] = set()
+        self.met: set[str] = set()
         self.tried: list[Tried] = []
 
     def _read(self, letters: list[Posted]) -> None:
         super()._read(letters)
         for letter in letters:
-            for refused in refusals_in(self._house, letter):
+            for refused in refusals_in(letter):
                 code, example = refused["refusal"]["code"], refused["refusal"]["example"]
                 key = f"{code}: {example}" if DEEP else code
-                if example and not is_form(example) and key not in self._seen:
+                if not example or is_form(example):
+                    continue
+                self.met.add(code)
+                if key not in self._seen and code not in self._elsewhere:
                     self._seen.add(key)
                     self.tried.append(self._try(letter, refused))
 
@@ -92,13 +101,15 @@ class Trying(HandedIn):
                 assert isinstance(self.server.clock, MovableClock)
                 house.server.clock.moment = self.server.clock.moment
                 house.mails = 1_000  # Message-IDs that no other mail has
+                house.reads_late = True  # nobody reads the letters that answer
+                house.server.bots_were_rung = False  # they have looked already
                 before, begun = _record(house)
                 came = house.reply(letter, refusal["example"])
                 after, begun_then = _record(house)
                 again = [
                     refusal_again["refusal"]["code"]
                     for letter in came
-                    for refusal_again in refusals_in(house, letter)
+                    for refusal_again in refusals_in(letter)
                 ]
         return Tried(
             refusal["code"],
@@ -111,12 +122,9 @@ class Trying(HandedIn):
         )
 
 
-def refusals_in(house: Indoors, letter: Posted) -> Iterator[Mapping[str, Any]]:
+def refusals_in(letter: Posted) -> Iterator[Mapping[str, Any]]:
     """Yield the words of each refusal in a letter."""
-    with house.server.database.reading.connect() as connection:
-        words = connection.execute(
-            select(outbox.c.words).where(outbox.c.id == letter.id)
-        ).scalar_one()
+    words = letter.queued.words
     if letter.kind == "refusal":
         yield words
     for line in words.get("lines", ()):

@@ -1,8 +1,9 @@
 """Every dialog in this folder on SQLite; dialogs that say so run on PostgreSQL, too.
 
 The example of each kind of refusal is sent back as a reply: it works, and uses only what the player
-has written. Most dialogs run in the test's own thread; those of `THROUGH_SOCKETS` run from SMTP to
-a Maildir.
+has written. Of kinds that several dialogs meet, one tries it (`TRIED_IN`).
+
+Most dialogs run in the test's own thread; those of `THROUGH_SOCKETS` run from SMTP to a Maildir.
 """
 
 from __future__ import annotations
@@ -31,6 +32,43 @@ THROUGH_SOCKETS = {
 }
 """Dialogs about refusals of SMTP, octets, copies, reports, attachments and the bots' thread, and a
 game from the signup to its end."""
+
+TRIED_IN = {
+    "backgammon.no-option": "duplicate-dice-refused",
+    "bad-credentials": "forgot",
+    "bad-time": "options-wrong",
+    "blackbox.not-a-move": "moves-among-words",
+    "blackbox.option-race": "grades",
+    "blackbox.option-repeated": "options-wrong",
+    "blackbox.option-unknown": "options-wrong",
+    "blackbox.option-value": "options-wrong",
+    "blackbox.parameters-form": "scores",
+    "blackbox.two-probes": "moves-among-words",
+    "challenge-not-you": "house-refused",
+    "event-boxes": "duplicate-refused",
+    "event-boxes-drawn": "duplicate-refused",
+    "event-entries": "duplicate-refused",
+    "event-newcomer": "event",
+    "event-option-unfit": "duplicate-refused",
+    "event-until": "event",
+    "no-boards": "forgot",
+    "no-such-board": "not-your-turn",
+    "no-such-player": "replay-wrong",
+    "no-such-turn": "number-of-a-move",
+    "not-a-command": "newcomer",
+    "not-over": "rematch",
+    "not-raced": "practice",
+    "not-your-board": "not-your-turn",
+    "only-one-player": "solo",
+    "option-sign": "options-without-sign",
+    "stands-alone": "people-write",
+    "time-long": "clock-wrong",
+    "tray-which": "report-answered",
+    "unknown-command": "unknown-command",
+    "unsubscribe-what": "seeking",
+    "which-move": "people-write",
+}
+"""Kinds of refusals that several dialogs meet, each with the dialog that tries its example."""
 
 WITH_FORMS = {"challenge-answered-in-prose", "signup-not-clearly-yes"}
 """Dialogs whose examples are forms to fill in, or answers."""
@@ -103,7 +141,8 @@ def test_dialog(
     if failure:
         pytest.fail(failure, pytrace=False)
     if isinstance(server, Trying):
-        assert server.tried or path.stem in WITH_FORMS
+        assert server.met or path.stem in WITH_FORMS
+        assert server.met >= {code for code, stem in TRIED_IN.items() if stem == path.stem}
         for tried in server.tried:
             check(tried)
 
@@ -118,7 +157,9 @@ def _server(dialog: Dialog, database_url: str, folder: Path) -> Iterator[Corresp
         settings = {"signup": "confirm", **dialog.settings}
         with indoors(folder, database_url, **settings) as handed:
             if handed.server.database.is_sqlite and _has_examples(dialog.path):
-                yield Trying(handed, folder, settings)
+                stem = dialog.path.stem
+                elsewhere = {code for code, tries in TRIED_IN.items() if tries != stem}
+                yield Trying(handed, folder, settings, elsewhere)
             else:
                 yield HandedIn(handed)
 

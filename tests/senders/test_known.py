@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from prepared_servers import Prepared, prepare, start_copy
 from signing import DOMAIN, publish, writes
 
 pytestmark = pytest.mark.slow
@@ -15,17 +16,23 @@ pytestmark = pytest.mark.slow
 FIRST = "-size=4x4 -atoms=1"
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Indoors]:
-    """Yield a house with four players, and a board on which alice is to fire."""
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    servers: list[Prepared] = []
     zone = Zone()
     publish(zone, DOMAIN)
-    with indoors(tmp_path, names=zone) as house:
+    with prepare(tmp_path_factory.mktemp("prepared"), servers, names=zone) as house:
         house.sign_up("alice", "bob", "carol", "dave")
         house.send(address_of("alice"), f"blackbox challenge alice bob {FIRST}")
         house.send(address_of("alice"), f"blackbox move 1 alice {PASSWORD} b2")
         house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} c3")
-        house.letters()
+    return servers[0]
+
+
+@pytest.fixture
+def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
+    """Yield a house with four players, and a board on which alice is to fire."""
+    with start_copy(prepared, tmp_path) as house:
         yield house
 
 

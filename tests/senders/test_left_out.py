@@ -9,6 +9,7 @@ import pytest
 from dns_zone import Zone
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from prepared_servers import Prepared, prepare, start_copy
+from rows import rows
 from signing import DOMAIN, publish, signed, writes
 
 from pbmserv.mail.envelope import Envelope
@@ -76,7 +77,7 @@ def test_a_password_is_still_a_password(house: Indoors) -> None:
     assert "refusal" not in kinds(writes(house, "alice", f"move 1 alice {PASSWORD} {HIDING}"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("who", "subject"),
     [
         ("bob", f"blackbox move 1 alice - {HIDING}"),
@@ -101,7 +102,7 @@ def test_an_unknown_userid_is_answered_like_somebody_elses(
     assert somebody.replace("bobb", "carol") == nobody
 
 
-@pytest.mark.parametrize("subject", ["prefs alice -", f"blackbox move 1 alice - {HIDING}"])
+@rows("subject", ["prefs alice -", f"blackbox move 1 alice - {HIDING}"])
 def test_without_proof_a_dash_is_nothing(house: Indoors, subject: str) -> None:
     sentence = refusal(writes(house, "alice", subject, sign=False))
     assert 'The "-" stands for the password' in sentence
@@ -121,7 +122,7 @@ def test_a_new_password_needs_its_dash(house: Indoors) -> None:
     assert kinds(writes(house, "alice", "prefs alice rabbit-hole", sign=False)) == ["prefs"]
 
 
-@pytest.mark.parametrize(
+@rows(
     "subject",
     [
         "message alice rabbit-hole",  # whom to?
