@@ -22,6 +22,7 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--in-process-gpu", "--process-per-site", "--renderer-process-limit=1"),
+    "--js-flags=--no-turbofan",  # axe does not run for long enough to repay its compilation
 )
 
 
@@ -115,7 +116,11 @@ def violations(page: Page, only: str = "{}", within: str = "html") -> list[str]:
 
 _KINDS = """() => {
     const kind = one => one.tagName + [...one.classList].sort() + (one.getAttribute('role') || '');
-    const path = one => one ? path(one.parentElement) + '>' + kind(one) : '';
+    const paths = new Map([[null, '']]);
+    const path = one => {
+        if (!paths.has(one)) paths.set(one, path(one.parentElement) + '>' + kind(one));
+        return paths.get(one);
+    };
     const rolls = one => one.scrollWidth > one.clientWidth
         && /auto|scroll/.test(getComputedStyle(one).overflowX);
     const words = one => [!one.textContent.trim(), one.labels?.length, rolls(one)];
@@ -132,39 +137,61 @@ _LAYOUT = """() => String([...document.styleSheets].flatMap(sheet => [...sheet.c
     .map(rule => [rule.conditionText, matchMedia(rule.conditionText).matches]))"""
 """The answers to the questions of a page's stylesheets about the width of the window."""
 _SHADES = """known => {
+    const all = new Map([[null, '']]);
     const grounds = one => {
-        if (!one) return [];
+        if (all.has(one)) return all.get(one);
         const look = getComputedStyle(one), isFlat = !/absolute|fixed|sticky/.test(look.position);
         const isOpaque = /^rgb\\(/.test(look.backgroundColor) && isFlat;
-        const ground = [look.backgroundColor, look.backgroundImage, look.opacity, isFlat].join();
-        return [ground, ...isOpaque ? [] : grounds(one.parentElement)];
+        let ground = [look.backgroundColor, look.backgroundImage, look.opacity, isFlat].join();
+        if (ground === 'rgba(0, 0, 0, 0),none,1,true') ground = '';
+        all.set(one, ground + (isOpaque ? '' : grounds(one.parentElement)));
+        return all.get(one);
     };
     const shade = one => {
         const look = getComputedStyle(one), size = parseFloat(look.fontSize);
         const isLarge = size >= 24 || size >= 18.66 && look.fontWeight >= 700;
         return [one.tagName === 'A', look.color, getComputedStyle(one.parentElement).color, isLarge,
-            look.textDecorationLine, look.textShadow,
-            ...grounds(one).filter(each => each !== 'rgba(0, 0, 0, 0),none,1,true')].join();
+            look.textDecorationLine, look.textShadow, grounds(one)].join();
     };
     const hasText = one => one.matches('input, select, textarea')
         || [...one.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
-    const others = new Set();
+    const marked = document.querySelectorAll('[data-judge]');
+    for (const one of marked) one.removeAttribute('data-judge');
+    const counts = new Map(known.map(each => [each, 3]));
     for (const one of [...document.querySelectorAll('body *')].filter(hasText)) {
-        if (known.includes(shade(one))) continue;
-        others.add(shade(one));
-        one.setAttribute('data-judge', '');
+        if (!one.checkVisibility()) continue;
+        const key = shade(one), count = counts.get(key) || 0;
+        counts.set(key, count + 1);
+        if (count < 3) one.setAttribute('data-judge', '');
     }
-    return [...others];
+    return [...counts.keys()].filter(each => !known.includes(each));
 }"""
-"""The shades of text on a page that are not known yet: its colour and all that is behind it, and
-whether it is as large as the rules for contrast call large. Their elements are marked."""
+"""The shades of visible text on a page that are not known yet: its colour and all that is behind
+it, and whether it is as large as the rules for contrast call large. Three elements of each are
+marked, because axe takes milliseconds for each element."""
 _judged: dict[str, set[str]] = defaultdict(set)
 """Kinds of elements that axe has judged, by layout."""
 _judged_shades: set[str] = set()
 
 
+def judge(page: Page, seen: object) -> None:
+    """Judge a page by axe where it has a kind of element or a shade that no judged page has."""
+    kinds, judged = set(page.evaluate(_KINDS)), _judged[page.evaluate(_LAYOUT)]
+    if not kinds <= judged:
+        assert violations(page, ALL_BUT_COLOURS) == [], seen
+        judged |= kinds
+    judge_colours(page, seen)
+
+
+def judge_colours(page: Page, seen: object) -> None:
+    """Judge the shades of a page that no judged page has."""
+    if shades := page.evaluate(_SHADES, [*_judged_shades]):
+        assert violations(page, COLOURS, "[data-judge]") == [], seen
+        _judged_shades.update(shades)
+
+
 def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
-    """Judge a page, by axe only where it has a kind of element or a shade that no judged page has.
+    """Judge a page in a window of that width.
 
     All but its colours is the same in each colour scheme.
     """
@@ -173,13 +200,7 @@ def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
     seen = (page.url, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width, seen
     assert min(page.evaluate(targets), default=44) >= 44, seen
-    kinds, judged = set(page.evaluate(_KINDS)), _judged[page.evaluate(_LAYOUT)]
-    if not kinds <= judged:
-        assert violations(page, ALL_BUT_COLOURS) == [], seen
-        judged |= kinds
-    if shades := page.evaluate(_SHADES, [*_judged_shades]):
-        assert violations(page, COLOURS, "[data-judge]") == [], seen
-        _judged_shades.update(shades)
+    judge(page, seen)
 
 
 @cache
