@@ -204,8 +204,11 @@ def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
 
 
 @cache
-def _judge(chromium: Browser) -> Page:
-    """One window for all pages of a server: a new one for each costs more than it judges."""
+def judging_window(chromium: Browser) -> Page:
+    """Return the one window in which pages and letters are judged.
+
+    A new window costs more than it judges, and would have to load and compile axe again.
+    """
     return chromium.new_context(bypass_csp=True).new_page()
 
 
@@ -215,7 +218,7 @@ def looked_at(
     """Judge the page that somebody sees now in a window of that width, by day ("light") or in the
     dark, where scripts can measure it; give that copy, in which the page's own do not run.
     """
-    copy = _judge(chromium)
+    copy = judging_window(chromium)
     if urlsplit(screen.url)[:2] != urlsplit(copy.url)[:2]:
         copy.goto(urljoin(screen.url, "/there-is-no-such-page"))
     copy.evaluate("url => history.replaceState(null, '', url)", screen.url)
