@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from chromium import judge, judging_window
+from chromium import judge
 from playwright.sync_api import Browser
 
 from pbmserv.engine.registry import Registry
@@ -39,7 +39,8 @@ def texts() -> dict[str, str]:
 
 
 def test_help_pages_are_accessible_on_phones(chromium: Browser, texts: dict[str, str]) -> None:
-    screen = judging_window(chromium)
+    context = chromium.new_context(offline=True)
+    screen = context.new_page()
     for slug, html in texts.items():
         assert html, slug
         screen.set_content(html)
@@ -48,3 +49,4 @@ def test_help_pages_are_accessible_on_phones(chromium: Browser, texts: dict[str,
             assert screen.evaluate("document.documentElement.scrollWidth") <= width, slug
             assert screen.evaluate(LONE_QUOTES) == [], slug
         judge(screen, slug)  # no width has colours or tags of its own
+    context.close()
