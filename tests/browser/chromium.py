@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -123,19 +122,16 @@ _KINDS = """() => {
     };
     const rolls = one => one.scrollWidth > one.clientWidth
         && /auto|scroll/.test(getComputedStyle(one).overflowX);
-    const words = one => [!one.textContent.trim(), one.labels?.length, rolls(one)];
+    const words = one =>
+        [!one.textContent.trim(), one.labels?.length, rolls(one), one.checkVisibility()];
     const headings = [...document.querySelectorAll('h1, h2, h3, h4')].map(one => one.tagName);
     return [...new Set([...document.querySelectorAll('body, body *')].map(
         one => path(one) + ' ' + one.getAttributeNames().sort() + words(one)))].concat(
         'headings ' + headings.filter((level, at) => level !== headings[at - 1]));
 }"""
 """The kinds of elements on a page: their tags and classes from the root on, names of attributes,
-whether they have text and can be rolled, and how many labels. The order of the headings counts as
-one more."""
-_LAYOUT = """() => String([...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
-    .filter(rule => /width/.test(rule.conditionText))
-    .map(rule => [rule.conditionText, matchMedia(rule.conditionText).matches]))"""
-"""The answers to the questions of a page's stylesheets about the width of the window."""
+whether they have text, can be rolled and are visible, and how many labels. The order of headings
+counts as one more. Nothing else of a page's layout matters to the rules of axe but colours."""
 _SHADES = """known => {
     const all = new Map([[null, '']]);
     const grounds = one => {
@@ -169,17 +165,16 @@ _SHADES = """known => {
 """The shades of visible text on a page that are not known yet: its colour and all that is behind
 it, and whether it is as large as the rules for contrast call large. Three elements of each are
 marked, because axe takes milliseconds for each element."""
-_judged: dict[str, set[str]] = defaultdict(set)
-"""Kinds of elements that axe has judged, by layout."""
+_judged_kinds: set[str] = set()
 _judged_shades: set[str] = set()
 
 
 def judge(page: Page, seen: object) -> None:
     """Judge a page by axe where it has a kind of element or a shade that no judged page has."""
-    kinds, judged = set(page.evaluate(_KINDS)), _judged[page.evaluate(_LAYOUT)]
-    if not kinds <= judged:
+    kinds = set(page.evaluate(_KINDS))
+    if not kinds <= _judged_kinds:
         assert violations(page, ALL_BUT_COLOURS) == [], seen
-        judged |= kinds
+        _judged_kinds.update(kinds)
     judge_colours(page, seen)
 
 
