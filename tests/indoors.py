@@ -329,7 +329,6 @@ class HandedIn(Correspondence):
 
     def _read(self, letters: list[Posted]) -> None:
         """Add letters, but no farewells: the store keeps none, so `Running` has none either."""
-        self._indoors.make_letters()
         self._unread += [letter for letter in letters if letter.is_kept]
 
 

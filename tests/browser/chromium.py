@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,6 +21,7 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--in-process-gpu", "--process-per-site", "--renderer-process-limit=1"),
+    "--js-flags=--no-turbofan",  # axe does not run for long enough to repay its compilation
 )
 
 
@@ -115,56 +115,78 @@ def violations(page: Page, only: str = "{}", within: str = "html") -> list[str]:
 
 _KINDS = """() => {
     const kind = one => one.tagName + [...one.classList].sort() + (one.getAttribute('role') || '');
-    const path = one => one ? path(one.parentElement) + '>' + kind(one) : '';
+    const paths = new Map([[null, '']]);
+    const path = one => {
+        if (!paths.has(one)) paths.set(one, path(one.parentElement) + '>' + kind(one));
+        return paths.get(one);
+    };
     const rolls = one => one.scrollWidth > one.clientWidth
         && /auto|scroll/.test(getComputedStyle(one).overflowX);
-    const words = one => [!one.textContent.trim(), one.labels?.length, rolls(one)];
+    const words = one =>
+        [!one.textContent.trim(), one.labels?.length, rolls(one), one.checkVisibility()];
     const headings = [...document.querySelectorAll('h1, h2, h3, h4')].map(one => one.tagName);
     return [...new Set([...document.querySelectorAll('body, body *')].map(
         one => path(one) + ' ' + one.getAttributeNames().sort() + words(one)))].concat(
         'headings ' + headings.filter((level, at) => level !== headings[at - 1]));
 }"""
 """The kinds of elements on a page: their tags and classes from the root on, names of attributes,
-whether they have text and can be rolled, and how many labels. The order of the headings counts as
-one more."""
-_LAYOUT = """() => String([...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
-    .filter(rule => /width/.test(rule.conditionText))
-    .map(rule => [rule.conditionText, matchMedia(rule.conditionText).matches]))"""
-"""The answers to the questions of a page's stylesheets about the width of the window."""
+whether they have text, can be rolled and are visible, and how many labels. The order of headings
+counts as one more. Nothing else of a page's layout matters to the rules of axe but colours."""
 _SHADES = """known => {
+    const all = new Map([[null, '']]);
     const grounds = one => {
-        if (!one) return [];
+        if (all.has(one)) return all.get(one);
         const look = getComputedStyle(one), isFlat = !/absolute|fixed|sticky/.test(look.position);
         const isOpaque = /^rgb\\(/.test(look.backgroundColor) && isFlat;
-        const ground = [look.backgroundColor, look.backgroundImage, look.opacity, isFlat].join();
-        return [ground, ...isOpaque ? [] : grounds(one.parentElement)];
+        let ground = [look.backgroundColor, look.backgroundImage, look.opacity, isFlat].join();
+        if (ground === 'rgba(0, 0, 0, 0),none,1,true') ground = '';
+        all.set(one, ground + (isOpaque ? '' : grounds(one.parentElement)));
+        return all.get(one);
     };
     const shade = one => {
         const look = getComputedStyle(one), size = parseFloat(look.fontSize);
         const isLarge = size >= 24 || size >= 18.66 && look.fontWeight >= 700;
         return [one.tagName === 'A', look.color, getComputedStyle(one.parentElement).color, isLarge,
-            look.textDecorationLine, look.textShadow,
-            ...grounds(one).filter(each => each !== 'rgba(0, 0, 0, 0),none,1,true')].join();
+            look.textDecorationLine, look.textShadow, grounds(one)].join();
     };
     const hasText = one => one.matches('input, select, textarea')
         || [...one.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
-    const others = new Set();
+    const marked = document.querySelectorAll('[data-judge]');
+    for (const one of marked) one.removeAttribute('data-judge');
+    const counts = new Map(known.map(each => [each, 3]));
     for (const one of [...document.querySelectorAll('body *')].filter(hasText)) {
-        if (known.includes(shade(one))) continue;
-        others.add(shade(one));
-        one.setAttribute('data-judge', '');
+        if (!one.checkVisibility()) continue;
+        const key = shade(one), count = counts.get(key) || 0;
+        counts.set(key, count + 1);
+        if (count < 3) one.setAttribute('data-judge', '');
     }
-    return [...others];
+    return [...counts.keys()].filter(each => !known.includes(each));
 }"""
-"""The shades of text on a page that are not known yet: its colour and all that is behind it, and
-whether it is as large as the rules for contrast call large. Their elements are marked."""
-_judged: dict[str, set[str]] = defaultdict(set)
-"""Kinds of elements that axe has judged, by layout."""
+"""The shades of visible text on a page that are not known yet: its colour and all that is behind
+it, and whether it is as large as the rules for contrast call large. Three elements of each are
+marked, because axe takes milliseconds for each element."""
+_judged_kinds: set[str] = set()
 _judged_shades: set[str] = set()
 
 
+def judge(page: Page, seen: object) -> None:
+    """Judge a page by axe where it has a kind of element or a shade that no judged page has."""
+    kinds = set(page.evaluate(_KINDS))
+    if not kinds <= _judged_kinds:
+        assert violations(page, ALL_BUT_COLOURS) == [], seen
+        _judged_kinds.update(kinds)
+    judge_colours(page, seen)
+
+
+def judge_colours(page: Page, seen: object) -> None:
+    """Judge the shades of a page that no judged page has."""
+    if shades := page.evaluate(_SHADES, [*_judged_shades]):
+        assert violations(page, COLOURS, "[data-judge]") == [], seen
+        _judged_shades.update(shades)
+
+
 def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
-    """Judge a page, by axe only where it has a kind of element or a shade that no judged page has.
+    """Judge a page in a window of that width.
 
     All but its colours is the same in each colour scheme.
     """
@@ -173,18 +195,15 @@ def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
     seen = (page.url, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width, seen
     assert min(page.evaluate(targets), default=44) >= 44, seen
-    kinds, judged = set(page.evaluate(_KINDS)), _judged[page.evaluate(_LAYOUT)]
-    if not kinds <= judged:
-        assert violations(page, ALL_BUT_COLOURS) == [], seen
-        judged |= kinds
-    if shades := page.evaluate(_SHADES, [*_judged_shades]):
-        assert violations(page, COLOURS, "[data-judge]") == [], seen
-        _judged_shades.update(shades)
+    judge(page, seen)
 
 
 @cache
-def _judge(chromium: Browser) -> Page:
-    """One window for all pages of a server: a new one for each costs more than it judges."""
+def judging_window(chromium: Browser) -> Page:
+    """Return the one window in which pages and letters are judged.
+
+    A new window costs more than it judges, and would have to load and compile axe again.
+    """
     return chromium.new_context(bypass_csp=True).new_page()
 
 
@@ -194,7 +213,7 @@ def looked_at(
     """Judge the page that somebody sees now in a window of that width, by day ("light") or in the
     dark, where scripts can measure it; give that copy, in which the page's own do not run.
     """
-    copy = _judge(chromium)
+    copy = judging_window(chromium)
     if urlsplit(screen.url)[:2] != urlsplit(copy.url)[:2]:
         copy.goto(urljoin(screen.url, "/there-is-no-such-page"))
     copy.evaluate("url => history.replaceState(null, '', url)", screen.url)
@@ -213,14 +232,19 @@ def another_page(screen: Page) -> Iterator[None]:
 
 
 def follow(link: Locator) -> None:
-    """Click what leads to another page, and be there."""
+    """Press Enter on a link or button that leads to another page, and wait for that page.
+
+    A click takes twice the processor time: the browser draws several frames for it.
+    """
     with another_page(link.page):
-        link.click()
+        link.press("Enter")
 
 
 def tap(screen: Page, *spots: str) -> None:
+    """Tap ports and cells, which nothing may cover."""
     for spot in spots:
-        follow(screen.locator(f'button[name="tap"][value="{spot}"]'))
+        with another_page(screen):
+            screen.locator(f'button[name="tap"][value="{spot}"]').click()
 
 
 def send(screen: Page) -> None:

@@ -108,10 +108,10 @@ def test_any_value_in_any_place_of_a_path(site: Starlette) -> None:
     requests = []
     for path in routes(site):
         for place in PARAMETER.finditer(path):
-            for value in HOSTILE:
+            for value in HOSTILE if DEEP else WORST:
                 filled = path[: place.start()] + value.replace("?", "") + path[place.end() :]
                 requests.append(("GET", PARAMETER.sub("1", filled), b""))
-    assert len(requests) > 500
+    assert len(requests) > 200
     assert faults(site, *requests) == []
 
 
@@ -121,7 +121,7 @@ def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) 
     assert asyncio.run(fetch(site, seat)).status == 200
     headers = {"authorization": f"Bearer {token(house)}"}
     assert asyncio.run(fetch(site, "/api/seat", **headers)).status == 200
-    # All parameters at once at each path, and each one alone at a third of the paths.
+    # All parameters at once at each path, and each one alone at a sixth of the paths.
     for shift, path in enumerate(routes(site)):
         filled = path.replace("/b/{token}", seat)
         filled = PARAMETER.sub("1", filled)
@@ -130,7 +130,7 @@ def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) 
             *[
                 ("GET", f"{filled}?{name}={quote(WORST[(number + shift) % 8])}", b"")
                 for number, name in enumerate(QUERIES)
-                if DEEP or (number + shift) % 3 == 0
+                if DEEP or (number + shift) % 6 == 0
             ],
             *[
                 ("GET", f"{filled}?" + "&".join(f"{name}={quote(value)}" for name in QUERIES), b"")

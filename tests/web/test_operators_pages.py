@@ -127,15 +127,20 @@ class Operator:
         self.post(path, values)
         return self.open(self.place) if self.status == 303 else self
 
-    def crawl(self, *first: str) -> dict[str, str]:
-        """Pages to which links lead, and what they say: some of each kind, and the *first* ones."""
+    def crawl(self, *first: str, most_of_kind: int = 12) -> dict[str, str]:
+        """Pages to which links lead, and what they say.
+
+        Args:
+            first: pages that are opened in any case.
+            most_of_kind: how many pages are opened of each kind, such as those of single players.
+        """
         visited: dict[str, str] = {}
         kinds = Counter[str]()
         waiting = ["/", *first]
         while waiting:
             path = waiting.pop()
             kind = re.sub(r"(?<=.)/[^/]*$", "/", path.partition("?")[0])
-            if path in visited or (kinds[kind] >= MOST_OF_KIND and path not in first):
+            if path in visited or (kinds[kind] >= most_of_kind and path not in first):
                 continue
             kinds[kind] += 1
             self.open(path)
@@ -150,9 +155,6 @@ def entry(server: Running) -> audit.Entry:
     with server.server.database.reading.connect() as connection:
         return audit.entries(connection, None, 1)[0]
 
-
-MOST_OF_KIND = 12
-"""Pages that a crawl opens of each kind, such as those of single players."""
 
 CHANGED = ("audit", "players", "addresses", "boards", "seats", "closed_games", "ratings", "outbox")
 """Tables in which operators' deeds leave rows."""
@@ -508,7 +510,7 @@ def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyP
     kept(operator.server, monkeypatch, "look")
     come_to_rest(operator.server)
     before = contents(operator.server)
-    paths = list(operator.crawl())
+    paths = list(operator.crawl(most_of_kind=4))
     for path in paths[::2]:
         operator.open(f"{path}{'&' if '?' in path else '?'}do=rating+rebuild&why=x&key=x")
     for path in {path.partition("?")[0] for path in paths[::4]}:

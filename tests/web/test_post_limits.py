@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 from asgi_client import Answer, fetch, site_of
 from indoors import Indoors, indoors
+from limits import parse
 from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -23,6 +24,7 @@ from pbmserv.mail.key_ring import KeyRing
 from pbmserv.views.environment import environment
 from pbmserv.web.api.application import build_api
 from pbmserv.web.application import build_site
+from pbmserv.web.limits import post_limits
 from pbmserv.web.limits.allowance import Allowance
 from pbmserv.web.limits.post_limits import ANYBODY, WITH_TOKEN
 from pbmserv.web.mailbox.application import build_mailbox
@@ -96,13 +98,18 @@ async def flood(site: ASGIApp, path: str, times: int, **headers: str) -> list[An
     return [await fetch(site, path, "POST", body, **headers) for _ in range(times)]
 
 
-def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path) -> None:
+def test_every_route_that_takes_forms_has_a_limit(
+    house: Indoors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anybody, with_token = parse("2/minute"), parse("4/minute")  # hundreds take long for each route
+    monkeypatch.setattr(post_limits, "ANYBODY", anybody)
+    monkeypatch.setattr(post_limits, "WITH_TOKEN", with_token)
     wrong = {}
     routes = takers(house, tmp_path)
     assert len(routes) > 10
     for name, path in routes:
         site = from_client(site_named(name, house, tmp_path), "127.0.0.1")
-        limit = ANYBODY if path in ANONYMOUS else WITH_TOKEN
+        limit = anybody if path in ANONYMOUS else with_token
         headers = {"host": "127.0.0.1", "content-type": "application/json"}
         filled = PARAMETER.sub("7", path)
         answers = asyncio.run(flood(site, filled, limit.amount, **headers))
